@@ -1,0 +1,1 @@
+"""Complex event recognition on Arrow and Spark."""
