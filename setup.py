@@ -57,7 +57,6 @@ def extensions() -> list[Extension]:
                 include_dirs=[numpy.get_include()],
                 define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
                 extra_compile_args=optimise,
-                optional=True,
             )
             for m in modules
         ],
@@ -86,7 +85,14 @@ class BuildOrWarn(build_ext):
         except Exception as reason:  # a missing compiler shows itself in many ways
             print(WARNING.format(reason=reason), flush=True)
             for ext in self.extensions:
-                Path(self.get_ext_fullpath(ext.name)).unlink(missing_ok=True)
+                self.remove(ext.name)
+            self.extensions = []
+
+    def remove(self, module: str) -> None:
+        """What was built of `module` now, and beside its source by an earlier editable install."""
+        built = Path(self.get_ext_fullpath(module))
+        for path in (built, Path(source(module)).parent / built.name):
+            path.unlink(missing_ok=True)
 
 
 setup(ext_modules=extensions(), cmdclass={"build_ext": BuildOrWarn})
