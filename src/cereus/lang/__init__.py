@@ -1,0 +1,1 @@
+"""Text → syntax tree: one grammar file and one module per language."""

@@ -1,0 +1,210 @@
+"""CEQL: text → `lang.cel`, and back.
+
+CEQL is the language of CORE with the rest of CEL: `AND ALL UNLESS START(φ) PROJECT[a, b](φ)`,
+strategies anywhere, comparisons between variables.
+
+`LIKE` needs a word: CORE's takes a regular expression, SQL's takes `%` and `_`. A pattern with
+any of `. * + ? [ ] ( ) { } | ^ $ \\` is read as CORE's form and has to match the whole string;
+every other pattern is SQL's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+from lark import Token, Transformer, v_args
+from lark.tree import Meta
+from lark.visitors import merge_transformers
+
+from cereus.errors import QueryError, QuerySyntaxError, did_you_mean
+from cereus.lang import cel, clauses
+from cereus.lang import expression as ex
+from cereus.lang.ceql_hints import HINTS
+from cereus.lang.conditions import Conditions, span_of, token_span
+from cereus.lang.filters import Boxed, predicate
+from cereus.lang.parsing import TOO_DEEP, located, read
+from cereus.lang.print_ceql import to_text
+from cereus.lang.scope import check_names
+
+__all__ = ["parse", "to_text"]
+
+OPERATORS = (
+    "NOT",
+    "START",
+    "PROJECT",
+    *(s.value for s in cel.Strategy if s is not cel.Strategy.ALL),
+)
+
+
+def parse(text: str) -> cel.Query:
+    """Read a CEQL query.
+
+    >>> parse("SELECT * FROM Stock WHERE SELL AS a ; BUY AS b FILTER a.price < b.price").streams
+    ('Stock',)
+    """
+    query: cel.Query = read("ceql.lark", "query", text, _transformer(), HINTS)
+    try:
+        check_names(query)
+    except QueryError as error:
+        raise located(error, text) from None
+    except RecursionError:
+        raise QuerySyntaxError(TOO_DEEP) from None
+    return replace(query, text=text)
+
+
+@cache
+def _transformer() -> Transformer[Token, Any]:
+    # Rules that `ceql.lark` imports by name keep it; those behind them get a prefix.
+    merged: Transformer[Token, Any]
+    merged = merge_transformers(_Ceql(), expression=Conditions())  # type: ignore[no-untyped-call]
+    return merged
+
+
+@v_args(meta=True, inline=True)
+class _Ceql(Conditions):
+    """One method per rule of `ceql.lark`."""
+
+    # ------------------------------------------------------------ query
+
+    def query(self, meta: Meta, selection: dict[str, Any], *parts: Any) -> cel.Query:
+        streams = parts[0] if isinstance(parts[0], tuple) else ()
+        formula, *rest = parts[1:] if streams else parts
+        return cel.Query(
+            formula, streams=streams, span=span_of(meta), **selection, **clauses.merged(rest)
+        )
+
+    def selection(self, meta: Meta, *parts: dict[str, Any]) -> dict[str, Any]:
+        return {key: value for part in parts for key, value in part.items()}
+
+    def strategy(self, meta: Meta, word: Token) -> dict[str, Any]:
+        if word.upper() not in cel.Strategy.__members__:
+            raise QuerySyntaxError(
+                f"unknown strategy {str(word)!r}",
+                span=span_of(meta),
+                hint=did_you_mean(word, cel.Strategy.__members__),
+            )
+        return {"strategy": cel.Strategy(word.upper())}
+
+    def everything(self, meta: Meta) -> dict[str, Any]:
+        return {"select": None}
+
+    def counted(self, meta: Meta, word: Token) -> dict[str, Any]:
+        if word.upper() != "COUNT":
+            raise QuerySyntaxError(
+                f"{word}(*) cannot be selected", span=span_of(meta), hint="write COUNT(*)"
+            )
+        return {"count": True}
+
+    def listed(self, meta: Meta, *outputs: cel.Output) -> dict[str, Any]:
+        return {"select": outputs}
+
+    def output(self, meta: Meta, variable: str, *attributes: tuple[str, ...]) -> cel.Output:
+        return cel.Output(variable, attributes, span=span_of(meta))
+
+    def variable(self, meta: Meta, *names: str) -> str:
+        return ">".join(names)
+
+    def streams(self, meta: Meta, *names: str) -> tuple[str, ...]:
+        return names
+
+    # ------------------------------------------------------------ formulas
+
+    def filter(self, meta: Meta, body: cel.Formula, condition: ex.Expression) -> cel.Formula:
+        return cel.Filter(body, predicate(condition), span=span_of(meta))
+
+    def unless(self, meta: Meta, left: cel.Formula, right: cel.Formula) -> cel.Formula:
+        return cel.Unless(left, right, span=span_of(meta))
+
+    def either(self, meta: Meta, left: cel.Formula, right: cel.Formula) -> cel.Formula:
+        return cel.Or(left, right, span=span_of(meta))
+
+    def both(self, meta: Meta, left: cel.Formula, right: cel.Formula) -> cel.Formula:
+        return cel.And(left, right, span=span_of(meta))
+
+    def all_(self, meta: Meta, left: cel.Formula, right: cel.Formula) -> cel.Formula:
+        return cel.All(left, right, span=span_of(meta))
+
+    def then(self, meta: Meta, left: cel.Formula, right: cel.Formula) -> cel.Formula:
+        return cel.Sequence(left, right, span=span_of(meta))
+
+    def then_next(self, meta: Meta, left: cel.Formula, right: cel.Formula) -> cel.Formula:
+        return cel.ContiguousSequence(left, right, span=span_of(meta))
+
+    def iteration(self, meta: Meta, body: cel.Formula) -> cel.Formula:
+        return cel.Iteration(body, span=span_of(meta))
+
+    def contiguous_iteration(self, meta: Meta, body: cel.Formula) -> cel.Formula:
+        return cel.ContiguousIteration(body, span=span_of(meta))
+
+    def named(self, meta: Meta, body: cel.Formula, variable: str) -> cel.Formula:
+        return cel.As(body, variable, span=span_of(meta))
+
+    def event(self, meta: Meta, name: str) -> cel.Formula:
+        return cel.Type(name, span=span_of(meta))
+
+    def stream_event(self, meta: Meta, stream: str, name: str) -> cel.Formula:
+        return cel.Type(name, stream, span=span_of(meta))
+
+    def any_stream_event(self, meta: Meta, stream: str) -> cel.Formula:
+        return cel.Type("*", stream, span=span_of(meta))
+
+    def any_event(self, meta: Meta) -> cel.Formula:
+        return cel.Type("*", span=span_of(meta))
+
+    def applied(self, meta: Meta, word: Token, body: cel.Formula) -> cel.Formula:
+        """`START(φ)`, `NEXT(φ)` …"""
+        operator, span = word.upper(), span_of(meta)
+        if operator == "START":
+            return cel.Start(body, span=span)
+        if operator in cel.Strategy.__members__ and operator != cel.Strategy.ALL:
+            return cel.Select(cel.Strategy(operator), body, span=span)
+        raise _unknown_operator(word)
+
+    def not_event(self, meta: Meta, body: cel.Formula) -> cel.Formula:
+        return cel.Not(body, span=span_of(meta))
+
+    def projected(self, meta: Meta, word: Token, *parts: Any) -> cel.Formula:
+        *names, body = parts
+        if word.upper() != "PROJECT":
+            raise _unknown_operator(word)
+        return cel.Project(frozenset(names), body, span=span_of(meta))
+
+    def boxed(self, meta: Meta, variable: str, condition: ex.Expression) -> ex.Expression:
+        return Boxed(variable, condition, span=span_of(meta))
+
+    # ------------------------------------------------------------ clauses
+
+    def partition_by(self, meta: Meta, *paths: tuple[str, ...]) -> clauses.Clause:
+        return clauses.Clause("partition_by", paths, span_of(meta))
+
+    def within(self, meta: Meta, window: cel.Window) -> clauses.Clause:
+        return clauses.Clause("window", window, span_of(meta))
+
+    def consume(self, meta: Meta, word: Token) -> clauses.Clause:
+        return clauses.consume(word, token_span(word), span_of(meta))
+
+    def limit(self, meta: Meta, amount: str) -> clauses.Clause:
+        return clauses.limit(amount, span_of(meta))
+
+    def unitless_window(self, meta: Meta, amount: str) -> cel.Window:
+        raise clauses.missing_unit(amount, span_of(meta))
+
+    def window(self, meta: Meta, *parts: str) -> cel.Window:
+        amounts = list(zip(parts[::2], map(str, parts[1::2]), strict=True))
+        return clauses.window(amounts, span_of(meta))
+
+    def attribute_window(self, meta: Meta, amount: str, path: tuple[str, ...]) -> cel.Window:
+        return clauses.attribute_window(amount, path, span_of(meta))
+
+    def signed(self, meta: Meta, *tokens: Token) -> str:
+        return "".join(tokens)
+
+
+def _unknown_operator(word: Token) -> QuerySyntaxError:
+    return QuerySyntaxError(
+        f"{str(word)!r} is not an operator on patterns",
+        span=token_span(word),
+        hint=did_you_mean(word, OPERATORS),
+    )

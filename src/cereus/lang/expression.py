@@ -1,0 +1,212 @@
+"""The syntax tree of conditions, shared by every language.
+
+Nodes are immutable and compare by what they say; `span` (where the text stood) is
+carried along for error messages and takes no part in equality.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, fields, replace
+from datetime import datetime, timedelta
+
+from cereus.errors import Span
+
+Rewrite = Callable[["Expression"], "Expression"]
+LiteralValue = int | float | str | bool | datetime | timedelta | None
+
+
+@dataclass(frozen=True)
+class Expression:
+    """Anything that has a value for an event, or for one event per variable."""
+
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+    def children(self) -> Iterator[Expression]:
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if isinstance(value, Expression):
+                yield value
+            elif isinstance(value, tuple):
+                for item in value:
+                    if isinstance(item, Expression):
+                        yield item
+                    elif isinstance(item, tuple):
+                        yield from (part for part in item if isinstance(part, Expression))
+
+    def walk(self) -> Iterator[Expression]:
+        """This node and all below it, top down."""
+        yield self
+        for child in self.children():
+            yield from child.walk()
+
+
+@dataclass(frozen=True)
+class Literal(Expression):
+    """A number, string, boolean, timestamp, interval or NULL (None)."""
+
+    value: LiteralValue
+
+
+@dataclass(frozen=True)
+class Attribute(Expression):
+    """`price`, `place.city` (path), or `a.price` of the variable `a` in a filter.
+
+    `variable` is None for the event at hand (inside `A[…]`).
+    """
+
+    path: tuple[str, ...]
+    variable: str | None = None
+
+    @property
+    def name(self) -> str:
+        return ".".join(self.path)
+
+
+@dataclass(frozen=True)
+class Negate(Expression):
+    """`-x`"""
+
+    operand: Expression
+
+
+@dataclass(frozen=True)
+class Arithmetic(Expression):
+    """`+ - * / %`; `/` is true division, and anything `/ 0` or `% 0` is NULL (never true)."""
+
+    op: str
+    left: Expression
+    right: Expression
+
+
+@dataclass(frozen=True)
+class Comparison(Expression):
+    """`= != < <= > >=` (`==` and `<>` are read as `=` and `!=`)."""
+
+    op: str
+    left: Expression
+    right: Expression
+
+
+@dataclass(frozen=True)
+class And(Expression):
+    operands: tuple[Expression, ...]
+
+
+@dataclass(frozen=True)
+class Or(Expression):
+    operands: tuple[Expression, ...]
+
+
+@dataclass(frozen=True)
+class Not(Expression):
+    operand: Expression
+
+
+@dataclass(frozen=True)
+class In(Expression):
+    """`x IN (1, 2)` or `x IN {1, 2}`; items are literals. `NOT IN` is Not(In(…))."""
+
+    operand: Expression
+    items: tuple[Expression, ...]
+
+
+@dataclass(frozen=True)
+class Between(Expression):
+    """`x BETWEEN 1 AND 5`, `x IN {1..5}`, `x IN {1..}`, `x IN {..5}`; a missing bound is None."""
+
+    operand: Expression
+    low: Expression | None
+    high: Expression | None
+
+
+@dataclass(frozen=True)
+class Like(Expression):
+    """SQL `LIKE` with `%` and `_`; the whole string must match."""
+
+    operand: Expression
+    pattern: str
+
+
+@dataclass(frozen=True)
+class Regexp(Expression):
+    """A regular expression (RE2's syntax) that must match somewhere in the string, or,
+    with `whole`, the whole string (CORE's LIKE)."""
+
+    operand: Expression
+    pattern: str
+    whole: bool = False
+
+
+@dataclass(frozen=True)
+class IsNull(Expression):
+    """`x IS NULL`; `IS NOT NULL` is Not(IsNull(…))."""
+
+    operand: Expression
+
+
+@dataclass(frozen=True)
+class Case(Expression):
+    """`CASE WHEN c THEN v … ELSE d END`."""
+
+    branches: tuple[tuple[Expression, Expression], ...]
+    default: Expression | None = None
+
+
+@dataclass(frozen=True)
+class Call(Expression):
+    """A scalar function of `lang.functions`, by its lower-case name."""
+
+    function: str
+    arguments: tuple[Expression, ...]
+
+
+@dataclass(frozen=True)
+class Aggregate(Expression):
+    """`sum(b.volume)`, `avg min max count first last` over the events of a set variable."""
+
+    function: str
+    variable: str
+    attribute: tuple[str, ...] | None
+
+
+def variables(expression: Expression) -> frozenset[str]:
+    """The variables that an expression mentions."""
+    found = set()
+    for node in expression.walk():
+        if isinstance(node, Attribute | Aggregate) and node.variable is not None:
+            found.add(node.variable)
+    return frozenset(found)
+
+
+def attributes(expression: Expression) -> frozenset[tuple[str, ...]]:
+    """The attribute paths that an expression reads, whatever the variable."""
+    found: set[tuple[str, ...]] = set()
+    for node in expression.walk():
+        if isinstance(node, Attribute):
+            found.add(node.path)
+        elif isinstance(node, Aggregate) and node.attribute is not None:
+            found.add(node.attribute)
+    return frozenset(found)
+
+
+def without_variable(expression: Expression) -> Expression:
+    """The same expression with every attribute read from the event at hand."""
+    if isinstance(expression, Attribute):
+        return replace(expression, variable=None)
+    return rebuild(expression, without_variable)
+
+
+def rebuild(expression: Expression, change: Rewrite) -> Expression:
+    """A copy of `expression` whose direct children went through `change`."""
+    changed: dict[str, object] = {}
+    for each in fields(expression):
+        value = getattr(expression, each.name)
+        if isinstance(value, Expression):
+            changed[each.name] = change(value)
+        elif isinstance(value, tuple) and value and isinstance(value[0], Expression | tuple):
+            changed[each.name] = tuple(
+                tuple(change(part) for part in item) if isinstance(item, tuple) else change(item)
+                for item in value
+            )
+    return replace(expression, **changed) if changed else expression  # type: ignore[arg-type]

@@ -1,0 +1,122 @@
+"""Reading and writing the smallest pieces of a text: names, strings, numbers, durations, times."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from decimal import Decimal, InvalidOperation
+
+from cereus.errors import QuerySyntaxError, Span, did_you_mean
+
+_WORDS = """
+    AND OR NOT IN IS LIKE BETWEEN CASE WHEN THEN ELSE TRUE FALSE NULL
+    SELECT FROM WHERE FILTER AS UNLESS WITHIN
+"""
+RESERVED = frozenset(_WORDS.split())
+"""The words that NAME in `expression.lark` leaves out: as names they have to be quoted."""
+
+UNITS = (
+    ("weeks", 604_800_000_000, ("w", "week")),
+    ("days", 86_400_000_000, ("d", "day")),
+    ("hours", 3_600_000_000, ("h", "hr", "hrs", "hour")),
+    ("minutes", 60_000_000, ("m", "min", "mins", "minute")),
+    ("seconds", 1_000_000, ("s", "sec", "secs", "second")),
+    ("milliseconds", 1_000, ("ms", "millis", "millisecond")),
+    ("microseconds", 1, ("us", "µs", "micros", "microsecond")),
+)
+"""Units of time, longest first: the name we print, its microseconds, its other names."""
+
+_MICROSECONDS = {alias: size for name, size, aliases in UNITS for alias in (name, *aliases)}
+_LARGEST = 2**63 - 1
+_PLAIN_NAME = re.compile(r"[^\W\d]\w*")
+
+
+def unquote(text: str) -> str:
+    """The text inside a pair of quotes; a doubled quote inside stands for itself."""
+    quote = text[0]
+    return text[1:-1].replace(quote * 2, quote)
+
+
+def name_of(token: str) -> str:
+    return unquote(token) if token[0] in '"`' else str(token)
+
+
+def quote_name(name: str) -> str:
+    """`name` as it is written in a text: quoted where it would not be read as a name."""
+    if _PLAIN_NAME.fullmatch(name) and name.upper() not in RESERVED:
+        return name
+    return '"' + name.replace('"', '""') + '"'
+
+
+def quote_string(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"
+
+
+def number(token: str, span: Span) -> int | float:
+    """An integer of at most 64 bits, or a finite double."""
+    if token.isdecimal():
+        # Digits are counted first: Python refuses to read integers of thousands of digits.
+        if len(token.lstrip("0")) <= 19 and int(token) <= _LARGEST:
+            return int(token)
+        raise QuerySyntaxError(
+            "this integer does not fit in 64 bits",
+            span=span,
+            hint="write it with an exponent, as 1e20",
+        )
+    value = float(token)
+    if value == float("inf"):
+        raise QuerySyntaxError("this number is too large for a double", span=span)
+    return value
+
+
+def timestamp(text: str) -> datetime | None:
+    """An ISO 8601 date or date and time, or None when `text` is neither."""
+    try:
+        return datetime.fromisoformat(text.strip())
+    except ValueError:
+        return None
+
+
+def microseconds(amounts: Iterable[tuple[str, str]], span: Span) -> int:
+    """The length of `1 hour 30 minutes`, given as (amount, unit) pairs."""
+    total = sum((_scaled(amount, unit, span) for amount, unit in amounts), Decimal(0))
+    if abs(total) > _LARGEST:
+        raise QuerySyntaxError("this duration is too long", span=span)
+    return round(total)
+
+
+def _scaled(amount: str, unit: str, span: Span) -> Decimal:
+    size = _MICROSECONDS.get(unit.lower())
+    if size is None:
+        known = [name for name, _, _ in UNITS]
+        raise QuerySyntaxError(
+            f"unknown unit of time {unit!r}", span=span, hint=did_you_mean(unit, known)
+        )
+    try:
+        return Decimal(amount) * size
+    except InvalidOperation:
+        raise QuerySyntaxError(f"{amount!r} is not a number", span=span) from None
+
+
+def split_duration(text: str) -> list[tuple[str, str]] | None:
+    """The (amount, unit) pairs of `1 hour 30 minutes`, or None when it is not a duration."""
+    parts = re.findall(r"\s*([+-]?[\d.]+)\s*([^\W\d]+)\s*", text)
+    whole = re.fullmatch(r"(?:\s*[+-]?[\d.]+\s*[^\W\d]+\s*)+", text)
+    return parts if whole else None
+
+
+def duration_text(length: int) -> str:
+    """`length` microseconds in the longest unit that divides it: `90 minutes`."""
+    name, size = next((n, s) for n, s, _ in UNITS if length % s == 0)
+    if length == 0:
+        name, size = "seconds", 1_000_000
+    count = length // size
+    return f"{count} {name[:-1] if count == 1 else name}"
+
+
+def interval(amounts: Iterable[tuple[str, str]], span: Span) -> timedelta:
+    try:
+        return timedelta(microseconds=microseconds(amounts, span))
+    except OverflowError:
+        raise QuerySyntaxError("this interval is too long", span=span) from None

@@ -1,0 +1,181 @@
+"""CEQL queries back to text: `parse(to_text(q)) == q`."""
+
+from __future__ import annotations
+
+import re
+from enum import IntEnum
+
+from cereus.lang import cel
+from cereus.lang import expression as ex
+from cereus.lang.filters import REGEX_SIGNS
+from cereus.lang.literals import duration_text, quote_name
+from cereus.lang.print_expression import condition_text, path_text
+
+
+class Level(IntEnum):
+    """How tightly the outermost operator of a formula binds."""
+
+    FILTER = 1
+    UNLESS = 2
+    OR = 3
+    AND = 4
+    SEQUENCE = 5
+    POSTFIX = 6
+    ATOM = 7
+
+
+BINARY: dict[type[cel.Formula], tuple[Level, str]] = {
+    cel.Unless: (Level.UNLESS, " UNLESS "),
+    cel.Or: (Level.OR, " OR "),
+    cel.And: (Level.AND, " AND "),
+    cel.All: (Level.AND, " ALL "),
+    cel.Sequence: (Level.SEQUENCE, " ; "),
+    cel.ContiguousSequence: (Level.SEQUENCE, " : "),
+}
+
+
+def to_text(query: cel.Query) -> str:
+    """The query as CEQL text, one clause a line."""
+    lines = [_head(query)]
+    if query.streams:
+        lines.append(f"FROM {', '.join(map(quote_name, query.streams))}")
+    lines.append(f"WHERE {formula_text(query.formula)}")
+    if query.partition_by:
+        lines.append(f"PARTITION BY {', '.join(map(path_text, query.partition_by))}")
+    if query.window is not None:
+        lines.append(f"WITHIN {_window(query.window)}")
+    if query.consume is not cel.Consume.NONE:
+        lines.append(f"CONSUME BY {query.consume}")
+    if query.limit is not None:
+        lines.append(f"LIMIT {query.limit}")
+    return "\n".join(lines)
+
+
+def _head(query: cel.Query) -> str:
+    words = ["SELECT"]
+    if query.strategy is not cel.Strategy.ALL:
+        words.append(query.strategy)
+    if query.count:
+        words.append("COUNT(*)")
+    elif query.select is None:
+        words.append("*")
+    else:
+        words.append(", ".join(map(_output, query.select)))
+    return " ".join(words)
+
+
+def _output(output: cel.Output) -> str:
+    attributes = ", ".join(map(path_text, output.attributes))
+    return variable_text(output.variable) + (f"[{attributes}]" if attributes else "")
+
+
+def variable_text(variable: str) -> str:
+    """A variable's name where `S>R` may stand for the events of one stream."""
+    stream, sign, event = variable.rpartition(">")
+    if stream and event:
+        return f"{quote_name(stream)}{sign}{quote_name(event)}"
+    return quote_name(variable)
+
+
+def _window(window: cel.Window) -> str:
+    match window:
+        case cel.EventWindow(size):
+            return f"{size} EVENTS"
+        case cel.TimeWindow(microseconds):
+            return duration_text(microseconds)
+        case cel.AttributeWindow(size, attribute):
+            return f"{size!r} [{path_text(attribute)}]"
+
+
+# ---------------------------------------------------------------- formulas
+
+
+def formula_text(formula: cel.Formula) -> str:
+    return _at(Level.FILTER, formula)
+
+
+def _at(level: Level, formula: cel.Formula) -> str:
+    own, text = _formula(formula)
+    return text if own >= level else f"({text})"
+
+
+def _formula(formula: cel.Formula) -> tuple[Level, str]:
+    match formula:
+        case cel.Filter(body, predicate):
+            return Level.FILTER, f"{_at(Level.FILTER, body)} FILTER {predicate_text(predicate)}"
+        case cel.As(body, variable):
+            return Level.POSTFIX, f"{_at(Level.POSTFIX, body)} AS {quote_name(variable)}"
+        case cel.Iteration(body):
+            return Level.POSTFIX, f"{_at(Level.POSTFIX, body)}+"
+        case cel.ContiguousIteration(body):
+            return Level.POSTFIX, f"{_at(Level.POSTFIX, body)}:+"
+    if type(formula) in BINARY:
+        return _binary(formula)
+    return Level.ATOM, _atom(formula)
+
+
+def _binary(formula: cel.Formula) -> tuple[Level, str]:
+    level, sign = BINARY[type(formula)]
+    left, right = formula.children()
+    return level, f"{_at(level, left)}{sign}{_at(Level(level + 1), right)}"
+
+
+def _atom(formula: cel.Formula) -> str:
+    match formula:
+        case cel.Type(name, stream):
+            event = "*" if name == "*" else quote_name(name)
+            return event if stream is None else f"{quote_name(stream)}>{event}"
+        case cel.Not(body):
+            return f"NOT({formula_text(body)})"
+        case cel.Start(body):
+            return f"START({formula_text(body)})"
+        case cel.Project(variables, body):
+            names = ", ".join(map(quote_name, sorted(variables)))
+            return f"PROJECT[{names}]({formula_text(body)})"
+        case cel.Select(strategy, body):
+            return f"{strategy}({formula_text(body)})"
+    raise TypeError(f"no text for {formula!r}")
+
+
+# ---------------------------------------------------------------- predicates
+
+
+def predicate_text(predicate: cel.Predicate) -> str:
+    match predicate:
+        case cel.AllOf(operands):
+            return " AND ".join(map(_operand, operands))
+        case cel.AnyOf(operands):
+            return " OR ".join(map(_operand, operands))
+        case cel.Holds(condition):
+            return _holds(condition)
+    raise TypeError(f"no text for {predicate!r}")
+
+
+def _operand(predicate: cel.Predicate) -> str:
+    text = predicate_text(predicate)
+    return text if isinstance(predicate, cel.Holds) else f"({text})"
+
+
+def _holds(condition: ex.Expression) -> str:
+    """`A[…]` where the condition is about single events of one variable, else as it stands."""
+    condition = _spelled_likes(condition)
+    names = ex.variables(condition)
+    if len(names) == 1 and not any(isinstance(n, ex.Aggregate) for n in condition.walk()):
+        return f"{variable_text(*names)}[{condition_text(condition, bare=True)}]"
+    return condition_text(condition)
+
+
+def _spelled_likes(node: ex.Expression) -> ex.Expression:
+    """LIKEs so spelled that CEQL reads them as what they are (see `filters.like_of_core`)."""
+    node = ex.rebuild(node, _spelled_likes)
+    match node:
+        case ex.Regexp(operand, pattern, True) if REGEX_SIGNS & set(pattern):
+            return ex.Like(operand, pattern)
+        case ex.Like(operand, pattern) if REGEX_SIGNS & set(pattern):
+            return ex.Regexp(operand, _regex_of_like(pattern))
+    return node
+
+
+def _regex_of_like(pattern: str) -> str:
+    wild = {"%": ".*", "_": "."}
+    return f"(?s)^{''.join(wild.get(sign) or re.escape(sign) for sign in pattern)}$"
