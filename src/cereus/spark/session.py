@@ -1,0 +1,83 @@
+"""A Spark session with settings that suit matching; any session of your own does as well."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cereus.errors import CereusError
+from cereus.spark.java import ensure_java
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+DEFAULTS = {
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+}
+
+
+def session(master: str = "local[*]", app: str = "cereus", **conf: object) -> SparkSession:
+    """The active Spark session, or a new one on `master`.
+
+    `conf` are Spark settings by their full names, `**{"spark.driver.memory": "8g"}`; they win
+    over the defaults here. On an active session only they are set.
+    """
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError as missing:
+        raise CereusError(
+            "pyspark is not installed", hint="pip install 'cereus[spark]', or use --engine local"
+        ) from missing
+    settings = {name: _text(value) for name, value in conf.items()}
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        for name, value in settings.items():
+            active.conf.set(name, value)
+        return active
+    ensure_java()
+    cores = _local_cores(master)
+    if cores is not None:
+        _local_environment()
+    local = {} if cores is None else _local_defaults(cores)
+    builder = SparkSession.builder.master(master).appName(app)
+    for name, value in {**DEFAULTS, **local, **settings}.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
+def _local_defaults(cores: int) -> dict[str, str]:
+    """What suits a session inside this process: loopback, few tasks, no chatter on stderr."""
+    logging = Path(__file__).with_name("log4j2.properties").as_uri()
+    return {
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={logging}",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.memory": "2g",
+        "spark.sql.shuffle.partitions": str(max(2, cores)),
+    }
+
+
+def _local_environment() -> None:
+    """What Spark reads from the environment only: the workers' Python is this one."""
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+
+
+def _local_cores(master: str) -> int | None:
+    """The cores of a local master; None for a cluster."""
+    if master == "local":
+        return 1
+    match = re.match(r"local\[(\*|\d+)", master)
+    if match is None:
+        return None
+    return (os.cpu_count() or 1) if match[1] == "*" else int(match[1])
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
