@@ -1,0 +1,1 @@
+"""PAR on the way to running: derivatives → machine → minimal machine → one pass over events."""
