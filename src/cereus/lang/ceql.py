@@ -58,7 +58,7 @@ def parse(text: str) -> cel.Query:
 def _transformer() -> Transformer[Token, Any]:
     # Rules that `ceql.lark` imports by name keep it; those behind them get a prefix.
     merged: Transformer[Token, Any]
-    merged = merge_transformers(_Ceql(), expression=Conditions())  # type: ignore[no-untyped-call]
+    merged = merge_transformers(_Ceql(), expression=Conditions())
     return merged
 
 

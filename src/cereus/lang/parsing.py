@@ -68,7 +68,7 @@ def _parse(lark: Lark, text: str, hints: tuple[HintRule, ...]) -> Any:
     try:
         for token in parser.iter_parse():
             tokens.append(token)
-        return parser.feed_eof(tokens[-1] if tokens else None)  # type: ignore[no-untyped-call]
+        return parser.feed_eof(tokens[-1] if tokens else None)
     except UnexpectedInput as error:
         trouble = _trouble(lark, text, parser, tokens, error)
     raise syntax_error(trouble, hints)
@@ -101,14 +101,14 @@ def _accepted(lark: Lark, parser: InteractiveParser) -> frozenset[str]:
     terminals = {each.name for each in lark.terminals} | {"$END"}
     return frozenset(
         plain_terminal(name)
-        for name in parser.choices()  # type: ignore[no-untyped-call]
+        for name in parser.choices()
         if name in terminals and _takes(parser, name)
     )
 
 
 def _takes(parser: InteractiveParser, terminal: str) -> bool:
     # Reductions are tried on a copy: an LALR table also lists terminals that only fail later.
-    attempt = parser.copy(deepcopy_values=False)  # type: ignore[no-untyped-call]
+    attempt = parser.copy(deepcopy_values=False)
     try:
         attempt.feed_token(Token(terminal, ""))
     except UnexpectedInput:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from enum import IntEnum
 
 from cereus.lang import cel
@@ -10,6 +9,7 @@ from cereus.lang import expression as ex
 from cereus.lang.filters import REGEX_SIGNS
 from cereus.lang.literals import duration_text, quote_name
 from cereus.lang.print_expression import condition_text, path_text
+from cereus.lang.text_patterns import like_as_regex
 
 
 class Level(IntEnum):
@@ -115,9 +115,15 @@ def _formula(formula: cel.Formula) -> tuple[Level, str]:
 
 
 def _binary(formula: cel.Formula) -> tuple[Level, str]:
-    level, sign = BINARY[type(formula)]
-    left, right = formula.children()
-    return level, f"{_at(level, left)}{sign}{_at(Level(level + 1), right)}"
+    """A chain of operators of one level, which all group to the left. A loop, because a
+    sequence may be longer than Python's stack is deep."""
+    level = BINARY[type(formula)][0]
+    parts: list[str] = []
+    while type(formula) in BINARY and BINARY[type(formula)][0] is level:
+        left, right = formula.children()
+        parts.append(f"{BINARY[type(formula)][1]}{_at(Level(level + 1), right)}")
+        formula = left
+    return level, _at(level, formula) + "".join(reversed(parts))
 
 
 def _atom(formula: cel.Formula) -> str:
@@ -172,10 +178,5 @@ def _spelled_likes(node: ex.Expression) -> ex.Expression:
         case ex.Regexp(operand, pattern, True) if REGEX_SIGNS & set(pattern):
             return ex.Like(operand, pattern)
         case ex.Like(operand, pattern) if REGEX_SIGNS & set(pattern):
-            return ex.Regexp(operand, _regex_of_like(pattern))
+            return ex.Regexp(operand, f"(?s)^{like_as_regex(pattern)}$")
     return node
-
-
-def _regex_of_like(pattern: str) -> str:
-    wild = {"%": ".*", "_": "."}
-    return f"(?s)^{''.join(wild.get(sign) or re.escape(sign) for sign in pattern)}$"
