@@ -1,0 +1,52 @@
+r"""LIKE patterns and regular expressions, brought to one reading for every evaluator.
+
+LIKE: `%` is any run of characters, `_` one character; a backslash makes the `%`, `_` or
+backslash after it plain, and stands for itself anywhere else.
+
+Regular expressions are RE2's. Python's `re` and Java's agree with it on literals, `.`, classes,
+groups, alternation, greedy and lazy repetition, `^ $ \b \d \w \s` and their negations on ASCII
+text, once `$` is spelled as the end of the text (both also stop before a last newline). Outside
+that subset (case-insensitive matching of non-ASCII letters, `\b` beside one, `\p{…}`) the
+engine's RE2 decides, and Spark's Java may differ.
+"""
+
+from __future__ import annotations
+
+import re
+
+_LIKE_TOKEN = re.compile(r"\\[%_\\]|.", re.DOTALL)
+_REGEX_TOKEN = re.compile(r"\\.|.", re.DOTALL)
+
+
+def like_tokens(pattern: str) -> list[str]:
+    r"""The parts of a LIKE pattern: `%`, `_`, an escaped `\%` `\_` `\\`, or a plain character."""
+    return [r"\\" if token == "\\" else token for token in _LIKE_TOKEN.findall(pattern)]
+
+
+def escaped_like(pattern: str) -> str:
+    """The same LIKE pattern with every backslash that stands for itself escaped.
+
+    Spark refuses a lone backslash, and Arrow reads it as an escape of what follows.
+    """
+    return "".join(like_tokens(pattern))
+
+
+def like_as_regex(pattern: str) -> str:
+    """The LIKE pattern as a regular expression for the whole string (with `.` any character)."""
+    wild = {"%": ".*", "_": "."}
+    return "".join(wild.get(token, re.escape(token[-1])) for token in like_tokens(pattern))
+
+
+def with_text_end(pattern: str, anchor: str) -> str:
+    """The regular expression with each `$` that is an anchor spelled `anchor`."""
+    spelled = []
+    in_class = False
+    previous = ""
+    for token in _REGEX_TOKEN.findall(pattern):
+        opens = token == "[" and not in_class
+        # A bracket right after `[` or `[^` is a member of the class, not its end.
+        closes = token == "]" and in_class and previous not in ("[", "[^")
+        previous = "[^" if token == "^" and previous == "[" else ("[" if opens else token)
+        in_class = opens or (in_class and not closes)
+        spelled.append(anchor if token == "$" and not in_class else token)
+    return "".join(spelled)
