@@ -1,8 +1,9 @@
 """Compiles the hot path with Cython; everything else about the package is in pyproject.toml.
 
 The modules below are ordinary Python with Cython types. Compiled, they become extension modules
-beside their sources, under the same names; Python prefers an extension to a source of the same
-name. Where they cannot be compiled the build goes on with a warning, and the sources run.
+beside their sources, under the same names, which Python prefers; the package that holds one
+calls `cereus.compiled.obey_pure`, so that tests can run the sources. Where they cannot be
+compiled the build goes on with a warning, and the sources run.
 
 Environment, at build time:
     CEREUS_PURE=1      compile nothing
@@ -16,9 +17,8 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 KERNEL_MODULES = (
+    "cereus.algebra.detection",
     "cereus.engine.codes",
-    "cereus.engine.enumerate",
-    "cereus.engine.forest",
     "cereus.engine.kernel",
 )
 
@@ -64,6 +64,7 @@ def extensions() -> list[Extension]:
         # the directives may have changed when the source has not.
         build_dir="build/cython",
         force=True,
+        # A "# cython:" line in a module would win over these, and over CEREUS_CHECKED.
         compiler_directives={
             "language_level": "3",
             "boundscheck": checked,

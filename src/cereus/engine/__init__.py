@@ -1,9 +1,8 @@
 """Plan + Arrow batches → matches."""
 
-from cereus.engine.compiled import PURE, compiled_notice, import_sources_only, is_compiled
+from cereus.compiled import compiled_notice, is_compiled, obey_pure
 
-if PURE:  # before any other module of this package is imported
-    import_sources_only(__path__)
+obey_pure(__path__)  # before any other module of this package is imported
 
 COMPILED: bool = is_compiled("cereus.engine.kernel")
 """Whether the hot path is compiled C or runs as the Python it is written in."""

@@ -1,0 +1,305 @@
+"""From formula to automaton, one construction per operator (CEL paper, proof of Theorem 6.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+from cereus.automata.automaton import (
+    NOTHING,
+    PLACE_ONLY,
+    Automaton,
+    Label,
+    Letter,
+    Move,
+    State,
+    marks,
+    targets,
+)
+
+
+@dataclass(frozen=True)
+class Atom(Automaton):
+    """`R`, and `NOT(R)` with the label PLACE_ONLY: wait, then take one event (Fig. 5)."""
+
+    bit: int
+    label: Label
+
+    def initial(self) -> Iterable[State]:
+        return (0,)
+
+    def moves(self, state: State, letter: Letter) -> Iterator[Move]:
+        if state == 0:
+            yield Move(NOTHING, 0)
+            if letter >> self.bit & 1:
+                yield Move(self.label, 1)
+
+    def accepts(self, state: State) -> bool:
+        return state == 1
+
+    def goes_on(self, state: State) -> bool:
+        return state == 0
+
+
+def not_atom(bit: int) -> Atom:
+    """An event that takes its place unmarked; `bit` says "is not such an event"."""
+    return Atom(bit, PLACE_ONLY)
+
+
+@dataclass(frozen=True)
+class Wrapped(Automaton):
+    """An automaton that changes the moves of another and nothing else."""
+
+    body: Automaton
+
+    def initial(self) -> Iterable[State]:
+        return self.body.initial()
+
+    def moves(self, state: State, letter: Letter) -> Iterator[Move]:
+        return self.body.moves(state, letter)
+
+    def accepts(self, state: State) -> bool:
+        return self.body.accepts(state)
+
+    def goes_on(self, state: State) -> bool:
+        return self.body.goes_on(state)
+
+
+@dataclass(frozen=True)
+class Bind(Wrapped):
+    """`φ AS A`: A is added to every marking label."""
+
+    variable: str
+
+    def moves(self, state: State, letter: Letter) -> Iterator[Move]:
+        for label, target in self.body.moves(state, letter):
+            yield Move(label | {self.variable} if marks(label) else label, target)
+
+
+@dataclass(frozen=True)
+class Restrict(Wrapped):
+    """`φ FILTER P(A)`, P unary: an event marked with A must satisfy the atom of P."""
+
+    variable: str
+    bit: int
+
+    def moves(self, state: State, letter: Letter) -> Iterator[Move]:
+        allowed = letter >> self.bit & 1
+        for move in self.body.moves(state, letter):
+            if allowed or self.variable not in move.label:
+                yield move
+
+
+@dataclass(frozen=True)
+class Projection(Wrapped):
+    """`π_L(φ)`: labels are cut down to L."""
+
+    variables: frozenset[str]
+
+    def moves(self, state: State, letter: Letter) -> Iterator[Move]:
+        for label, target in self.body.moves(state, letter):
+            yield Move(label & self.variables, target)
+
+
+@dataclass(frozen=True)
+class Pair(Automaton):
+    """Two automata side by side; states are tagged 0 (left), 1 (right), 2 (at the seam)."""
+
+    left: Automaton
+    right: Automaton
+
+    def part(self, tag: int) -> Automaton:
+        return self.right if tag else self.left
+
+    def goes_on(self, state: Any) -> bool:
+        return self.part(state[0]).goes_on(state[1])
+
+
+@dataclass(frozen=True)
+class Union(Pair):
+    """`φ OR ψ`"""
+
+    def initial(self) -> Iterable[State]:
+        return [(tag, q) for tag in (0, 1) for q in self.part(tag).initial()]
+
+    def moves(self, state: Any, letter: Letter) -> Iterator[Move]:
+        tag, inner = state
+        for label, target in self.part(tag).moves(inner, letter):
+            yield Move(label, (tag, target))
+
+    def accepts(self, state: Any) -> bool:
+        return self.part(state[0]).accepts(state[1])
+
+
+@dataclass(frozen=True)
+class Concatenation(Pair):
+    """`φ ; ψ`, and `φ : ψ` when `contiguous`: both sides must take an event at the seam."""
+
+    contiguous: bool = False
+
+    def initial(self) -> Iterable[State]:
+        return [(0, q) for q in self.left.initial()]
+
+    def moves(self, state: Any, letter: Letter) -> Iterator[Move]:
+        tag, inner = state
+        for label, target in self.part(tag).moves(inner, letter):
+            if tag == 2 and not label:
+                continue
+            if tag:
+                yield Move(label, (1, target))
+                continue
+            if self.left.goes_on(target):
+                yield Move(label, (0, target))
+            if self.left.accepts(target) and (label or not self.contiguous):
+                seam = 2 if self.contiguous else 1
+                for begin in self.right.initial():
+                    yield Move(label, (seam, begin))
+
+    def accepts(self, state: Any) -> bool:
+        return state[0] == 1 and self.right.accepts(state[1])
+
+
+@dataclass(frozen=True)
+class Repetition(Automaton):
+    """`φ+`, and `φ⊕` when `contiguous` (which is φ OR (φ : φ⊕); Fig. 3 misprints it)."""
+
+    body: Automaton
+    contiguous: bool = False
+
+    def initial(self) -> Iterable[State]:
+        return [(0, q) for q in self.body.initial()]
+
+    def moves(self, state: Any, letter: Letter) -> Iterator[Move]:
+        at_seam, inner = state
+        for label, target in self.body.moves(inner, letter):
+            if at_seam and not label:
+                continue
+            yield Move(label, (0, target))
+            if self.body.accepts(target) and (label or not self.contiguous):
+                for begin in self.body.initial():
+                    yield Move(label, (int(self.contiguous), begin))
+
+    def accepts(self, state: Any) -> bool:
+        return not state[0] and self.body.accepts(state[1])
+
+    def goes_on(self, state: Any) -> bool:
+        return self.body.goes_on(state[1])
+
+
+@dataclass(frozen=True)
+class Anchored(Automaton):
+    """`START(φ)`: the first event read is taken."""
+
+    body: Automaton
+
+    def initial(self) -> Iterable[State]:
+        return [(True, q) for q in self.body.initial()]
+
+    def moves(self, state: Any, letter: Letter) -> Iterator[Move]:
+        first, inner = state
+        for label, target in self.body.moves(inner, letter):
+            if label or not first:
+                yield Move(label, (False, target))
+
+    def accepts(self, state: Any) -> bool:
+        return not state[0] and self.body.accepts(state[1])
+
+    def goes_on(self, state: Any) -> bool:
+        return self.body.goes_on(state[1])
+
+
+@dataclass(frozen=True)
+class Product(Pair):
+    """`φ AND ψ`: the same valuation on both sides."""
+
+    def initial(self) -> Iterable[State]:
+        return list(product(self.left.initial(), self.right.initial()))
+
+    def moves(self, state: Any, letter: Letter) -> Iterator[Move]:
+        first, second = state
+        rights = list(self.right.moves(second, letter))
+        for label, target in self.left.moves(first, letter):
+            for other, target2 in rights:
+                if label == other:
+                    yield Move(label, (target, target2))
+
+    def accepts(self, state: Any) -> bool:
+        return self.left.accepts(state[0]) and self.right.accepts(state[1])
+
+    def goes_on(self, state: Any) -> bool:
+        return self.left.goes_on(state[0]) and self.right.goes_on(state[1])
+
+
+WAITING, DONE = "waiting", "done"
+
+
+@dataclass(frozen=True)
+class Interleaving(Pair):
+    """`φ ALL ψ`: each side runs on an interval of its own, (i₁, j₁) and (i₂, j₂), with
+    i = min(i₁, i₂) and j = max(j₁, j₂). A side is WAITING before its interval, DONE after it."""
+
+    def initial(self) -> Iterable[State]:
+        lefts, rights = list(self.left.initial()), list(self.right.initial())
+        yield from product(lefts, rights)
+        yield from ((q, WAITING) for q in lefts)
+        yield from ((WAITING, q) for q in rights)
+
+    def moves(self, state: Any, letter: Letter) -> Iterator[Move]:
+        lefts = list(self._side(self.left, state[0], letter))
+        for label2, target2 in self._side(self.right, state[1], letter):
+            for label1, target1 in lefts:
+                if (target1, target2) != (DONE, DONE):
+                    yield Move(label1 | label2, (target1, target2))
+
+    @staticmethod
+    def _side(body: Automaton, state: State, letter: Letter) -> Iterator[Move]:
+        if state == WAITING:
+            yield Move(NOTHING, WAITING)
+            yield from (Move(NOTHING, begin) for begin in body.initial())
+        elif state == DONE:
+            yield Move(NOTHING, DONE)
+        else:
+            yield from body.moves(state, letter)
+            if body.accepts(state):
+                yield Move(NOTHING, DONE)
+
+    def accepts(self, state: Any) -> bool:
+        first, second = state
+        return self._over(self.left, first) and self._over(self.right, second)
+
+    @staticmethod
+    def _over(body: Automaton, state: State) -> bool:
+        return state == DONE or (state != WAITING and body.accepts(state))
+
+    def goes_on(self, state: Any) -> bool:
+        return True
+
+
+@dataclass(frozen=True)
+class Guarded(Pair):
+    """`φ UNLESS ψ`: a run of φ dies as soon as ψ has matched on any interval since it began.
+
+    The second part of a state is the set of states that runs of ψ, begun at any position since,
+    have reached. Once one accepts, it has matched for good: the run is dropped (the paper's own
+    construction forgets a ψ that ended earlier; its Fig. 3 and §8.1 do not)."""
+
+    def initial(self) -> Iterable[State]:
+        begin = frozenset(self.right.initial())
+        return [(q, begin) for q in self.left.initial()]
+
+    def moves(self, state: Any, letter: Letter) -> Iterator[Move]:
+        inner, watched = state
+        reached = targets(self.right, watched, letter)
+        if any(self.right.accepts(q) for q in reached):
+            return
+        ahead = reached | frozenset(self.right.initial())
+        for label, target in self.left.moves(inner, letter):
+            yield Move(label, (target, ahead))
+
+    def accepts(self, state: Any) -> bool:
+        return self.left.accepts(state[0])
+
+    def goes_on(self, state: Any) -> bool:
+        return self.left.goes_on(state[0])

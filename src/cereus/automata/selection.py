@@ -1,0 +1,126 @@
+"""SELECT with named variables: every binding of them once, with the latest start.
+
+The variables that are not selected still belong to the match (its window counts from its first
+event, seen or not), but two matches that differ only in unseen events are one row. A state is
+either
+
+* `Unstarted(states)`: nothing marked so far, or
+* `Started(states, later)`: `states` of runs with the same binding and the same first event, and
+  `later`, states of runs with the same binding that begin later. A later one expires later, so
+  where both reach a state the earlier one is dropped, and where a later one accepts, this one
+  is silent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from cereus.automata.automaton import (
+    NOTHING,
+    Automaton,
+    Label,
+    Letter,
+    Move,
+    State,
+    States,
+    marks,
+    targets_by_label,
+)
+
+BEGINS_UNSEEN: Label = frozenset({"▹"})
+"""The first event of a match whose variables are not selected."""
+
+
+class Unstarted(NamedTuple):
+    states: States
+
+
+class Started(NamedTuple):
+    states: States
+    later: States
+
+
+class Reached(NamedTuple):
+    """Where a set of states goes on a letter, by what is seen of the event."""
+
+    unmarked: set[State]
+    unseen: set[State]
+    seen: dict[Label, set[State]]
+
+
+@dataclass(frozen=True)
+class Named(Automaton):
+    body: Automaton
+    variables: frozenset[str]
+
+    def initial(self) -> Iterable[State]:
+        return [Unstarted(frozenset(self.body.initial()))]
+
+    def moves(self, state: Any, letter: Letter) -> Iterator[Move]:
+        reached = self._reached(state.states, letter)
+        if isinstance(state, Unstarted):
+            return self._first(reached)
+        return self._next(reached, self._reached(state.later, letter))
+
+    @staticmethod
+    def _first(reached: Reached) -> Iterator[Move]:
+        waiting = frozenset(reached.unmarked)
+        if waiting:
+            yield Move(NOTHING, Unstarted(waiting))
+        begun = frozenset(reached.unseen) - waiting
+        if begun:
+            yield Move(BEGINS_UNSEEN, Started(begun, waiting))
+        for label, states in reached.seen.items():
+            yield Move(label, Started(frozenset(states), frozenset()))
+
+    @staticmethod
+    def _next(reached: Reached, later: Reached) -> Iterator[Move]:
+        ahead = frozenset(later.unmarked | later.unseen)
+        states = frozenset(reached.unmarked | reached.unseen) - ahead
+        if states:
+            yield Move(NOTHING, Started(states, ahead))
+        for label, seen in reached.seen.items():
+            ahead = frozenset(later.seen.get(label, ()))
+            if frozenset(seen) - ahead:
+                yield Move(label, Started(frozenset(seen) - ahead, ahead))
+
+    def _reached(self, states: States, letter: Letter) -> Reached:
+        found = Reached(set(), set(), {})
+        for label, reached in targets_by_label(self.body, states, letter).items():
+            shown = label & self.variables
+            if not marks(label):
+                found.unmarked.update(reached)
+            elif not shown:
+                found.unseen.update(reached)
+            else:
+                found.seen.setdefault(shown, set()).update(reached)
+        return found
+
+    def accepts(self, state: Any) -> bool:
+        if isinstance(state, Unstarted):
+            return False
+        return any(map(self.body.accepts, state.states)) and not any(
+            map(self.body.accepts, state.later)
+        )
+
+
+@dataclass(frozen=True)
+class Begun(Automaton):
+    """The same automaton, begun in other states (those of runs that have marked nothing yet)."""
+
+    body: Automaton
+    states: States
+
+    def initial(self) -> Iterable[State]:
+        return self.states
+
+    def moves(self, state: State, letter: Letter) -> Iterator[Move]:
+        return self.body.moves(state, letter)
+
+    def accepts(self, state: State) -> bool:
+        return self.body.accepts(state)
+
+    def goes_on(self, state: State) -> bool:
+        return self.body.goes_on(state)

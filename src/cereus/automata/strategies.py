@@ -1,0 +1,165 @@
+"""Selection strategies as automata (CEL paper, §7.2), one construction each, freely nested.
+
+A run of NEXT, LAST or MAX carries sets of states of the automaton it selects from:
+
+* `same`    states of runs with the same valuation as this run,
+* `equal`   states of runs with the same complex event, whatever their variables,
+* `winners` states of runs whose complex event beats this one's,
+* `losers`  (LAST only) states of runs that this one beats so far.
+
+The run is reported where `same` accepts and no winner does. A state that a winner has reached
+is dropped from the sets below it: the winner will win there too. The paper lets winners branch
+off from `same` only; with several variables a run of the same complex event but other variables
+may take the event that this one skips, so they must branch off from `equal`.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from cereus.automata.automaton import (
+    Automaton,
+    Letter,
+    Move,
+    State,
+    States,
+    marks,
+    targets_by_label,
+)
+
+
+@dataclass(frozen=True)
+class Strict(Automaton):
+    """STRICT: nothing marked yet (1), marking without a gap (2), marking over (3)."""
+
+    body: Automaton
+
+    def initial(self) -> Iterable[State]:
+        return [(1, q) for q in self.body.initial()]
+
+    def moves(self, state: Any, letter: Letter) -> Iterator[Move]:
+        phase, inner = state
+        for label, target in self.body.moves(inner, letter):
+            if marks(label):
+                if phase < 3:
+                    yield Move(label, (2, target))
+            else:
+                yield Move(label, (1 if phase == 1 else 3, target))
+
+    def accepts(self, state: Any) -> bool:
+        return self.body.accepts(state[1])
+
+    def goes_on(self, state: Any) -> bool:
+        return self.body.goes_on(state[1])
+
+
+NONE: States = frozenset()
+
+
+class Contest(NamedTuple):
+    same: States
+    equal: States
+    winners: States
+    losers: States = NONE
+
+
+class Fan(NamedTuple):
+    """Where a set of states goes on one letter, with and without marking the event."""
+
+    marked: States
+    unmarked: States
+
+    @property
+    def either(self) -> States:
+        return self.marked | self.unmarked
+
+
+@dataclass(frozen=True)
+class Selection(Automaton):
+    """What NEXT, LAST and MAX share; they differ in `contest`."""
+
+    body: Automaton
+
+    def initial(self) -> Iterable[State]:
+        begin = frozenset(self.body.initial())
+        return [Contest(begin, begin, NONE)]
+
+    def moves(self, state: Any, letter: Letter) -> Iterator[Move]:
+        equal, winners, losers = (self._fan(part, letter) for part in state[1:])
+        for label, reached in targets_by_label(self.body, state.same, letter).items():
+            contest = self.contest if marks(label) else self.contest_skipping
+            equal_now, winners_now, losers_now = contest(equal, winners, losers)
+            same_now = frozenset(reached) - winners_now
+            if same_now:
+                equal_now -= winners_now
+                losers_now -= equal_now | winners_now
+                yield Move(label, Contest(same_now, equal_now, winners_now, losers_now))
+
+    def _fan(self, states: States, letter: Letter) -> Fan:
+        marked: set[State] = set()
+        unmarked: set[State] = set()
+        for label, reached in targets_by_label(self.body, states, letter).items():
+            (marked if marks(label) else unmarked).update(reached)
+        return Fan(frozenset(marked), frozenset(unmarked))
+
+    def accepts(self, state: Any) -> bool:
+        return any(map(self.body.accepts, state.same)) and not any(
+            map(self.body.accepts, state.winners)
+        )
+
+    def goes_on(self, state: Any) -> bool:
+        return any(map(self.body.goes_on, state.same))
+
+    @abstractmethod
+    def contest(self, equal: Fan, winners: Fan, losers: Fan) -> tuple[States, States, States]:
+        """(equal, winners, losers) after this run has marked the event."""
+
+    @abstractmethod
+    def contest_skipping(
+        self, equal: Fan, winners: Fan, losers: Fan
+    ) -> tuple[States, States, States]:
+        """(equal, winners, losers) after this run has not marked the event."""
+
+
+@dataclass(frozen=True)
+class Next(Selection):
+    """NXT: at the smallest position where two differ, having it wins. Once ahead, always ahead."""
+
+    def contest(self, equal: Fan, winners: Fan, losers: Fan) -> tuple[States, States, States]:
+        return equal.marked, winners.either, NONE
+
+    def contest_skipping(
+        self, equal: Fan, winners: Fan, losers: Fan
+    ) -> tuple[States, States, States]:
+        return equal.unmarked, winners.either | equal.marked, NONE
+
+
+@dataclass(frozen=True)
+class Last(Selection):
+    """LAST: at the largest position where two differ, having it wins. The latest event decides."""
+
+    def contest(self, equal: Fan, winners: Fan, losers: Fan) -> tuple[States, States, States]:
+        behind = losers.either | equal.unmarked | winners.unmarked
+        return equal.marked, winners.marked, behind
+
+    def contest_skipping(
+        self, equal: Fan, winners: Fan, losers: Fan
+    ) -> tuple[States, States, States]:
+        ahead = winners.either | equal.marked | losers.marked
+        return equal.unmarked, ahead, losers.unmarked
+
+
+@dataclass(frozen=True)
+class Max(Selection):
+    """MAX: a strict superset wins."""
+
+    def contest(self, equal: Fan, winners: Fan, losers: Fan) -> tuple[States, States, States]:
+        return equal.marked, winners.marked, NONE
+
+    def contest_skipping(
+        self, equal: Fan, winners: Fan, losers: Fan
+    ) -> tuple[States, States, States]:
+        return equal.unmarked, winners.either | equal.marked, NONE

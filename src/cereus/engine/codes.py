@@ -1,0 +1,181 @@
+"""Columns to small integers, one pass each: strings to codes, masks to classes, rows to groups.
+
+Pure Python to read, compiled by Cython to run.
+"""
+
+import cython
+import numpy as np
+
+OFFSET = cython.fused_type(cython.int, cython.longlong)
+PRIME = cython.declare(cython.ulonglong, 0x9E3779B97F4A7C15)
+LOW_64 = (1 << 64) - 1
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.inline
+def _prefix(data: cython.const[cython.uchar][::1], at: cython.longlong, size: cython.longlong) -> cython.ulonglong:
+    """The first eight bytes of a string (fewer when it is shorter) as one number."""
+    value: cython.ulonglong = 0
+    k: cython.longlong
+    if cython.compiled:
+        if at + 8 <= data.shape[0]:
+            value = cython.cast(cython.pointer(cython.const[cython.ulonglong]), cython.address(data[at]))[0]
+            if size < 8:
+                value = value & ((cython.cast(cython.ulonglong, 1) << (8 * size)) - 1)
+            return value
+    for k in range(min(size, 8)):
+        value = value | (cython.cast(cython.ulonglong, int(data[at + k])) << (8 * k))
+    return value
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.inline
+def _slot(prefix: cython.ulonglong, size: cython.longlong) -> cython.ulonglong:
+    mixed: cython.ulonglong = prefix ^ (cython.cast(cython.ulonglong, size) << 56)
+    if not cython.compiled:
+        return ((mixed * PRIME) & LOW_64) >> 32
+    return (mixed * PRIME) >> 32
+
+
+class Words:
+    """A fixed set of strings, each with a code from 1 on; every other string has code 0."""
+
+    def __init__(self, words):
+        self.words = [word.encode() for word in words]
+        size = 16
+        while size < 4 * len(self.words):
+            size *= 2
+        self.buckets = np.zeros(size, np.int32)
+        self.offsets = np.zeros(len(self.words) + 1, np.int64)
+        np.cumsum([len(word) for word in self.words], out=self.offsets[1:])
+        # eight spare bytes, so that a word's prefix can be read in one load
+        self.data = np.frombuffer(b"".join(self.words) + bytes(8), np.uint8)
+        self.prefixes = np.zeros(len(self.words), np.uint64)
+        for code, word in enumerate(self.words, 1):
+            prefix = int.from_bytes(word[:8], "little")
+            self.prefixes[code - 1] = prefix
+            at = _slot(prefix, len(word)) % size
+            while self.buckets[at]:
+                at = (at + 1) % size
+            self.buckets[at] = code
+
+
+@cython.ccall
+def string_codes(
+    offsets: cython.const[OFFSET][::1], data: cython.const[cython.uchar][::1], words: object
+) -> object:
+    """The code of every string of an Arrow string array, given by its buffers."""
+    n: cython.longlong = offsets.shape[0] - 1
+    buckets: cython.const[cython.int][::1] = words.buckets
+    prefixes: cython.const[cython.ulonglong][::1] = words.prefixes
+    word_offsets: cython.const[cython.longlong][::1] = words.offsets
+    word_data: cython.const[cython.uchar][::1] = words.data
+    last: cython.ulonglong = buckets.shape[0] - 1
+    result = np.zeros(n, np.uint16)
+    out: cython.ushort[::1] = result
+    i: cython.longlong
+    k: cython.longlong
+    code: cython.int
+    at: cython.ulonglong
+    for i in range(n):
+        begin: cython.longlong = offsets[i]
+        size: cython.longlong = offsets[i + 1] - begin
+        prefix: cython.ulonglong = _prefix(data, begin, size)
+        at = _slot(prefix, size) & last
+        while True:
+            code = buckets[at]
+            if code == 0:
+                break
+            word: cython.longlong = word_offsets[code - 1]
+            if prefixes[code - 1] == prefix and word_offsets[code] - word == size:
+                k = 8
+                while k < size and data[begin + k] == word_data[word + k]:
+                    k += 1
+                if k >= size:
+                    out[i] = code
+                    break
+            at = (at + 1) & last
+    return result
+
+
+@cython.ccall
+def dense_classes(masks: cython.const[cython.ulonglong][::1], known: dict) -> object:
+    """The class of every mask; a mask not seen before gets the next class in `known`."""
+    n: cython.longlong = masks.shape[0]
+    result = np.empty(n, np.int32)
+    out: cython.int[::1] = result
+    size: cython.ulonglong = 64
+    while size < 4 * cython.cast(cython.ulonglong, len(known)):
+        size *= 2
+    keys: cython.ulonglong[::1] = np.zeros(size, np.uint64)
+    values: cython.int[::1] = np.full(size, -1, np.int32)
+    filled: cython.ulonglong = 0
+    i: cython.longlong
+    at: cython.ulonglong
+    for i in range(n):
+        mask: cython.ulonglong = masks[i]
+        at = _slot(mask, 0) & (size - 1)
+        while values[at] >= 0 and keys[at] != mask:
+            at = (at + 1) & (size - 1)
+        if values[at] < 0:
+            keys[at] = mask
+            values[at] = known.setdefault(int(mask), len(known))
+            filled += 1
+            out[i] = values[at]
+            if 2 * filled > size:
+                size *= 4
+                keys = np.zeros(size, np.uint64)
+                values = np.full(size, -1, np.int32)
+                filled = 0
+        else:
+            out[i] = values[at]
+    return result
+
+
+@cython.ccall
+def count_positions(keys: cython.const[cython.int][::1], seen: cython.longlong[::1]) -> object:
+    """The position of every row within its key; `seen` counts the rows of each key so far."""
+    n: cython.longlong = keys.shape[0]
+    result = np.empty(n, np.int64)
+    out: cython.longlong[::1] = result
+    i: cython.longlong
+    for i in range(n):
+        out[i] = seen[keys[i]]
+        seen[keys[i]] += 1
+    return result
+
+
+@cython.ccall
+def first_backward(
+    keys: cython.const[cython.int][::1],
+    times: cython.const[cython.longlong][::1],
+    latest: cython.longlong[::1],
+) -> cython.longlong:
+    """The first row whose time is before an earlier row's of its key, or -1; `latest` moves on."""
+    i: cython.longlong
+    for i in range(keys.shape[0]):
+        if times[i] < latest[keys[i]]:
+            return i
+        latest[keys[i]] = times[i]
+    return -1
+
+
+@cython.ccall
+def group_rows(keys: cython.const[cython.int][::1], n_keys: cython.longlong) -> tuple:
+    """Rows in the order of their keys (stable), the keys that occur, and where each one ends."""
+    n: cython.longlong = keys.shape[0]
+    counts: cython.longlong[::1] = np.zeros(n_keys + 1, np.int64)
+    i: cython.longlong
+    for i in range(n):
+        counts[keys[i] + 1] += 1
+    totals = np.cumsum(np.asarray(counts))
+    starts: cython.longlong[::1] = totals[:-1].copy()
+    result = np.empty(n, np.int64)
+    order: cython.longlong[::1] = result
+    for i in range(n):
+        order[starts[keys[i]]] = i
+        starts[keys[i]] += 1
+    present = np.flatnonzero(np.asarray(counts)[1:]).astype(np.int32)
+    return result, present, totals[1:][present]

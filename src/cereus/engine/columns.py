@@ -1,0 +1,152 @@
+"""Columns that order a stream: times, window measures, keys. Checked and made plain integers."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cereus.errors import CereusError, DataError, did_you_mean
+from cereus.lang import cel
+from cereus.plan.stream import UNITS, Stream
+
+Ints = npt.NDArray[np.int64]
+UNIT_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+
+
+def read(batch: pa.RecordBatch, path: tuple[str, ...], what: str) -> pa.Array:
+    """A column by its path, or an error that names the nearest one."""
+    if path[0] not in batch.schema.names:
+        raise DataError(
+            f"{what} {'.'.join(path)!r} is not in the events",
+            hint=did_you_mean(path[0], batch.schema.names),
+        )
+    column = batch.column(path[0])
+    for step in path[1:]:
+        column = pc.struct_field(column, step)
+    return column
+
+
+def as_integers(column: pa.Array, what: str, first_row: int) -> Ints:
+    """A time or a number as int64, in the order of its values; nulls are refused.
+
+    Floats become integers that sort as the floats do (their bits, mirrored below zero).
+    """
+    if column.null_count:
+        row = int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0])
+        raise DataError(
+            f"{what} is null in row {first_row + row}",
+            hint="drop such rows first, or fill the column in",
+        )
+    kind = column.type
+    if pa.types.is_date(kind):
+        column, kind = column.cast(pa.timestamp("us")), pa.timestamp("us")
+    if pa.types.is_timestamp(kind) or pa.types.is_duration(kind) or pa.types.is_time64(kind):
+        return np.ascontiguousarray(column.cast(pa.int64()).to_numpy())
+    if pa.types.is_time32(kind):
+        return column.cast(pa.int32()).to_numpy().astype(np.int64)
+    if pa.types.is_integer(kind):
+        return np.ascontiguousarray(column.to_numpy(zero_copy_only=False), dtype=np.int64)
+    if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        return sortable(column.cast(pa.float64()).to_numpy(zero_copy_only=False), what, first_row)
+    raise DataError(
+        f"{what} has the type {kind}, which has no order in time",
+        hint="a timestamp, a date or a number is needed; cast the column first",
+    )
+
+
+def sortable(values: npt.NDArray[np.float64], what: str, first_row: int) -> Ints:
+    if np.isnan(values).any():
+        row = int(np.flatnonzero(np.isnan(values))[0])
+        raise DataError(f"{what} is not a number (NaN) in row {first_row + row}")
+    bits = (values + 0.0).view(np.int64)  # + 0.0 makes -0.0 the same as 0.0
+    return np.where(bits < 0, np.int64(-(2**63)) - bits - 1, bits)
+
+
+class Clock:
+    """How a plan measures the distance between events: what to read, and how far is too far.
+
+    Every event has a *measure* and a *floor*: a match that ends at it is inside the window when
+    the measure of its first event is not below the floor. Both are integers that sort as the
+    values do, so the kernel only compares.
+    """
+
+    def __init__(self, window: cel.Window | None, stream: Stream, schema: pa.Schema) -> None:
+        self.windowed = window is not None
+        self.path: tuple[str, ...] | None = None
+        self.span: int | float = 0
+        match window:
+            case cel.EventWindow(size):
+                self.span = size - 1
+            case cel.TimeWindow(microseconds):
+                if stream.time is None:
+                    raise CereusError(
+                        "WITHIN a length of time needs a time column",
+                        hint='say which one it is: Stream(time="…"), or --time on the command line',
+                    )
+                self.path = (stream.time,)
+                self.span = _in_units_of(_kind(schema, self.path), microseconds, stream)
+            case cel.AttributeWindow(size, path):
+                self.path = path
+                self.span = _attribute_span(_kind(schema, path), size, path)
+
+    def read(
+        self, batch: pa.RecordBatch, rows: Ints, positions: Ints, first_row: int
+    ) -> tuple[Ints, Ints]:
+        """Measures and floors of some rows of a batch."""
+        if self.path is None:
+            return positions, positions - int(self.span)
+        name = ".".join(self.path)
+        column = read(batch, self.path, "the window's column")
+        if pa.types.is_floating(column.type) or pa.types.is_decimal(column.type):
+            values = column.cast(pa.float64()).to_numpy(zero_copy_only=False)[rows]
+            measures = sortable(values, f"the window's column {name!r}", first_row)
+            return measures, sortable(values - self.span, name, first_row)
+        measures = as_integers(column, f"the window's column {name!r}", first_row)[rows]
+        return measures, measures - int(self.span)
+
+
+def _kind(schema: pa.Schema, path: tuple[str, ...]) -> pa.DataType:
+    if path[0] not in schema.names:
+        raise DataError(
+            f"the window's column {'.'.join(path)!r} is not in the events",
+            hint=did_you_mean(path[0], schema.names),
+        )
+    kind = schema.field(path[0]).type
+    for step in path[1:]:
+        kind = kind.field(step).type
+    return kind
+
+
+def _in_units_of(kind: pa.DataType, microseconds: int, stream: Stream) -> int | float:
+    """A length of time in the units of the time column."""
+    if pa.types.is_timestamp(kind) or pa.types.is_duration(kind) or pa.types.is_time(kind):
+        return microseconds * UNIT_PER_SECOND[kind.unit] // 10**6
+    if pa.types.is_date(kind):
+        return microseconds
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        if stream.unit is None:
+            raise CereusError(
+                f"the time column {stream.time!r} holds plain numbers: seconds or milliseconds?",
+                hint=f'say Stream(time="{stream.time}", unit="ms"), '
+                f"or write WITHIN n [{stream.time}]",
+            )
+        length = microseconds / UNITS[stream.unit]
+        return length if pa.types.is_floating(kind) else int(length)
+    raise CereusError(
+        f"the time column {stream.time!r} has the type {kind}",
+        hint="cast it to a timestamp or a number first",
+    )
+
+
+def _attribute_span(kind: pa.DataType, size: int | float, path: tuple[str, ...]) -> int | float:
+    if pa.types.is_integer(kind):
+        return int(np.floor(size))
+    if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        return size
+    name = ".".join(path)
+    raise CereusError(
+        f"WITHIN {size} [{name}] needs a number, but {name!r} is a {kind}",
+        hint="for a time, make it the stream's time column and write WITHIN 10 seconds",
+    )

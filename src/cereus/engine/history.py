@@ -1,0 +1,68 @@
+"""What is remembered of the events that can still be part of a match.
+
+An event that passed the tests has an *ordinal*, counted over the whole run; the forest refers to
+events by it. The history holds, from `first` on, what a result needs to say about each event.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass
+class History:
+    first: int = 0
+    rows: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    times: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    floors: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    keys: npt.NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
+    payload: pa.Table | None = None
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def next_ordinal(self) -> int:
+        return self.first + len(self.rows)
+
+    def append(
+        self,
+        rows: Ints,
+        times: Ints,
+        floors: Ints,
+        keys: npt.NDArray[np.int32],
+        payload: pa.Table | None,
+    ) -> None:
+        self.rows = _joined(self.rows, rows)
+        self.times = _joined(self.times, times)
+        self.floors = _joined(self.floors, floors)
+        self.keys = np.concatenate([self.keys, keys]) if len(self.keys) else keys
+        if payload is not None:
+            self.payload = (
+                payload if self.payload is None else pa.concat_tables([self.payload, payload])
+            )
+
+    def forget_before(self, ordinal: int) -> None:
+        """Drop what no live partial match refers to."""
+        gone = min(max(0, ordinal - self.first), len(self.rows))
+        if gone:
+            self.first += gone
+            self.rows = self.rows[gone:].copy()
+            self.times = self.times[gone:].copy()
+            self.floors = self.floors[gone:].copy()
+            self.keys = self.keys[gone:].copy()
+            if self.payload is not None:
+                self.payload = self.payload.slice(gone).combine_chunks()
+
+    def places(self, ordinals: Ints) -> Ints:
+        return ordinals - self.first
+
+
+def _joined(old: Ints, new: Ints) -> Ints:
+    return np.concatenate([old, new]) if len(old) else new

@@ -1,0 +1,909 @@
+"""The kernel: classified events in, matches out. Pure Python to read, compiled by Cython to run.
+
+**Configurations.** The automaton is I/O-deterministic (`engine.table`), so the partial matches in
+one state differ in what they marked. A state s holds them as
+
+* `root[s]`  a heap of partial matches that have marked events (0: none), and
+* `empty[s]` the partial match that has shown nothing: NONE, UNSTARTED, or the node of the event
+  where it began unseen (a variable that is not selected).
+
+**The forest.** Partial matches are shared, never copied. A node is 32 bytes: the event's ordinal,
+`start` (the measure of the latest first event among the matches below: its time, or its position), the `link` to the
+partial matches that this event extends, two heap children, a label and a heap rank. What a node
+stands for: its event added to each match of `link`, and whatever its two children stand for.
+
+Invariants
+  1. `start[n] >= start[left[n]], start[right[n]]`, and `start[n] == start[link[n]]` if linked:
+     a heap whose head is inside the window has at least one match inside the window, so every
+     node that the enumeration visits yields a match, and its delay is linear in the output.
+  2. `link`, `left` and `right` point to older nodes (smaller ids), and a node is not changed
+     once another one points to it. So the garbage collector is two sweeps over the ids, and
+     partial matches may be shared between states and over time.
+  3. Heaps are leftist: inserting a start that is not older than the head costs one store;
+     otherwise a persistent meld copies O(log n) nodes.
+
+**Memory follows the window.** Nodes out of every heap's reach, or out of the window, are swept
+when the arena has doubled since the last sweep; a node is moved at most once per doubling.
+"""
+
+import cython
+import numpy as np
+
+NONE = cython.declare(cython.int, -1)
+UNSTARTED = cython.declare(cython.int, 0)
+STAY = cython.declare(cython.int, -1)
+UNKNOWN = cython.declare(cython.int, -2)
+UNMARKED = cython.declare(cython.int, 0)
+UNSEEN = cython.declare(cython.int, 1)
+NO_BOUND = cython.declare(cython.longlong, -(1 << 62))
+
+FINISHED, CHUNK_FULL, OVER_LIMIT = 0, 1, 2
+
+
+@cython.cclass
+class Kernel:
+    """Runs one plan over events sorted by key, carrying configurations per key between calls."""
+
+    # the automaton, grown on demand by `table`
+    table: object
+    head: cython.int[:, ::1]
+    edges: cython.int[::1]
+    accepting: cython.uchar[::1]
+    gap_to: cython.int[::1]
+
+    # the forest: one (n, 4) int64 array, seen also as (n, 8) int32
+    #   int64 0: event ordinal, 1: start;  int32 4: link, 5: left, 6: right, 7: label * 256 + rank
+    wide: cython.longlong[:, ::1]
+    thin: cython.int[:, ::1]
+    used: cython.int
+    sweep_at: cython.int
+
+    # configurations of the key at hand; a pending row is (state, root, empty) on its way in
+    active: cython.int[::1]
+    is_active: cython.uchar[::1]
+    root: cython.int[::1]
+    empty: cython.int[::1]
+    n_active: cython.int
+    pending: cython.int[:, ::1]
+    n_pending: cython.int
+
+    # configurations of every key between calls: rows (state, root, empty) carry_from[k] …
+    carry_from: cython.longlong[::1]
+    carry: cython.int[:, ::1]
+    fresh_from: cython.longlong[::1]
+    fresh: cython.int[:, ::1]
+    n_fresh: cython.longlong
+    last_position: cython.longlong[::1]
+    last_floor: cython.longlong[::1]
+
+    # the events of this call, sorted by group (one group is one key)
+    classes: cython.int[::1]
+    positions: cython.longlong[::1]
+    measures: cython.longlong[::1]
+    floors: cython.longlong[::1]
+    shown: cython.longlong[::1]
+    key_of: cython.int[::1]
+    group_ends: cython.longlong[::1]
+    base: cython.longlong
+    known_from: cython.longlong
+    known_floors: cython.longlong[::1]
+    event: cython.longlong
+    group: cython.longlong
+    loaded: cython.bint
+    position: cython.longlong
+    bound: cython.longlong
+
+    # what the plan asks for
+    windowed: cython.bint
+    open_ended: cython.bint
+    consuming: cython.bint
+    limit: cython.longlong
+    max_nodes: cython.longlong
+    with_labels: cython.bint
+    report_from: cython.longlong
+    watching: cython.bint
+    waiting: cython.int[::1]
+
+    # a depth-first walk that can stop and go on, and the chunk it writes to
+    stack: cython.int[:, ::1]
+    height: cython.int
+    path: cython.longlong[::1]
+    path_label: cython.int[::1]
+    walk_bound: cython.longlong
+    walk_end: cython.longlong
+    reporting: cython.int
+    reported: cython.longlong
+    out_events: cython.longlong[::1]
+    out_labels: cython.int[::1]
+    out_offsets: cython.int[::1]
+    out_spans: cython.longlong[:, ::1]
+    n_matches: cython.int
+    n_cells: cython.int
+    produced: cython.bint
+    sweeps: cython.longlong
+
+    def __init__(self, table, options):
+        self.table = table
+        self.windowed = options.windowed
+        self.open_ended = options.open_ended
+        self.consuming = options.consuming
+        self.limit = -1 if options.limit is None else options.limit
+        self.max_nodes = options.max_nodes
+        self.with_labels = options.with_labels
+        self.watching = options.watching
+        self.report_from = 0
+        self._set_nodes(np.zeros((1024, 4), np.int64))
+        self.used = 1
+        self.sweep_at = 1 << 16
+        self.pending = np.zeros((64, 4), np.int32)
+        self.stack = np.zeros((256, 2), np.int32)
+        self.path = np.zeros(64, np.int64)
+        self.path_label = np.zeros(64, np.int32)
+        self.fresh = np.zeros((64, 3), np.int32)
+        self.n_active = 0
+        self.root = np.zeros(0, np.int32)
+        self.empty = np.zeros(0, np.int32)
+        self.active = np.zeros(0, np.int32)
+        self.is_active = np.zeros(0, np.uint8)
+        self.load_table()
+        self.clear_keys()
+        self.reporting = -1
+        self.height = 0
+        self.n_matches = 0
+        self.n_cells = 0
+        self.sweeps = 0
+        self.event = 0
+        self.classes = np.zeros(0, np.int32)
+
+    # ------------------------------------------------------------ arrays that grow
+
+    def load_table(self):
+        """Look at the tables again, after `table` has grown."""
+        self.head = self.table.head
+        self.edges = self.table.edges
+        self.accepting = self.table.accepting
+        self.gap_to = self.table.gap_to
+        states = self.head.shape[0]
+        if states > self.root.shape[0]:
+            self.root = _longer(self.root, states, 0)
+            self.empty = _longer(self.empty, states, -1)
+            self.active = _longer(self.active, states, 0)
+            self.is_active = _longer(self.is_active, states, 0)
+
+    @cython.cfunc
+    def _set_nodes(self, nodes: object) -> cython.int:
+        self.wide = nodes
+        self.thin = nodes.view(np.int32)
+        return 0
+
+    # ------------------------------------------------------------ the forest
+
+    @cython.cfunc
+    def _node(
+        self,
+        ordinal: cython.longlong,
+        start: cython.longlong,
+        link: cython.int,
+        label: cython.int,
+    ) -> cython.int:
+        n: cython.int = self.used
+        if n >= self.wide.shape[0]:
+            self._set_nodes(_taller(self.wide, 2 * n))
+        self.wide[n, 0] = ordinal
+        self.wide[n, 1] = start
+        self.thin[n, 4] = link
+        self.thin[n, 5] = 0
+        self.thin[n, 6] = 0
+        self.thin[n, 7] = label * 256 + 1
+        self.used = n + 1
+        return n
+
+    @cython.cfunc
+    def _add(self, heap: cython.int, n: cython.int) -> cython.int:
+        """The heap with a node added that nothing points to yet."""
+        if heap == 0 or self.wide[heap, 1] < self.bound:
+            return n
+        if self.wide[n, 1] >= self.wide[heap, 1]:
+            self.thin[n, 5] = heap
+            return n
+        return self._meld(heap, n)
+
+    @cython.cfunc
+    def _meld(self, a: cython.int, b: cython.int) -> cython.int:
+        """Two heaps as one; the nodes on the way are copied (invariant 2)."""
+        if a == 0 or self.wide[a, 1] < self.bound:
+            return b
+        if b == 0 or self.wide[b, 1] < self.bound:
+            return a
+        if self.wide[a, 1] < self.wide[b, 1]:
+            a, b = b, a
+        below: cython.int = self._meld(self.thin[a, 6], b)
+        left: cython.int = self.thin[a, 5]
+        n: cython.int = self._node(
+            self.wide[a, 0], self.wide[a, 1], self.thin[a, 4], self.thin[a, 7] >> 8
+        )
+        if self._rank(left) < self._rank(below):
+            left, below = below, left
+        self.thin[n, 5] = left
+        self.thin[n, 6] = below
+        self.thin[n, 7] += self._rank(below)
+        return n
+
+    @cython.cfunc
+    def _rank(self, n: cython.int) -> cython.int:
+        return 0 if n == 0 else self.thin[n, 7] & 255
+
+    # ------------------------------------------------------------ one event
+
+    @cython.cfunc
+    def _step(self, e: cython.longlong) -> cython.int:
+        """All configurations read event e."""
+        letter: cython.int = self.classes[e]
+        ordinal: cython.longlong = self.base + e
+        now: cython.longlong = self.measures[e]
+        i: cython.int
+        self.bound = NO_BOUND
+        if self.windowed and not self.open_ended:
+            self.bound = self.floors[e]
+        skipped: cython.longlong = self.positions[e] - self.position - 1
+        self.position = self.positions[e]
+        if skipped > 0:
+            self._skip(skipped)
+        if self.watching:
+            self.waiting[e] = self._unstarted()
+        self.n_pending = 0
+        left: cython.bint = False
+        for i in range(self.n_active):
+            if self._read(self.active[i], letter, ordinal, now):
+                left = True
+        self._settle()
+        if left:
+            self._forget_empty()
+        return 0
+
+    @cython.cfunc
+    def _unstarted(self) -> cython.int:
+        """The state of the runs that have marked nothing; there is at most one."""
+        i: cython.int
+        for i in range(self.n_active):
+            if self.empty[self.active[i]] == UNSTARTED:
+                return self.active[i]
+        return NONE
+
+    @cython.cfunc
+    def _read(
+        self, s: cython.int, letter: cython.int, ordinal: cython.longlong, now: cython.longlong
+    ) -> cython.bint:
+        """The configurations of state s read an event; whether the state is left by them."""
+        at: cython.int = self.head[s, letter]
+        if at == UNKNOWN:
+            self.table.expand(s, letter)
+            self.load_table()
+            at = self.head[s, letter]
+        if at == STAY:
+            return False
+        r: cython.int = self.root[s]
+        if r and self.wide[r, 1] < self.bound:
+            r = 0
+        unseen: cython.int = self.empty[s]
+        if unseen > 0 and self.wide[unseen, 1] < self.bound:
+            unseen = NONE
+        stays: cython.bint = False
+        k: cython.int
+        for k in range(self.edges[at]):
+            label: cython.int = self.edges[at + 1 + 2 * k]
+            to: cython.int = self.edges[at + 2 + 2 * k]
+            if label == UNMARKED:
+                if to == s:
+                    stays = True
+                else:
+                    self._send(to, r, unseen)
+            elif label == UNSEEN:
+                self._send(to, 0, self._node(ordinal, now, 0, UNSEEN))
+            else:
+                self._send_new(to, self._mark(ordinal, now, label, r, unseen))
+        if stays:
+            self.root[s] = r
+            self.empty[s] = unseen
+            return r == 0 and unseen == NONE
+        self.root[s] = 0
+        self.empty[s] = NONE
+        return True
+
+    @cython.cfunc
+    def _mark(
+        self,
+        ordinal: cython.longlong,
+        now: cython.longlong,
+        label: cython.int,
+        r: cython.int,
+        unseen: cython.int,
+    ) -> cython.int:
+        """The partial matches of one state, each extended by this event."""
+        n: cython.int = 0
+        if r:
+            n = self._node(ordinal, self.wide[r, 1], r, label)
+        if unseen == UNSTARTED:
+            n = self._add(n, self._node(ordinal, now, 0, label))
+        elif unseen > 0:
+            n = self._add(n, self._node(ordinal, self.wide[unseen, 1], unseen, label))
+        return n
+
+    @cython.cfunc
+    def _send(self, to: cython.int, r: cython.int, unseen: cython.int) -> cython.int:
+        """Configurations go to another state; they arrive when all states have read the event."""
+        if r == 0 and unseen == NONE:
+            return 0
+        n: cython.int = self.n_pending
+        if n == self.pending.shape[0]:
+            self.pending = _taller(self.pending, 2 * n)
+        self.pending[n, 0] = to
+        self.pending[n, 1] = r
+        self.pending[n, 2] = unseen
+        self.pending[n, 3] = 0
+        self.n_pending = n + 1
+        return 0
+
+    @cython.cfunc
+    def _send_new(self, to: cython.int, n: cython.int) -> cython.int:
+        """The same for a node that nothing points to yet, so that a heap may be hung below it."""
+        if n:
+            self._send(to, n, NONE)
+            self.pending[self.n_pending - 1, 3] = 1
+        return 0
+
+    @cython.cfunc
+    def _settle(self) -> cython.int:
+        """What is on its way arrives, after every state has read the event."""
+        i: cython.int
+        for i in range(self.n_pending):
+            to: cython.int = self.pending[i, 0]
+            r: cython.int = self.pending[i, 1]
+            if not self.is_active[to]:
+                self.is_active[to] = 1
+                self.active[self.n_active] = to
+                self.n_active += 1
+            if self.pending[i, 3] and self.thin[r, 5] == 0:
+                self.root[to] = self._add(self.root[to], r)
+            elif r:
+                self.root[to] = self._meld(self.root[to], r)
+            self.empty[to] = self._later(self.empty[to], self.pending[i, 2])
+        return 0
+
+    @cython.cfunc
+    def _later(self, a: cython.int, b: cython.int) -> cython.int:
+        """Of two partial matches that have shown nothing, the one that expires later."""
+        if a == UNSTARTED or b == UNSTARTED:
+            return UNSTARTED
+        if a == NONE or b == NONE:
+            return a if b == NONE else b
+        return a if self.wide[a, 1] >= self.wide[b, 1] else b
+
+    @cython.cfunc
+    def _forget_empty(self) -> cython.int:
+        kept: cython.int = 0
+        i: cython.int
+        for i in range(self.n_active):
+            s: cython.int = self.active[i]
+            if self.root[s] or self.empty[s] != NONE:
+                self.active[kept] = s
+                kept += 1
+            else:
+                self.is_active[s] = 0
+        self.n_active = kept
+        return 0
+
+    @cython.cfunc
+    def _skip(self, skipped: cython.longlong) -> cython.int:
+        """Events went by that satisfy no atom: states that cannot wait are left."""
+        i: cython.int
+        while skipped > 0:
+            self.n_pending = 0
+            moved: cython.bint = False
+            for i in range(self.n_active):
+                s: cython.int = self.active[i]
+                to: cython.int = self.gap_to[s]
+                if to == UNKNOWN:
+                    to = self.table.expand_gap(s)
+                    self.load_table()
+                if to != s:
+                    if to != NONE:
+                        self._send(to, self.root[s], self.empty[s])
+                    self.root[s] = 0
+                    self.empty[s] = NONE
+                    moved = True
+            if not moved:
+                return 0
+            self._settle()
+            self._forget_empty()
+            skipped -= 1
+        return 0
+
+    # ------------------------------------------------------------ keys
+
+    @cython.cfunc
+    def _begin(self) -> cython.int:
+        """Evaluation starts (anew): one partial match that has seen nothing."""
+        self._drop_all()
+        s: cython.int = self.table.initial
+        self.active[0] = s
+        self.is_active[s] = 1
+        self.empty[s] = UNSTARTED
+        self.n_active = 1
+        return 0
+
+    @cython.cfunc
+    def _drop_all(self) -> cython.int:
+        i: cython.int
+        for i in range(self.n_active):
+            s: cython.int = self.active[i]
+            self.root[s] = 0
+            self.empty[s] = NONE
+            self.is_active[s] = 0
+        self.n_active = 0
+        return 0
+
+    @cython.cfunc
+    def _load(self, key: cython.int) -> cython.int:
+        """Take up the configurations of a key where they were left."""
+        self.position = self.last_position[key]
+        if self.position < 0:
+            self._begin()
+            return 0
+        self._drop_all()
+        i: cython.longlong
+        for i in range(self.carry_from[key], self.carry_from[key + 1]):
+            s: cython.int = self.carry[i, 0]
+            self.active[self.n_active] = s
+            self.is_active[s] = 1
+            self.root[s] = self.carry[i, 1]
+            self.empty[s] = self.carry[i, 2]
+            self.n_active += 1
+        return 0
+
+    @cython.cfunc
+    def _save(self, key: cython.int) -> cython.int:
+        """Put down the configurations of a key; a state that died is not kept."""
+        i: cython.int
+        self.last_position[key] = self.position
+        for i in range(self.n_active):
+            s: cython.int = self.active[i]
+            if self.n_fresh == self.fresh.shape[0]:
+                self.fresh = _taller(self.fresh, 2 * self.n_fresh)
+            self.fresh[self.n_fresh, 0] = s
+            self.fresh[self.n_fresh, 1] = self.root[s]
+            self.fresh[self.n_fresh, 2] = self.empty[s]
+            self.n_fresh += 1
+        return 0
+
+    def clear_keys(self):
+        """No key has been seen."""
+        self.carry_from = np.zeros(1, np.int64)
+        self.carry = np.zeros((0, 3), np.int32)
+        self.last_position = np.zeros(0, np.int64)
+        self.last_floor = np.zeros(0, np.int64)
+        self.n_fresh = 0
+        self.fresh_from = np.zeros(1, np.int64)
+        self.key_of = np.zeros(0, np.int32)
+        self.loaded = False
+
+    def start_over(self, report_from):
+        """Forget everything; from now on report only matches that end at this event or later."""
+        self._drop_all()
+        self.clear_keys()
+        self.used = 1
+        self.report_from = report_from
+
+    def begin_all_anew(self):
+        """Every key's evaluation starts anew after its last event (CONSUME BY ANY)."""
+        keys = self.last_position.shape[0]
+        counts = (np.asarray(self.last_position) >= 0).astype(np.int64)
+        starts = np.zeros(keys + 1, np.int64)
+        np.cumsum(counts, out=starts[1:])
+        carry = np.zeros((int(starts[-1]), 3), np.int32)
+        carry[:, 0] = self.table.initial
+        self.carry_from = starts
+        self.carry = carry
+
+    @cython.cfunc
+    def _merge_carry(self) -> cython.int:
+        """The configurations of the keys of this call take the place of the older ones."""
+        keys = self.last_position.shape[0]
+        old_counts = np.diff(np.asarray(self.carry_from))
+        counts = np.zeros(keys, np.int64)
+        counts[: len(old_counts)] = old_counts
+        touched = np.asarray(self.key_of)
+        counts[touched] = np.diff(np.asarray(self.fresh_from))
+        starts = np.zeros(keys + 1, np.int64)
+        np.cumsum(counts, out=starts[1:])
+        carry = np.empty((int(starts[keys]), 3), np.int32)
+        is_touched = np.zeros(keys, bool)
+        is_touched[touched] = True
+        row_touched = np.repeat(is_touched, counts)
+        kept = np.repeat(~is_touched[: len(old_counts)], old_counts)
+        carry[~row_touched] = np.asarray(self.carry)[kept]
+        order = np.argsort(touched, kind="stable")
+        if len(order) and np.any(order[1:] < order[:-1]):
+            sizes = np.diff(np.asarray(self.fresh_from))[order]
+            begins = np.asarray(self.fresh_from)[:-1][order]
+            shift = np.repeat(begins - (np.cumsum(sizes) - sizes), sizes)
+            rows = np.arange(int(sizes.sum())) + shift
+            carry[row_touched] = np.asarray(self.fresh)[rows]
+        else:
+            carry[row_touched] = np.asarray(self.fresh)[: self.n_fresh]
+        self.carry_from = starts
+        self.carry = carry
+        self.n_fresh = 0
+        return 0
+
+    # ------------------------------------------------------------ a batch of events
+
+    def feed(self, events, keys):
+        """Get ready to read a batch: arrays sorted by group, and the number of keys known."""
+        self.classes = events.classes
+        self.positions = events.positions
+        self.measures = events.measures
+        self.floors = events.floors
+        self.shown = events.shown
+        self.key_of = events.key_of
+        self.group_ends = events.group_ends
+        self.base = events.base
+        self.known_from = events.known_from
+        self.known_floors = events.known_floors
+        if self.watching:
+            self.waiting = events.waiting
+        old = self.last_position.shape[0]
+        if keys > old:
+            self.last_position = _longer(self.last_position, keys, -1)
+            self.last_floor = _longer(self.last_floor, keys, NO_BOUND)
+            starts = np.empty(keys + 1, np.int64)
+            starts[: old + 1] = np.asarray(self.carry_from)
+            starts[old + 1 :] = starts[old]
+            self.carry_from = starts
+        self.fresh_from = np.zeros(self.key_of.shape[0] + 1, np.int64)
+        self.n_fresh = 0
+        self.event = 0
+        self.group = 0
+        self.loaded = False
+        self.produced = False
+
+    def use_chunk(self, chunk):
+        """Write matches here from now on."""
+        self.out_events = chunk.events
+        self.out_labels = chunk.labels
+        self.out_offsets = chunk.offsets
+        self.out_spans = chunk.spans
+        self.out_offsets[0] = 0
+        self.n_matches = 0
+        self.n_cells = 0
+
+    def run(self):
+        """Read events until the batch is FINISHED, the CHUNK_FULL, or the forest OVER_LIMIT."""
+        n: cython.longlong = self.classes.shape[0]
+        while True:
+            if self.reporting >= 0:
+                if not self._report():
+                    return CHUNK_FULL
+                self._leave_event()
+            if self.event == n:
+                break
+            if not self.loaded:
+                self._load(self.key_of[self.group])
+                self.loaded = True
+            if self.used > self.sweep_at:
+                self._sweep()
+                if self.used > self.max_nodes:
+                    return OVER_LIMIT
+            self._step(self.event)
+            if self.event >= self.report_from and self._anything_accepted():
+                self.reporting = 0
+                self.reported = 0
+                self.height = 0
+            else:
+                self._leave_event()
+        if self.key_of.shape[0]:
+            self._merge_carry()
+            self.key_of = np.zeros(0, np.int32)
+        return FINISHED
+
+    @cython.cfunc
+    def _leave_event(self) -> cython.int:
+        """On to the next event; at the last one of a group, its configurations are put down."""
+        self.event += 1
+        if self.event == self.group_ends[self.group]:
+            key: cython.int = self.key_of[self.group]
+            self.last_floor[key] = self.floors[self.event - 1]
+            self._save(key)
+            self.group += 1
+            self.fresh_from[self.group] = self.n_fresh
+            self.loaded = False
+        return 0
+
+    @cython.cfunc
+    def _anything_accepted(self) -> cython.bint:
+        i: cython.int
+        for i in range(self.n_active):
+            s: cython.int = self.active[i]
+            if self.accepting[s] and self.root[s]:
+                return True
+        return False
+
+    # ------------------------------------------------------------ reporting
+
+    @cython.cfunc
+    def _report(self) -> cython.bint:
+        """Write the matches that are accepted at this event; False when the chunk is full."""
+        while True:
+            if self.height:
+                if not self._walk():
+                    return False
+            if self.limit >= 0 and self.reported >= self.limit:
+                self.height = 0
+                self.reporting = self.n_active
+            if self.reporting >= self.n_active:
+                break
+            s: cython.int = self.active[self.reporting]
+            self.reporting += 1
+            if self.accepting[s] and self.root[s] and self.wide[self.root[s], 1] >= self.bound:
+                self.walk_bound = self.bound
+                self._push(self.root[s], 0)
+        self.reporting = -1
+        if self.reported:
+            self.produced = True
+            if self.consuming:
+                self._begin()
+        return True
+
+    @cython.cfunc
+    def _push(self, n: cython.int, depth: cython.int) -> cython.int:
+        if self.height == self.stack.shape[0]:
+            self.stack = _taller(self.stack, 2 * self.height)
+        self.stack[self.height, 0] = n
+        self.stack[self.height, 1] = depth
+        self.height += 1
+        return 0
+
+    @cython.cfunc
+    def _walk(self) -> cython.bint:
+        """Depth first: an event, all that it extends, then the other choices at its depth.
+
+        path[d] is the event chosen at depth d, latest first. False when the chunk is full.
+        """
+        matches: cython.int = self.out_spans.shape[0]
+        cells: cython.int = self.out_events.shape[0]
+        while self.height:
+            n: cython.int = self.stack[self.height - 1, 0]
+            depth: cython.int = self.stack[self.height - 1, 1]
+            if self.n_matches == matches or self.n_cells + depth + 1 > cells:
+                return False
+            if self.limit >= 0 and self.reported >= self.limit:
+                self.height = 0
+                return True
+            self.height -= 1
+            if depth == self.path.shape[0]:
+                self.path = _longer(self.path, 2 * depth, 0)
+                self.path_label = _longer(self.path_label, 2 * depth, 0)
+            ordinal: cython.longlong = self.wide[n, 0]
+            if depth == 0:
+                self.walk_end = ordinal
+                if self.open_ended and self.windowed:
+                    self.walk_bound = self.known_floors[ordinal - self.known_from]
+            self.path[depth] = ordinal
+            self.path_label[depth] = self.thin[n, 7] >> 8
+            other: cython.int = self.thin[n, 6]
+            if other and self.wide[other, 1] >= (self.bound if depth == 0 else self.walk_bound):
+                self._push(other, depth)
+            other = self.thin[n, 5]
+            if other and self.wide[other, 1] >= (self.bound if depth == 0 else self.walk_bound):
+                self._push(other, depth)
+            if self.wide[n, 1] < self.walk_bound:
+                continue
+            if self.thin[n, 4]:
+                self._push(self.thin[n, 4], depth + 1)
+            else:
+                self._emit(depth)
+        return True
+
+    @cython.cfunc
+    def _emit(self, depth: cython.int) -> cython.int:
+        at: cython.int = self.n_cells
+        m: cython.int = self.n_matches
+        self.out_spans[m, 0] = self.path[depth]
+        self.out_spans[m, 1] = self.walk_end
+        self.out_spans[m, 2] = self.base + self.event
+        d: cython.int
+        if self.with_labels:
+            for d in range(depth, -1, -1):
+                if self.path_label[d] != UNSEEN:
+                    self.out_events[at] = self.shown[self.path[d] - self.known_from]
+                    self.out_labels[at] = self.path_label[d]
+                    at += 1
+        else:
+            for d in range(depth, -1, -1):
+                self.out_events[at] = self.shown[self.path[d] - self.known_from]
+                at += 1
+        self.n_cells = at
+        self.n_matches = m + 1
+        self.out_offsets[m + 1] = at
+        self.reported += 1
+        return 0
+
+    # ------------------------------------------------------------ garbage
+
+    def sweep(self):
+        """Sweep now (between batches)."""
+        self.bound = NO_BOUND
+        self._sweep()
+
+    @cython.cfunc
+    def _sweep(self) -> cython.int:
+        """Two passes over the ids (invariant 2): down to mark, up to move the live ones.
+
+        A live node learns from what points to it how old a start may be to count.
+        """
+        self.sweeps += 1
+        bounds: cython.longlong[::1] = np.full(self.used, NO_BOUND, np.int64)
+        moved: cython.int[::1] = np.zeros(self.used, np.int32)
+        i: cython.longlong
+        k: cython.longlong
+        n: cython.int
+        here: cython.longlong = NO_BOUND
+        pruned: cython.bint = self.windowed and not self.open_ended
+        if self.loaded:
+            if pruned:
+                here = self.floors[self.event]
+            for i in range(self.n_active):
+                n = self.active[i]
+                self.root[n] = self._reach(self.root[n], here, bounds, moved)
+                self.empty[n] = self._reach_unseen(self.empty[n], here, bounds, moved)
+        for k in range(self.carry_from.shape[0] - 1):
+            here = NO_BOUND
+            if pruned:
+                here = self.last_floor[k]
+            for i in range(self.carry_from[k], self.carry_from[k + 1]):
+                self.carry[i, 1] = self._reach(self.carry[i, 1], here, bounds, moved)
+                self.carry[i, 2] = self._reach_unseen(self.carry[i, 2], here, bounds, moved)
+        for i in range(self.n_fresh):
+            self.fresh[i, 1] = self._reach(self.fresh[i, 1], NO_BOUND, bounds, moved)
+            self.fresh[i, 2] = self._reach_unseen(self.fresh[i, 2], NO_BOUND, bounds, moved)
+        for n in range(self.used - 1, 0, -1):
+            if moved[n]:
+                self._reach(self.thin[n, 4], bounds[n], bounds, moved)
+                self.thin[n, 5] = self._reach(self.thin[n, 5], bounds[n], bounds, moved)
+                self.thin[n, 6] = self._reach(self.thin[n, 6], bounds[n], bounds, moved)
+        live: cython.int = 1
+        for n in range(1, self.used):
+            if moved[n]:
+                moved[n] = live
+                self.wide[live, 0] = self.wide[n, 0]
+                self.wide[live, 1] = self.wide[n, 1]
+                self.thin[live, 4] = moved[self.thin[n, 4]]
+                self.thin[live, 5] = moved[self.thin[n, 5]]
+                self.thin[live, 6] = moved[self.thin[n, 6]]
+                self.thin[live, 7] = self.thin[n, 7]
+                live += 1
+        if self.loaded:
+            for i in range(self.n_active):
+                n = self.active[i]
+                self.root[n] = moved[self.root[n]]
+                if self.empty[n] > 0:
+                    self.empty[n] = moved[self.empty[n]]
+        for i in range(self.carry.shape[0]):
+            self.carry[i, 1] = moved[self.carry[i, 1]]
+            if self.carry[i, 2] > 0:
+                self.carry[i, 2] = moved[self.carry[i, 2]]
+        for i in range(self.n_fresh):
+            self.fresh[i, 1] = moved[self.fresh[i, 1]]
+            if self.fresh[i, 2] > 0:
+                self.fresh[i, 2] = moved[self.fresh[i, 2]]
+        self.used = live
+        self.sweep_at = max(1 << 16, 2 * live)
+        return 0
+
+    @cython.cfunc
+    def _reach(
+        self,
+        n: cython.int,
+        bound: cython.longlong,
+        bounds: cython.longlong[::1],
+        moved: cython.int[::1],
+    ) -> cython.int:
+        """Mark a node as live if its start is inside the window; 0 if it is not."""
+        if n == 0 or self.wide[n, 1] < bound:
+            return 0
+        bounds[n] = min(bound, bounds[n]) if moved[n] else bound
+        moved[n] = 1
+        return n
+
+    @cython.cfunc
+    def _reach_unseen(
+        self,
+        n: cython.int,
+        bound: cython.longlong,
+        bounds: cython.longlong[::1],
+        moved: cython.int[::1],
+    ) -> cython.int:
+        if n <= 0:
+            return n
+        return n if self._reach(n, bound, bounds, moved) else NONE
+
+    # ------------------------------------------------------------ snapshots and measures
+
+    def oldest(self):
+        """The smallest ordinal that a live node refers to (after a sweep), or None."""
+        if self.used == 1:
+            return None
+        return int(np.asarray(self.wide)[1 : self.used, 0].min())
+
+    def save(self):
+        """Everything that must outlive this process, as arrays (call `sweep` before)."""
+        return {
+            "nodes": np.asarray(self.wide)[: self.used].copy(),
+            "carry_from": np.asarray(self.carry_from).copy(),
+            "carry": np.asarray(self.carry).copy(),
+            "last_position": np.asarray(self.last_position).copy(),
+            "last_floor": np.asarray(self.last_floor).copy(),
+        }
+
+    def restore(self, saved):
+        nodes = np.zeros((max(1024, 2 * len(saved["nodes"])), 4), np.int64)
+        nodes[: len(saved["nodes"])] = saved["nodes"]
+        self._set_nodes(nodes)
+        self.used = len(saved["nodes"])
+        self.sweep_at = max(1 << 16, 2 * self.used)
+        self.carry_from = saved["carry_from"].copy()
+        self.carry = saved["carry"].copy()
+        self.last_position = saved["last_position"].copy()
+        self.last_floor = saved["last_floor"].copy()
+
+    @property
+    def match_count(self):
+        return self.n_matches
+
+    @property
+    def cell_count(self):
+        return self.n_cells
+
+    @property
+    def node_count(self):
+        return self.used - 1
+
+    @property
+    def sweep_count(self):
+        return self.sweeps
+
+    @property
+    def has_produced(self):
+        return self.produced
+
+    @property
+    def key_count(self):
+        return self.last_position.shape[0]
+
+    @property
+    def floors_of_keys(self):
+        """The floor of the last event of every key."""
+        return np.asarray(self.last_floor)
+
+    @property
+    def where(self):
+        """The event being read: its index in the batch, and its key."""
+        return self.event, (self.key_of[self.group] if self.group < self.key_of.shape[0] else -1)
+
+
+@cython.ccall
+def _longer(array: object, size: object, fill: object) -> object:
+    """A longer copy of a one-dimensional array."""
+    old = np.asarray(array)
+    bigger = np.full(size, fill, old.dtype)
+    bigger[: len(old)] = old
+    return bigger
+
+
+@cython.ccall
+def _taller(array: object, size: object) -> object:
+    """A copy of a two-dimensional array with more rows."""
+    old = np.asarray(array)
+    bigger = np.zeros((size, old.shape[1]), old.dtype)
+    bigger[: len(old)] = old
+    return bigger

@@ -1,0 +1,103 @@
+"""Keys: the values that split a stream, as dense codes that last from batch to batch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+
+class KeyIndex:
+    """Numbers every distinct key. A null is a key of its own."""
+
+    def __init__(self, fields: list[pa.Field]) -> None:
+        self.fields = fields
+        self._codes: dict[tuple[Any, ...], int] = {}
+        self._parts: list[list[pa.Array]] = [[] for _ in fields]
+
+    def __len__(self) -> int:
+        return len(self._codes) if self.fields else 1
+
+    def encode(self, columns: list[pa.Array]) -> npt.NDArray[np.int32]:
+        """The code of every row's key; a key not seen before gets the next code."""
+        local, distinct = _combined(columns)
+        codes = np.empty(distinct.num_rows, np.int32)
+        fresh: list[int] = []
+        rows = zip(*(column.to_pylist() for column in distinct.columns), strict=True)
+        for place, key in enumerate(map(_hashable, rows)):
+            code = self._codes.setdefault(key, len(self._codes))
+            codes[place] = code
+            if code == len(self._codes) - 1 and code >= self._stored + len(fresh):
+                fresh.append(place)
+        if fresh:
+            added = distinct.take(pa.array(fresh))
+            for part, column in zip(self._parts, added.columns, strict=True):
+                part.append(column)
+        return codes[local]
+
+    @property
+    def _stored(self) -> int:
+        return sum(map(len, self._parts[0])) if self._parts else 0
+
+    def columns(self, codes: npt.NDArray[np.int32]) -> list[pa.Array]:
+        """The key columns of rows with these codes."""
+        return [column.take(pa.array(codes)) for column in self.values()]
+
+    def values(self) -> list[pa.Array]:
+        """All keys, in the order of their codes, one array per key column."""
+        for place, part in enumerate(self._parts):
+            if len(part) > 1:
+                self._parts[place] = [pa.concat_arrays(part)]
+        return [
+            part[0] if part else pa.array([], field.type)
+            for part, field in zip(self._parts, self.fields, strict=True)
+        ]
+
+    def describe(self, code: int) -> str:
+        """A key in words, for messages."""
+        if not self.fields or not 0 <= code < len(self._codes):
+            return "the stream"
+        values = [column[code].as_py() for column in self.values()]
+        return ", ".join(f"{f.name}={v!r}" for f, v in zip(self.fields, values, strict=True))
+
+    def save(self) -> dict[str, pa.Array]:
+        return {str(place): column for place, column in enumerate(self.values())}
+
+    def restore(self, saved: dict[str, pa.Array]) -> None:
+        self._parts = [[saved[str(place)]] for place in range(len(self.fields))]
+        rows = zip(*(part[0].to_pylist() for part in self._parts), strict=True)
+        self._codes = {_hashable(key): code for code, key in enumerate(rows)}
+
+
+def _combined(columns: list[pa.Array]) -> tuple[npt.NDArray[np.int64], pa.RecordBatch]:
+    """Codes local to this batch, and the distinct keys in their order."""
+    names = [str(place) for place in range(len(columns))]
+    encoded = [_dictionary(column) for column in columns]
+    local = encoded[0].indices.to_numpy(zero_copy_only=False).astype(np.int64)
+    if len(columns) == 1:
+        return local, pa.RecordBatch.from_arrays([encoded[0].dictionary], names)
+    for each in encoded[1:]:
+        local = local * len(each.dictionary) + each.indices.to_numpy(zero_copy_only=False)
+    _, first, local = np.unique(local, return_index=True, return_inverse=True)
+    rows = pa.array(first)
+    return local, pa.RecordBatch.from_arrays([_plain(c).take(rows) for c in columns], names)
+
+
+def _dictionary(column: pa.Array) -> pa.DictionaryArray:
+    if pa.types.is_dictionary(column.type) and not column.null_count:
+        # a dictionary may hold a value twice; then two codes would be one key
+        if len(pc.unique(column.dictionary)) == len(column.dictionary):
+            return column
+    return _plain(column).dictionary_encode(null_encoding="encode")
+
+
+def _plain(column: pa.Array) -> pa.Array:
+    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+
+
+def _hashable(key: tuple[Any, ...]) -> tuple[Any, ...]:
+    """NaN is one key, not a new one every time; containers become hashable."""
+    return tuple("NaN" if v != v else repr(v) if isinstance(v, dict | list) else v for v in key)

@@ -1,0 +1,289 @@
+"""Events → letters: every test of a plan asked of a whole batch at once.
+
+1. What a test asks of string columns by equality (type, stream, `name = 'INTC'`, `IN`) is decided
+   by small codes: each such column becomes a code per row (one pass), the codes of a row together
+   index a table of bit masks. The table is filled by the ordinary evaluator, run once over one
+   representative row per combination of codes.
+2. What remains of a test (`price > 10`) is evaluated only on the rows that passed the first stage.
+3. Rows with an empty mask cannot matter and are dropped here; what is left gets a dense class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from itertools import product
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from cereus.engine import codes
+from cereus.engine.conditions import mask as condition_mask
+from cereus.lang import expression as ex
+from cereus.plan.tests import EventTest
+
+WORD = 62
+"""Tests per mask word; plans with more tests use several words."""
+MOST_COMBINATIONS = 1 << 14
+OTHER = "\0other"
+
+Masks = npt.NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
+class CodedColumn:
+    """A string column that tests compare with constants only."""
+
+    path: tuple[str, ...]
+    constants: tuple[str, ...]
+
+    @property
+    def size(self) -> int:
+        """Codes: 0 any other string, 1 … the constants, and the last one for null."""
+        return len(self.constants) + 2
+
+    def representatives(self) -> list[str | None]:
+        return [OTHER, *self.constants, None]
+
+
+class Letters:
+    """The tests of a plan, ready to be asked of batches with one schema.
+
+    `known` numbers the letters seen so far; it is shared with the transition table.
+    """
+
+    def __init__(
+        self,
+        tests: Sequence[EventTest],
+        type_path: tuple[str, ...] | None,
+        stream_path: tuple[str, ...] | None,
+        schema: pa.Schema,
+    ) -> None:
+        conditions = [_conditions(test, type_path, stream_path) for test in tests]
+        self.columns = _coded_columns(conditions, schema)
+        self.words = [
+            _Word(range(at, min(at + WORD, len(tests))), tests, conditions, self.columns, schema)
+            for at in range(0, len(tests), WORD)
+        ]
+        self._words = [codes.Words(column.constants) for column in self.columns]
+
+    def classify(
+        self, batch: pa.RecordBatch, known: dict[int, int], *, keep_all: bool = False
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+        """The rows that can matter, and the class of each (numbered in `known`)."""
+        index = self._index(batch)
+        masks = [word.masks(batch, index) for word in self.words]
+        if keep_all:
+            rows = np.arange(batch.num_rows)
+        else:
+            rows = np.flatnonzero(reduce(np.bitwise_or, masks) if len(masks) > 1 else masks[0])
+        return rows, _numbered([m[rows] for m in masks], known)
+
+    def _index(self, batch: pa.RecordBatch) -> npt.NDArray[np.uint16] | None:
+        """Every row's combination of codes, as one number."""
+        index: npt.NDArray[np.uint16] | None = None
+        for column, words in zip(self.columns, self._words, strict=True):
+            code = string_codes(_read(batch, column.path), words)
+            index = code if index is None else index * np.uint16(column.size) + code
+        return index
+
+
+class _Word:
+    """Up to WORD tests: the table for their coded part, and what is left to evaluate."""
+
+    def __init__(
+        self,
+        numbers: range,
+        tests: Sequence[EventTest],
+        conditions: Sequence[tuple[ex.Expression, ...]],
+        columns: Sequence[CodedColumn],
+        schema: pa.Schema,
+    ) -> None:
+        coded = {column.path for column in columns}
+        combinations = _combinations(columns, schema)
+        self.table = np.zeros(combinations.num_rows, np.uint64)
+        self.flip = np.uint64(0)
+        rest: dict[ex.Expression, int] = {}
+        for place, number in enumerate(numbers):
+            bit = 1 << place
+            passed = np.ones(combinations.num_rows, bool)
+            for condition in conditions[number]:
+                if _is_coded(condition, schema) and ex.attributes(condition) <= coded:
+                    passed &= condition_mask(condition, combinations)
+                else:
+                    rest[condition] = rest.get(condition, 0) | bit
+            self.table |= np.where(passed, np.uint64(bit), np.uint64(0))
+            if tests[number].negated:
+                self.flip |= np.uint64(bit)
+        self.rest = [(condition, np.uint64(bits)) for condition, bits in rest.items()]
+
+    def masks(self, batch: pa.RecordBatch, index: npt.NDArray[np.uint16] | None) -> Masks:
+        if index is None:
+            masks = np.full(batch.num_rows, self.table[0], np.uint64)
+        else:
+            masks = self.table[index]
+        for condition, bits in self.rest:
+            self._clear_failed(batch, masks, condition, bits)
+        return masks ^ self.flip if self.flip else masks
+
+    @staticmethod
+    def _clear_failed(
+        batch: pa.RecordBatch, masks: Masks, condition: ex.Expression, bits: np.uint64
+    ) -> None:
+        """Evaluate a condition on the rows that it may still decide."""
+        rows = np.flatnonzero(masks & bits)
+        if not len(rows):
+            return
+        names = sorted({path[0] for path in ex.attributes(condition)})
+        needed = batch.select(names) if names else batch.select([0] if batch.num_columns else [])
+        if 2 * len(rows) < batch.num_rows:
+            failed = rows[~condition_mask(condition, needed.take(pa.array(rows)))]
+        else:
+            failed = rows[~condition_mask(condition, needed)[rows]]
+        masks[failed] &= ~bits
+
+
+def _numbered(masks: list[Masks], known: dict[int, int]) -> npt.NDArray[np.int32]:
+    """Letters to classes. With several words, the classes of the first ones become its prefix."""
+    if len(masks) == 1:
+        numbered: npt.NDArray[np.int32] = codes.dense_classes(masks[0], known)
+        return numbered
+    letters = np.zeros(len(masks[0]), dtype=object)
+    for place, word in enumerate(masks):
+        letters += word.astype(object) << (WORD * place)
+    distinct, inverse = np.unique(letters, return_inverse=True)
+    numbers = [known.setdefault(int(letter), len(known)) for letter in distinct]
+    return np.array(numbers, np.int32)[inverse]
+
+
+# ---------------------------------------------------------------- what can be coded
+
+
+def _conditions(
+    test: EventTest, type_path: tuple[str, ...] | None, stream_path: tuple[str, ...] | None
+) -> tuple[ex.Expression, ...]:
+    """A test as conditions, its type and stream among them."""
+    found: list[ex.Expression] = []
+    for path, name in ((type_path, test.type), (stream_path, test.stream)):
+        if name is not None and path is not None:
+            found.append(ex.Comparison("=", ex.Attribute(path), ex.Literal(name)))
+        elif name is not None and path is None and name != "EVENT":
+            found.append(ex.Literal(False))
+    return (*found, *test.conditions)
+
+
+def _coded_columns(
+    conditions: Iterable[Sequence[ex.Expression]], schema: pa.Schema
+) -> list[CodedColumn]:
+    """The columns worth coding, as long as their combinations fit a small table."""
+    constants: dict[tuple[str, ...], dict[str, None]] = {}
+    for test in conditions:
+        for condition in test:
+            if _is_coded(condition, schema):
+                for path in sorted(ex.attributes(condition)):
+                    constants.setdefault(path, {}).update(dict.fromkeys(_strings(condition)))
+    columns: list[CodedColumn] = []
+    combinations = 1
+    for path, values in sorted(constants.items(), key=lambda item: len(item[1])):
+        column = CodedColumn(path, tuple(values))
+        if combinations * column.size > MOST_COMBINATIONS:
+            break
+        combinations *= column.size
+        columns.append(column)
+    return columns
+
+
+def _is_coded(condition: ex.Expression, schema: pa.Schema) -> bool:
+    """Whether a condition is about string columns, compared with constant strings only."""
+    match condition:
+        case ex.Comparison("=" | "!=", ex.Attribute(path), ex.Literal(str())):
+            return _is_string(schema, path)
+        case ex.In(ex.Attribute(path), items):
+            return _is_string(schema, path) and all(
+                isinstance(item, ex.Literal) and isinstance(item.value, str) for item in items
+            )
+        case ex.And(operands) | ex.Or(operands):
+            return all(_is_coded(operand, schema) for operand in operands)
+        case ex.Not(operand):
+            return _is_coded(operand, schema)
+    return False
+
+
+def _strings(condition: ex.Expression) -> list[str]:
+    return [
+        node.value
+        for node in condition.walk()
+        if isinstance(node, ex.Literal) and isinstance(node.value, str)
+    ]
+
+
+def _is_string(schema: pa.Schema, path: tuple[str, ...]) -> bool:
+    if path[0] not in schema.names:
+        return False
+    kind = schema.field(path[0]).type
+    for step in path[1:]:
+        if not pa.types.is_struct(kind) or kind.get_field_index(step) < 0:
+            return False
+        kind = kind.field(step).type
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return bool(
+        pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    )
+
+
+def _combinations(columns: Sequence[CodedColumn], schema: pa.Schema) -> pa.RecordBatch:
+    """One row per combination of codes, in the order of `_index`; nested columns are nested."""
+    rows = list(product(*(column.representatives() for column in columns)))
+    tree: dict[str, Any] = {}
+    for place, column in enumerate(columns):
+        values = pa.array([row[place] for row in rows], pa.string())
+        node = tree
+        for step in column.path[:-1]:
+            node = node.setdefault(step, {})
+        node[column.path[-1]] = values
+    arrays = {name: _nested(part) for name, part in tree.items()}
+    if not arrays:
+        return pa.RecordBatch.from_pydict({"": pa.nulls(1)})
+    return pa.RecordBatch.from_pydict(arrays)
+
+
+def _nested(part: Any) -> pa.Array:
+    if isinstance(part, dict):
+        return pa.StructArray.from_arrays([_nested(p) for p in part.values()], list(part))
+    return part
+
+
+# ---------------------------------------------------------------- reading columns
+
+
+def _read(batch: pa.RecordBatch, path: tuple[str, ...]) -> pa.Array:
+    column = batch.column(path[0])
+    for step in path[1:]:
+        column = pa.compute.struct_field(column, step)
+    return column
+
+
+def string_codes(column: pa.Array, words: codes.Words) -> npt.NDArray[np.uint16]:
+    """The code of every value of a string column; null has the code after the last word."""
+    null = np.uint16(len(words.words) + 1)
+    if pa.types.is_dictionary(column.type):
+        entries = np.append(string_codes(column.dictionary, words), null)
+        places = column.indices.fill_null(len(column.dictionary)) if column.null_count else column.indices
+        return entries[places.to_numpy(zero_copy_only=False)]
+    if pa.types.is_string_view(column.type):
+        column = column.cast(pa.string())
+    wide = pa.types.is_large_string(column.type)
+    _, offsets, data = column.buffers()
+    if len(column) == 0:
+        return np.zeros(0, np.uint16)
+    kind = np.int64 if wide else np.int32
+    places = np.frombuffer(offsets, kind)[column.offset : column.offset + len(column) + 1]
+    bytes_ = np.frombuffer(data, np.uint8) if data is not None and data.size else np.zeros(8, np.uint8)
+    found: npt.NDArray[np.uint16] = codes.string_codes(places, bytes_, words)
+    if column.null_count:
+        found[column.is_null().to_numpy(zero_copy_only=False)] = null
+    return found

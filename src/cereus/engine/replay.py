@@ -1,0 +1,158 @@
+"""Strategies under a window: NEXT, LAST, ANY and MAX choose among what the window has kept.
+
+Which matches there are to choose from changes as the window moves, so no automaton can decide it
+from the past alone. The kernel finds the events where some match ends (one match is enough), and
+notes before every event the state of the runs that have marked nothing yet. For each event where a
+match ends, the strategy's own automaton reads the events of the window once more, begun in the
+state noted before the first of them. What it accepts at the last event is the choice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from cereus.automata.selection import Begun
+from cereus.engine.front import Codes, Events, Ints
+from cereus.engine.kernel import FINISHED, Kernel
+from cereus.engine.runner import Found, Limits, Options, Runner
+from cereus.engine.table import TransitionTable
+from cereus.lang import cel
+from cereus.plan.lower import select
+from cereus.plan.plan import Plan
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """The remembered events of one key, in order; `waiting` is the state noted before each."""
+
+    ordinals: Ints
+    classes: npt.NDArray[np.int32]
+    positions: Ints
+    measures: Ints
+    floors: Ints
+    waiting: Codes
+
+    def window(self, last: int, after: int) -> slice:
+        """The places of the events inside the window that ends at place `last`."""
+        first = int(np.searchsorted(self.measures[: last + 1], self.floors[last]))
+        return slice(max(first, int(np.searchsorted(self.ordinals, after, "right"))), last + 1)
+
+
+class ReplayRunner(Runner):
+    """A runner whose strategy is decided anew for every event that some match ends at."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        schema: pa.Schema,
+        *,
+        limits: Limits | None = None,
+        payload: tuple[str, ...] = (),
+        ordinals: bool = False,
+        chunk_size: int = 1 << 16,
+    ) -> None:
+        super().__init__(
+            plan, schema, limits=limits, payload=payload, ordinals=ordinals, chunk_size=chunk_size
+        )
+        options = Options.of(plan, self.limits)
+        limit = 1 if plan.query.limit is None else min(1, plan.query.limit)
+        self.kernel = Kernel(
+            self.table, replace(options, limit=limit, with_labels=False, watching=True)
+        )
+        self.chooser_options = replace(options, windowed=False, consuming=False)
+        self._choosers: dict[int, Kernel] = {}
+        self.batches: list[Events] = []
+        self.consumed: dict[int, int] = {}
+
+    def run(self, events: Events) -> Iterator[Found]:
+        events.waiting = np.zeros(len(events), np.int32)
+        self.batches.append(events)
+        ends: list[int] = []
+        for found in super().run(events):
+            ends.extend(found.spans[:, 2].tolist())
+        stretches: dict[int, Stretch] = {}
+        for end in ends:
+            key = int(self.history.keys[end - self.history.first])
+            if key not in stretches:
+                stretches[key] = self._stretch(key)
+            yield from self._choose(stretches[key], key, end)
+
+    def _stretch(self, key: int) -> Stretch:
+        parts = [(batch, batch.places_of(key)) for batch in self.batches]
+        names = ("classes", "positions", "measures", "floors", "waiting")
+        columns = [np.concatenate([getattr(b, name)[p] for b, p in parts]) for name in names]
+        ordinals = np.concatenate([b.base + np.arange(len(b))[p] for b, p in parts])
+        return Stretch(ordinals, *columns)
+
+    def _choose(self, stretch: Stretch, key: int, end: int) -> Iterator[Found]:
+        scope = -1 if self.plan.query.consume is cel.Consume.ANY else key
+        last = int(np.searchsorted(stretch.ordinals, end))
+        inside = stretch.window(last, self.consumed.get(scope, -1))
+        if self.plan.query.consume is not cel.Consume.NONE:
+            self.consumed[scope] = end
+        kernel = self._chooser(int(stretch.waiting[inside.start]))
+        size = inside.stop - inside.start
+        kernel.start_over(size - 1)
+        events = self._events(stretch, inside)
+        kernel.feed(events, 1)
+        self._use_chunk(kernel=kernel)
+        while True:
+            state = kernel.run()
+            if kernel.match_count:
+                yield self._found(kernel, stretch.ordinals[inside])
+            if state == FINISHED:
+                return
+            self._use_chunk(too_small=not kernel.match_count, kernel=kernel)
+
+    def _events(self, stretch: Stretch, inside: slice) -> Events:
+        """The events of a window, numbered from 0; positions count from just before it."""
+        size = inside.stop - inside.start
+        positions = stretch.positions[inside]
+        if self.plan.position_sensitive:
+            positions = positions - positions[0]
+        own = stretch.ordinals[inside]
+        events = Events(
+            own, own, stretch.classes[inside], positions, np.arange(size), np.arange(size),
+            own, np.zeros(size, np.int32), np.zeros(1, np.int32), np.array([size]),
+        )  # fmt: skip
+        events.shown = own if self._ordinals else self.history.rows[own - self.history.first]
+        return events
+
+    def _chooser(self, waiting: int) -> Kernel:
+        """A kernel for the strategy, begun where the noted state says."""
+        if waiting not in self._choosers:
+            begun = Begun(self.plan.automaton, self.table.subsets[waiting])
+            automaton = self.plan.shown(select(self.plan.query.strategy, begun))
+            table = TransitionTable(
+                automaton,
+                self.labels,
+                letters=self.table.letters,
+                max_states=self.limits.states,
+            )
+            self._choosers[waiting] = Kernel(table, self.chooser_options)
+        kernel = self._choosers[waiting]
+        kernel.table.reserve(len(self.table.letters))
+        kernel.load_table()
+        return kernel
+
+    def tidy(self, *, at: int = 1 << 16) -> None:
+        """Events stay as long as a window can begin at them."""
+        if len(self.history) >= at:
+            self.kernel.sweep()
+            oldest = self._oldest_needed()
+            self.history.forget_before(oldest)
+            self.batches = [b for b in self.batches if b.base + len(b) > oldest]
+
+    def _oldest_needed(self) -> int:
+        """The first ordinal that some key's next window may still hold."""
+        for batch in self.batches:
+            last = self.kernel.floors_of_keys[batch.keys]
+            alive = np.flatnonzero(batch.measures >= last)
+            if len(alive):
+                return int(batch.base + alive[0])
+        return self.history.next_ordinal

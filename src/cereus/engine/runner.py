@@ -1,0 +1,226 @@
+"""Plan + batches → chunks of matches. State is carried from batch to batch, key by key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from cereus.automata.automaton import Label
+from cereus.automata.selection import BEGINS_UNSEEN
+from cereus.engine.front import NO_INTS, Events, Front, Ints
+from cereus.engine.history import History
+from cereus.engine.kernel import CHUNK_FULL, FINISHED, Kernel
+from cereus.engine.table import FIRST_SHOWN, UNMARKED, UNSEEN, TransitionTable
+from cereus.errors import LimitError
+from cereus.lang import cel
+from cereus.plan.plan import Plan
+
+TIDY_AT = 1 << 16
+"""So many events are remembered before it is worth looking which of them are still needed."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a run may use. Reaching a limit is an error that names it, never a silent loss."""
+
+    nodes: int = 200_000_000
+    states: int = 100_000
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the kernel is told once."""
+
+    windowed: bool
+    open_ended: bool
+    consuming: bool
+    limit: int | None
+    max_nodes: int
+    with_labels: bool
+    watching: bool = False
+
+    @classmethod
+    def of(cls, plan: Plan, limits: Limits) -> Options:
+        return cls(
+            windowed=plan.query.window is not None,
+            open_ended=plan.open_ended,
+            consuming=plan.query.consume is not cel.Consume.NONE,
+            limit=plan.query.limit,
+            max_nodes=limits.nodes,
+            with_labels=plan.names is not None,
+        )
+
+
+class Chunk:
+    """Room for the matches of one turn of the kernel, used again and again: fresh memory costs
+    more than writing to it."""
+
+    def __init__(self, matches: int, cells: int, *, with_labels: bool) -> None:
+        self.events = np.empty(cells, np.int64)
+        self.labels = np.empty(cells if with_labels else 0, np.int32)
+        self.offsets = np.zeros(matches + 1, np.int32)
+        self.spans = np.empty((matches, 3), np.int64)
+
+
+@dataclass(frozen=True)
+class Found:
+    """Matches as the kernel wrote them. The arrays are reused: take what you need at once.
+
+    cells    the events of all matches, one after the other: row numbers, or ordinals
+    labels   the number of each cell's label, when variables are selected
+    offsets  where each match begins in the cells
+    spans    per match the ordinals of the first event, the last one, and the one reported at
+    """
+
+    cells: Ints
+    labels: npt.NDArray[np.int32]
+    offsets: npt.NDArray[np.int32]
+    spans: Ints
+
+    def __len__(self) -> int:
+        return len(self.spans)
+
+
+class LabelCodes:
+    """Numbers for the labels of a plan, as the kernel knows them; `shown` are the visible ones."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._numbers: dict[Label, int] = {}
+        self.shown: list[Label] = []
+
+    def __call__(self, label: Label) -> int:
+        if label not in self._numbers:
+            self._numbers[label] = self._number(self._plan.label(label))
+        return self._numbers[label]
+
+    def _number(self, shown: Label | None) -> int:
+        if shown is None:
+            return UNMARKED
+        if shown == BEGINS_UNSEEN:
+            return UNSEEN
+        if shown not in self.shown:
+            self.shown.append(shown)
+        return FIRST_SHOWN + self.shown.index(shown)
+
+
+class Runner:
+    """Runs one plan over batches of one schema.
+
+    `payload` names columns to remember of the events that can still match; with it (or with
+    `ordinals`) the cells of what is found are ordinals, to be looked up in `history`.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        schema: pa.Schema,
+        *,
+        limits: Limits | None = None,
+        payload: tuple[str, ...] = (),
+        ordinals: bool = False,
+        chunk_size: int = 1 << 16,
+    ) -> None:
+        self.plan, self.payload = plan, payload
+        self.limits = limits or Limits()
+        self.front = Front(plan, schema)
+        self.labels = LabelCodes(plan)
+        self.table = TransitionTable(
+            plan.automaton, self.labels, max_states=self.limits.states
+        )
+        self.kernel = Kernel(self.table, Options.of(plan, self.limits))
+        self.history = History()
+        self._ordinals = ordinals or bool(payload)
+        self._chunk_size = chunk_size
+        self._chunk: Chunk | None = None
+
+    @property
+    def keys(self) -> int:
+        return len(self.front.keys)
+
+    def push(self, batch: pa.RecordBatch) -> Iterator[Found]:
+        """Read a batch; the matches that it completes, in chunks."""
+        events = self.front.read(batch)
+        if events is not None:
+            self._remember(events, batch)
+            yield from self.run(events)
+            self.tidy()
+
+    def _remember(self, events: Events, batch: pa.RecordBatch) -> None:
+        events.base = self.history.next_ordinal
+        payload = None
+        if self.payload:
+            places = pa.array(events.rows - (self.front.row - batch.num_rows))
+            payload = pa.table(batch.select(list(self.payload)).take(places))
+        floors = events.floors if self.plan.open_ended else NO_INTS
+        self.history.append(events.rows, events.times, floors, events.keys, payload)
+
+    def run(self, events: Events) -> Iterator[Found]:
+        """Let the kernel read events that the history knows already."""
+        if self.front.grouped:
+            yield from self._run(events)
+            return
+        for stretch in events.runs():
+            yield from self._run(stretch)
+            if self.kernel.has_produced:
+                self.kernel.begin_all_anew()
+
+    def _run(self, events: Events) -> Iterator[Found]:
+        self.table.letters[:] = list(self.front.known)
+        self.table.reserve(len(self.front.known))
+        self.kernel.load_table()
+        history = self.history
+        events.known_from, events.known_floors = history.first, history.floors
+        events.shown = history.rows
+        if self._ordinals:
+            events.shown = np.arange(history.first, history.next_ordinal)
+        self.kernel.feed(events, self.keys)
+        self._use_chunk()
+        while True:
+            state = self.kernel.run()
+            if self.kernel.match_count:
+                yield self._found()
+            if state == FINISHED:
+                return
+            if state != CHUNK_FULL:
+                raise self._over_limit()
+            self._use_chunk(too_small=not self.kernel.match_count)
+
+    def _use_chunk(self, *, too_small: bool = False, kernel: Kernel | None = None) -> None:
+        if self._chunk is None or too_small:
+            cells = 8 * self._chunk_size if self._chunk is None else 4 * len(self._chunk.events)
+            labels = self.plan.names is not None
+            self._chunk = Chunk(self._chunk_size, cells, with_labels=labels)
+        (kernel or self.kernel).use_chunk(self._chunk)
+
+    def _found(self, kernel: Kernel | None = None, ordinals: Ints | None = None) -> Found:
+        """What a kernel has written; `ordinals` translates if it counted events from 0."""
+        assert self._chunk is not None
+        kernel = kernel or self.kernel
+        matches, cells = kernel.match_count, kernel.cell_count
+        spans = self._chunk.spans[:matches]
+        return Found(
+            self._chunk.events[:cells],
+            self._chunk.labels[:cells],
+            self._chunk.offsets[: matches + 1],
+            spans if ordinals is None else ordinals[spans],
+        )
+
+    def _over_limit(self) -> LimitError:
+        _, key = self.kernel.where
+        return LimitError(
+            f"more than {self.limits.nodes:,} partial matches are alive "
+            f"({self.front.keys.describe(key)})\n  in: {self.plan.text}",
+            hint="add or shorten WITHIN, make conditions stricter, or raise Limits(nodes=…)",
+        )
+
+    def tidy(self, *, at: int = TIDY_AT) -> None:
+        """Forget events that no partial match refers to, once it is worth the work."""
+        if len(self.history) >= at:
+            self.kernel.sweep()
+            oldest = self.kernel.oldest()
+            self.history.forget_before(self.history.next_ordinal if oldest is None else oldest)

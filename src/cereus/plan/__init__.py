@@ -1,0 +1,1 @@
+"""Syntax tree → Plan: atoms, automaton, window, keys, output. The same Plan runs everywhere."""

@@ -1,0 +1,228 @@
+"""The Plan: all that is needed to run a query anywhere. Immutable, picklable, versioned."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import pyarrow as pa
+
+from cereus.automata.automaton import Automaton, Label, marks
+from cereus.automata.selection import BEGINS_UNSEEN, Named
+from cereus.errors import QueryError, RefusedError, UnknownNameError, did_you_mean
+from cereus.lang import cel
+from cereus.lang.check import check, coerce
+from cereus.lang.expression import Expression, attributes
+from cereus.plan.lower import Lowering, ends_marked, select
+from cereus.plan.rewrite import RULES, Rule, bottom_up, rewrite
+from cereus.plan.stream import Stream
+from cereus.plan.tests import EventTest, TestSet
+
+PLAN_VERSION = 1
+"""Raised whenever a snapshot taken with an older plan could be misread."""
+
+REPLAYED = (cel.Strategy.NEXT, cel.Strategy.LAST, cel.Strategy.ANY, cel.Strategy.MAX)
+"""Strategies that choose among the matches that the window has kept, so not by automaton alone."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A query made ready to run.
+
+    tests      what is asked of every event; the answers are the letters of the automaton
+    automaton  recognises the matches; labels are what is shown of them
+    replayed   with a window, the strategy chooses where `automaton` (all matches) has found one:
+               this automaton, without labels cut, is run again over the window's events
+    """
+
+    query: cel.Query
+    stream: Stream
+    tests: tuple[EventTest, ...]
+    automaton: Automaton
+    replayed: Automaton | None = None
+    dialect: str = "ceql"
+    version: int = PLAN_VERSION
+
+    @property
+    def text(self) -> str:
+        return self.query.text or repr(self.query.formula)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Identifies what a snapshot's state means: same fingerprint, same states and tests."""
+        said = repr((self.version, replace(self.query, text=None), self.stream))
+        return hashlib.sha256(said.encode()).hexdigest()[:16]
+
+    @property
+    def keys(self) -> tuple[tuple[str, ...], ...]:
+        """The paths of the columns that split the stream."""
+        own = tuple((key,) for key in self.stream.keys)
+        return own + tuple(path for path in self.query.partition_by if path not in own)
+
+    @cached_property
+    def open_ended(self) -> bool:
+        """Whether a match may be reported at a later event than its last one."""
+        return not ends_marked(self.query.formula)
+
+    @cached_property
+    def position_sensitive(self) -> bool:
+        """Whether events that satisfy no test still count, because their places do."""
+        return (
+            isinstance(self.query.window, cel.EventWindow)
+            or self.query.strategy is cel.Strategy.STRICT
+            or any(map(_looks_at_places, self.query.formula.walk()))
+        )
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """The selected variables, or None for `SELECT *`."""
+        if self.query.select is None:
+            return None
+        return tuple(output.variable for output in self.query.select)
+
+    @cached_property
+    def columns(self) -> frozenset[tuple[str, ...]]:
+        """The paths of all columns that the plan reads (without those only shown)."""
+        found = {path for test in self.tests for c in test.conditions for path in attributes(c)}
+        found.update(self.keys)
+        own = (self.stream.type, self.stream.time, self.stream.stream)
+        found.update((name,) for name in own if name is not None)
+        if isinstance(self.query.window, cel.AttributeWindow):
+            found.add(self.query.window.attribute)
+        return frozenset(found)
+
+    def shown(self, automaton: Automaton) -> Automaton:
+        """The automaton with what is not selected made invisible."""
+        if self.names is None or self.open_ended:
+            return automaton
+        return Named(automaton, frozenset(self.names))
+
+    def label(self, label: Label) -> Label | None:
+        """What is shown of a marked event: None if it is not marked, BEGINS_UNSEEN or names."""
+        if label == BEGINS_UNSEEN:
+            return label
+        if not marks(label):
+            return None
+        return frozenset({""}) if self.names is None else label & frozenset(self.names)
+
+
+def build(
+    query: cel.Query,
+    stream: Stream,
+    schema: pa.Schema | None = None,
+    rules: tuple[Rule, ...] = RULES,
+) -> Plan:
+    """Make a plan; with a schema, every name and type in the query is checked against it."""
+    _check_streams(query, stream)
+    if schema is not None:
+        query = checked(query, stream, schema)
+    lowering = Lowering(TestSet(), *_stream_names(query, stream))
+    base = lowering.automaton(rewrite(query.formula, rules))
+    replayed = None
+    automaton = base
+    if query.strategy in REPLAYED and query.window is not None:
+        replayed = select(query.strategy, base)
+    else:
+        automaton = select(query.strategy, base)
+    plan = Plan(query, stream, lowering.tests.tests, automaton, replayed)
+    if replayed is None:
+        plan = replace(plan, automaton=plan.shown(automaton))
+    return plan
+
+
+def _stream_names(query: cel.Query, stream: Stream) -> tuple[tuple[str, ...], str | None]:
+    """The streams to tell apart, or the only one there is."""
+    if stream.stream is None:
+        return (), query.streams[0] if len(query.streams) == 1 else None
+    named = {n.stream for n in query.formula.walk() if isinstance(n, cel.Type)} - {None}
+    streams = query.streams or tuple(sorted(str(name) for name in named))
+    return streams, None
+
+
+def _check_streams(query: cel.Query, stream: Stream) -> None:
+    """A type with a stream, `S>R`, needs that stream to be read and to be known."""
+    for node in query.formula.walk():
+        if not isinstance(node, cel.Type) or node.stream is None:
+            continue
+        if query.streams and node.stream not in query.streams:
+            raise UnknownNameError(
+                f"the stream {node.stream!r} is not in FROM",
+                text=query.text,
+                span=node.span,
+                hint=did_you_mean(node.stream, query.streams),
+            )
+        if stream.stream is None and query.streams != (node.stream,):
+            raise RefusedError(
+                f"{node.stream}>{node.name} asks which stream an event came on",
+                text=query.text,
+                span=node.span,
+                hint='say which column tells it: Stream(stream="…"), or run on {"name": table, …}',
+            )
+
+
+def _looks_at_places(node: cel.Formula) -> bool:
+    if isinstance(node, cel.Select):
+        return node.strategy is cel.Strategy.STRICT
+    return isinstance(
+        node, cel.ContiguousSequence | cel.ContiguousIteration | cel.Start | cel.All
+    )
+
+
+# ---------------------------------------------------------------- checking against a schema
+
+
+def checked(query: cel.Query, stream: Stream, schema: pa.Schema) -> cel.Query:
+    """The query with every condition checked, and its literals made to fit the columns."""
+
+    def condition(expression: Expression) -> Expression:
+        check(expression, schema, query.text)
+        return coerce(expression, schema)
+
+    def predicate(node: cel.Predicate) -> cel.Predicate:
+        if isinstance(node, cel.Holds):
+            return replace(node, condition=condition(node.condition))
+        assert isinstance(node, cel.AllOf | cel.AnyOf)
+        return replace(node, operands=tuple(map(predicate, node.operands)))
+
+    def formula(node: cel.Formula) -> cel.Formula:
+        if isinstance(node, cel.Filter):
+            return replace(node, predicate=predicate(node.predicate))
+        return node
+
+    for name in (stream.type, stream.time, stream.stream, *stream.keys):
+        _require((name,) if name else (), schema, query, "the stream's column")
+    for path in query.partition_by:
+        _require(path, schema, query, "the PARTITION BY column")
+    if isinstance(query.window, cel.AttributeWindow):
+        _require(query.window.attribute, schema, query, "the window's attribute")
+    for output in query.select or ():
+        for path in output.attributes:
+            _require(path, schema, query, "the selected attribute", output)
+    return replace(query, formula=bottom_up(query.formula, formula))
+
+
+def _require(
+    path: tuple[str, ...],
+    schema: pa.Schema,
+    query: cel.Query,
+    what: str,
+    node: cel.Node | None = None,
+) -> None:
+    if not path:
+        return
+    known = schema.names
+    kind: pa.DataType | None = None
+    for step in path:
+        if step not in known:
+            raise UnknownNameError(
+                f"{what} {'.'.join(path)!r} is not in the events",
+                text=query.text if node is not None else None,
+                span=node.span if node is not None else None,
+                hint=did_you_mean(step, known),
+            )
+        kind = schema.field(step).type if kind is None else kind.field(step).type
+        known = [f.name for f in kind] if pa.types.is_struct(kind) else []
+
+
+__all__ = ["PLAN_VERSION", "Plan", "QueryError", "build", "checked"]

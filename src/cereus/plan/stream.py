@@ -1,0 +1,47 @@
+"""Which columns of a table say what: the description of a stream that a query is compiled for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from cereus.errors import CereusError
+
+UNITS = {"s": 1_000_000, "ms": 1_000, "us": 1, "ns": 0.001}
+"""Microseconds in one unit of a time column that holds plain numbers."""
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Which columns are what.
+
+    type    the column that names an event's type; None: every event has the type EVENT
+    time    the column with an event's time; None: there are no times, only positions
+    keys    columns that split the stream into substreams (PARTITION BY in the query adds to them)
+    stream  the column that names the stream an event came on, for queries FROM several streams
+    unit    what one unit of a numeric time column is: "s", "ms", "us" or "ns"
+    """
+
+    type: str | None = "type"
+    time: str | None = None
+    keys: tuple[str, ...] = ()
+    stream: str | None = None
+    unit: str | None = None
+
+    def __init__(
+        self,
+        *,
+        type: str | None = "type",
+        time: str | None = None,
+        keys: str | Iterable[str] = (),
+        stream: str | None = None,
+        unit: str | None = None,
+    ) -> None:
+        if unit is not None and unit not in UNITS:
+            raise CereusError(f"unknown time unit {unit!r}", hint="use one of s, ms, us, ns")
+        set_field = object.__setattr__
+        set_field(self, "type", type)
+        set_field(self, "time", time)
+        set_field(self, "keys", (keys,) if isinstance(keys, str) else tuple(keys))
+        set_field(self, "stream", stream)
+        set_field(self, "unit", unit)

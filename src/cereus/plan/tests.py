@@ -1,0 +1,42 @@
+"""Event tests: the atoms of a pattern, each a yes-or-no question about one event."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from cereus.lang.expression import And, Expression
+
+
+@dataclass(frozen=True)
+class EventTest:
+    """Is the event of this type, from this stream, and are all conditions true of it?
+
+    `type` None is any type. `negated` asks the opposite (an event that fails to be such).
+    """
+
+    type: str | None = None
+    stream: str | None = None
+    conditions: tuple[Expression, ...] = ()
+    negated: bool = False
+
+
+@dataclass
+class TestSet:
+    """The distinct tests of a query; a test's number is its bit in the letters."""
+
+    __test__ = False  # not a pytest class
+    numbers: dict[EventTest, int] = field(default_factory=dict)
+
+    def bit(self, test: EventTest) -> int:
+        return self.numbers.setdefault(test, len(self.numbers))
+
+    @property
+    def tests(self) -> tuple[EventTest, ...]:
+        return tuple(self.numbers)
+
+
+def conjuncts(condition: Expression) -> tuple[Expression, ...]:
+    """The parts of a conjunction."""
+    if isinstance(condition, And):
+        return tuple(part for each in condition.operands for part in conjuncts(each))
+    return (condition,)

@@ -1,0 +1,353 @@
+"""CEL as Fig. 3 and §7 of the paper define it (Grez, Riveros, Ugarte, Vansummeren 2021).
+
+A valuation μ is a frozenset of pairs (variable, position). `valuations(φ, S, i, j)` is ⟦φ⟧(S, i, j)
+word for word, so it is exponential where the definition is. `matches(query, events)` is the whole
+query: partitions, window, strategy, selection, consumption, limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import product
+from typing import Any
+
+from cereus.lang import cel
+from cereus.lang.expression import (
+    Aggregate,
+    Attribute,
+    Expression,
+    Literal,
+    rebuild,
+)
+from cereus.reference.conditions import evaluate as value_of
+from cereus.reference.conditions import holds
+
+Event = Mapping[str, Any]
+Valuation = frozenset[tuple[str, int]]
+UNMARKED = "¬"
+"""The event that NOT stands for: it takes its place in the stream, but is in no complex event."""
+ANY_TYPE = "*"
+NO_TYPE = "EVENT"
+
+
+@dataclass(frozen=True)
+class Match:
+    """One row of a query's answer. Positions are row numbers of the input."""
+
+    key: tuple[Any, ...]
+    reported_at: int
+    start: int
+    end: int
+    positions: tuple[int, ...]
+    bindings: tuple[tuple[str, tuple[int, ...]], ...] = ()
+
+
+@dataclass(eq=False)
+class Stream:
+    """S: a sequence of events, and which of their columns say type, time and stream."""
+
+    events: Sequence[Event]
+    type: str | None = "type"
+    stream: str | None = None
+    _memo: dict[tuple[cel.Formula, int, int], frozenset[Valuation]] = field(default_factory=dict)
+
+    def labels(self, node: cel.Type, j: int) -> frozenset[str] | None:
+        """The variables that mark event j when it matches `R` or `S>R`, else None."""
+        event = self.events[j]
+        name = NO_TYPE if self.type is None else event[self.type]
+        source = None if self.stream is None else event[self.stream]
+        if node.name not in (ANY_TYPE, name) or node.stream not in (None, source):
+            return None
+        return frozenset({node.name} if source is None else {node.name, f"{source}>{node.name}"})
+
+
+def support(valuation: Valuation) -> frozenset[int]:
+    """sup(μ): the complex event."""
+    return frozenset(position for variable, position in valuation if variable != UNMARKED)
+
+
+def occupied(valuation: Valuation) -> frozenset[int]:
+    """sup(μ) with the places that NOT stands for: what contiguity looks at."""
+    return frozenset(position for _, position in valuation)
+
+
+def valuations(formula: cel.Formula, stream: Stream, i: int, j: int) -> frozenset[Valuation]:
+    """⟦φ⟧(S, i, j), Fig. 3."""
+    memo_key = (formula, i, j)
+    if memo_key not in stream._memo:
+        stream._memo[memo_key] = frozenset(_denote(formula, stream, i, j))
+    return stream._memo[memo_key]
+
+
+def _denote(formula: cel.Formula, stream: Stream, i: int, j: int) -> Iterator[Valuation]:
+    def of(part: cel.Formula, a: int = i, b: int = j) -> frozenset[Valuation]:
+        return valuations(part, stream, a, b)
+
+    def split(left: cel.Formula, right: cel.Formula) -> Iterator[tuple[Valuation, Valuation, int]]:
+        for k in range(i, j):
+            for first, second in product(of(left, i, k), of(right, k + 1, j)):
+                yield first, second, k
+
+    def touching(left: cel.Formula, right: cel.Formula) -> Iterator[Valuation]:
+        for first, second, k in split(left, right):
+            if _largest(first) == k and _smallest(second) == k + 1:
+                yield first | second
+
+    match formula:
+        case cel.Type():
+            labels = stream.labels(formula, j)
+            if labels is not None:
+                yield frozenset((label, j) for label in labels)
+        case cel.Not(body):
+            if not _is_such_an(body, stream, j):
+                yield frozenset({(UNMARKED, j)})
+        case cel.As(body, variable):
+            for valuation in of(body):
+                kept = frozenset(pair for pair in valuation if pair[0] != variable)
+                yield kept | {(variable, position) for position in support(valuation)}
+        case cel.Filter(body, predicate):
+            yield from (v for v in of(body) if satisfies(predicate, v, stream.events))
+        case cel.Sequence(left, right):
+            yield from (first | second for first, second, _ in split(left, right))
+        case cel.ContiguousSequence(left, right):
+            yield from touching(left, right)
+        case cel.Iteration(body):
+            yield from of(body)
+            yield from (first | second for first, second, _ in split(body, formula))
+        case cel.ContiguousIteration(body):
+            yield from of(body)
+            yield from touching(body, formula)
+        case cel.Project(names, body):
+            yield from (frozenset(p for p in v if p[0] in names) for v in of(body))
+        case cel.Start(body):
+            yield from (v for v in of(body) if _smallest(v) == i)
+        case cel.Or(left, right):
+            yield from of(left) | of(right)
+        case cel.And(left, right):
+            yield from of(left) & of(right)
+        case cel.All(left, right):
+            for (i1, j1), (i2, j2) in product(_intervals(i, j), repeat=2):
+                if min(i1, i2) == i and max(j1, j2) == j:
+                    yield from (a | b for a, b in product(of(left, i1, j1), of(right, i2, j2)))
+        case cel.Unless(left, right):
+            if not any(of(right, a, b) for a, b in _intervals(i, j)):
+                yield from of(left)
+        case cel.Select(strategy, body):
+            yield from select(strategy, of(body))
+        case _:
+            raise TypeError(f"not a CEL formula: {formula!r}")
+
+
+def _intervals(i: int, j: int) -> list[tuple[int, int]]:
+    return [(a, b) for a in range(i, j + 1) for b in range(a, j + 1)]
+
+
+def _largest(valuation: Valuation) -> int | None:
+    return max(occupied(valuation), default=None)
+
+
+def _smallest(valuation: Valuation) -> int | None:
+    return min(occupied(valuation), default=None)
+
+
+def _is_such_an(body: cel.Formula, stream: Stream, j: int) -> bool:
+    """Whether event j alone matches the body of a NOT."""
+    return bool(valuations(body, stream, j, j))
+
+
+# ---------------------------------------------------------------- filters
+
+
+def satisfies(predicate: cel.Predicate, valuation: Valuation, events: Sequence[Event]) -> bool:
+    """Whether μ satisfies a filter: true of every combination of events of its variables."""
+    match predicate:
+        case cel.AllOf(operands):
+            return all(satisfies(each, valuation, events) for each in operands)
+        case cel.AnyOf(operands):
+            return any(satisfies(each, valuation, events) for each in operands)
+        case cel.Holds(condition):
+            aggregated = _with_aggregates(condition, valuation, events)
+            names = sorted({n.variable for n in aggregated.walk() if isinstance(n, Attribute)} - {None})  # type: ignore[type-var]
+            sets = [_events_of(str(name), valuation, events) for name in names]
+            return all(
+                holds(aggregated, {}, dict(zip(map(str, names), chosen, strict=True)))
+                for chosen in product(*sets)
+            )
+    raise TypeError(f"not a predicate: {predicate!r}")
+
+
+def _events_of(variable: str, valuation: Valuation, events: Sequence[Event]) -> list[Event]:
+    return [events[p] for p in sorted(p for name, p in valuation if name == variable)]
+
+
+def _with_aggregates(
+    condition: Expression, valuation: Valuation, events: Sequence[Event]
+) -> Expression:
+    """The condition with every aggregate of a set variable replaced by its value."""
+    if isinstance(condition, Aggregate):
+        return Literal(aggregate(condition, _events_of(condition.variable, valuation, events)))
+    return rebuild(condition, lambda child: _with_aggregates(child, valuation, events))
+
+
+def aggregate(node: Aggregate, events: Sequence[Event]) -> Any:
+    """An aggregate over a set of events; nulls are passed over, as in SQL."""
+    if node.attribute is None:
+        return len(events)
+    every = [value_of(Attribute(node.attribute), event) for event in events]
+    values: list[Any] = [value for value in every if value is not None]
+    functions: dict[str, Callable[[], Any]] = {
+        "count": lambda: len(values),
+        "sum": lambda: sum(values) if values else None,
+        "avg": lambda: sum(values) / len(values) if values else None,
+        "min": lambda: min(values, default=None),
+        "max": lambda: max(values, default=None),
+        "first": lambda: every[0] if every else None,
+        "last": lambda: every[-1] if every else None,
+    }
+    return functions[node.function]()
+
+
+# ---------------------------------------------------------------- strategies, §7.1
+
+
+def next_less(first: frozenset[int], second: frozenset[int]) -> bool:
+    """first <next second: at the smallest position where they differ, second has it."""
+    return first != second and min(first ^ second) in second
+
+
+def last_less(first: frozenset[int], second: frozenset[int]) -> bool:
+    """first <last second: at the largest position where they differ, second has it."""
+    return first != second and max(first ^ second) in second
+
+
+def is_interval(positions: frozenset[int]) -> bool:
+    return not positions or max(positions) - min(positions) + 1 == len(positions)
+
+
+def select(strategy: cel.Strategy, found: frozenset[Valuation]) -> frozenset[Valuation]:
+    """SEL(⟦φ⟧(S, i, j)). ANY keeps what LAST keeps, so that it is deterministic."""
+    if strategy is cel.Strategy.ALL:
+        return found
+    if strategy is cel.Strategy.STRICT:
+        return frozenset(v for v in found if is_interval(support(v)))
+    less = {cel.Strategy.NEXT: next_less, cel.Strategy.MAX: frozenset.__lt__}.get(
+        strategy, last_less
+    )
+    supports = {support(v) for v in found}
+    best = {s for s in supports if not any(less(s, other) for other in supports)}
+    return frozenset(v for v in found if support(v) in best)
+
+
+# ---------------------------------------------------------------- queries
+
+
+@dataclass
+class _Partition:
+    """One substream: its rows, and where evaluation begins (moved on by consumption)."""
+
+    query: cel.Query
+    stream: Stream
+    rows: list[int]
+    measure: Callable[[int], Any]
+    begin: int = 0
+
+    @cached_property
+    def reach(self) -> Callable[[int, int], bool]:
+        """Whether a complex event from position a to position b is inside the window."""
+        window = self.query.window
+        match window:
+            case None:
+                return lambda a, b: True
+            case cel.EventWindow(size):
+                return lambda a, b: b - a + 1 <= size
+            case cel.TimeWindow(microseconds):
+                return lambda a, b: self.measure(b) - self.measure(a) <= microseconds
+            case cel.AttributeWindow(size, _):
+                return lambda a, b: self.measure(b) - self.measure(a) <= size
+
+    def reported(self, j: int, key: tuple[Any, ...]) -> list[Match]:
+        """The matches that end their evaluation at local position j."""
+        if j < self.begin:
+            return []
+        found = valuations(self.query.formula, self.stream, self.begin, j)
+        kept = frozenset(
+            v for v in found if (s := support(v)) and self.reach(min(s), max(s))
+        )
+        rows = [self._row(v, j, key) for v in select(self.query.strategy, kept)]
+        latest: dict[Any, Match] = {}
+        for row in sorted((r for r in rows if r.positions), key=lambda r: (r.start, r.end)):
+            latest[row.positions, row.bindings] = row
+        return list(latest.values())
+
+    def _row(self, valuation: Valuation, j: int, key: tuple[Any, ...]) -> Match:
+        whole = sorted(support(valuation))
+        bindings: tuple[tuple[str, tuple[int, ...]], ...] = ()
+        positions = whole
+        if self.query.select is not None:
+            names = [output.variable for output in self.query.select]
+            held = {name: sorted(p for n, p in valuation if n == name) for name in names}
+            bindings = tuple((n, tuple(self.rows[p] for p in held[n])) for n in names)
+            positions = sorted({p for each in held.values() for p in each})
+        return Match(
+            key,
+            self.rows[j],
+            self.rows[whole[0]],
+            self.rows[whole[-1]],
+            tuple(self.rows[p] for p in positions),
+            bindings,
+        )
+
+
+def matches(
+    query: cel.Query,
+    events: Sequence[Event],
+    *,
+    type: str | None = "type",
+    time: Callable[[Event], Any] | None = None,
+    stream: str | None = None,
+    keys: Sequence[str] = (),
+) -> list[Match]:
+    """Every match of a query, in the order of the events that they are reported at.
+
+    `time` gives the microseconds of an event, for windows in time. LIMIT keeps the first ones
+    found; which ones those are is not part of the meaning.
+    """
+    paths = query.partition_by or tuple((key,) for key in keys)
+    partitions: dict[tuple[Any, ...], _Partition] = {}
+    answer: list[Match] = []
+    for row, event in enumerate(events):
+        if stream is not None and query.streams and event[stream] not in query.streams:
+            continue
+        key = tuple(value_of(Attribute(path), event) for path in paths)
+        if key not in partitions:
+            partitions[key] = _partition(query, type, stream, time)
+        partition = partitions[key]
+        partition.stream.events.append(event)  # type: ignore[attr-defined]
+        partition.rows.append(row)
+        found = partition.reported(len(partition.rows) - 1, key)
+        found = found if query.limit is None else found[: query.limit]
+        answer.extend(found)
+        if found and query.consume is not cel.Consume.NONE:
+            every = query.consume is cel.Consume.ANY
+            for each in partitions.values() if every else [partition]:
+                each.begin = len(each.rows)
+    return answer
+
+
+def _partition(
+    query: cel.Query,
+    type: str | None,
+    stream: str | None,
+    time: Callable[[Event], Any] | None,
+) -> _Partition:
+    events: list[Event] = []
+
+    def measure(position: int) -> Any:
+        if isinstance(query.window, cel.AttributeWindow):
+            return value_of(Attribute(query.window.attribute), events[position])
+        assert time is not None, "a window in time needs a time"
+        return time(events[position])
+
+    return _Partition(query, Stream(events, type, stream), [], measure)
