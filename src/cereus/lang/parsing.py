@@ -5,6 +5,7 @@ Grammars are `.lark` files of this package, LALR, built once per process.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from functools import cache
 from typing import Any
@@ -85,7 +86,7 @@ def _trouble(
     start = len(text.rstrip())
     if not isinstance(error, UnexpectedToken):
         start = error.pos_in_stream or 0
-        found = text[start]
+        found = _word_at(text, start)
     elif error.token.type != "$END":
         start = error.token.start_pos or 0
         found = str(error.token)
@@ -93,6 +94,11 @@ def _trouble(
             tokens = tokens[:-1]
     span = (start, start + len(found or " "))
     return Trouble(text, span, found, tuple(tokens), _accepted(lark, parser))
+
+
+def _word_at(text: str, start: int) -> str:
+    word = re.compile(r"\w+").match(text, start)
+    return word.group() if word else text[start]
 
 
 def _accepted(lark: Lark, parser: InteractiveParser) -> frozenset[str]:

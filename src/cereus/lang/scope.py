@@ -9,6 +9,10 @@ from cereus.lang import cel
 from cereus.lang import expression as ex
 
 ONE_EVENT = "NOT(…) is about one event: a type, possibly named with AS and filtered"
+ELSEWHERE = (
+    "it belongs to another part of the pattern: a filter sees what stands before it in its "
+    "parentheses, and nothing sees into NOT, the right of UNLESS, or what PROJECT leaves out"
+)
 USE_UNLESS = "to say that a whole pattern does not occur, write φ UNLESS ψ"
 
 
@@ -35,13 +39,21 @@ def bound(formula: cel.Formula) -> frozenset[str]:
     return frozenset().union(*(bound(child) for child in formula.children()))
 
 
+def _own_names(node: cel.Formula) -> frozenset[str]:
+    """The names that this one node binds, whatever becomes of them further out."""
+    if isinstance(node, cel.As):
+        return frozenset((node.variable,))
+    return bound(node) if isinstance(node, cel.Type) else frozenset()
+
+
 def check_names(query: cel.Query) -> None:
     """Raise where a query mentions a variable or a stream that is not there."""
-    everywhere = frozenset().union(*(bound(node) for node in query.formula.walk()))
+    everywhere = frozenset().union(*(_own_names(node) for node in query.formula.walk()))
     for formula in query.formula.walk():
         _check_formula(formula, query.streams, everywhere)
     for output in query.select or ():
-        _known(output.variable, bound(query.formula), query.streams, output.span)
+        names = bound(query.formula)
+        _known(output.variable, names, query.streams, everywhere, output.span)
 
 
 def _check_formula(
@@ -56,10 +68,10 @@ def _check_formula(
             )
         case cel.Filter(body, predicate):
             for name, span in mentioned(predicate):
-                _known(name, bound(body), streams, span)
+                _known(name, bound(body), streams, everywhere, span)
         case cel.Project(variables, body):
             for name in sorted(variables):
-                _known(name, bound(body), streams, formula.span)
+                _known(name, bound(body), streams, everywhere, formula.span)
         case cel.Not(body):
             _check_negated(body, streams, everywhere)
 
@@ -111,13 +123,22 @@ def _in_brackets(predicate: cel.Holds) -> bool:
     return bool(predicate.span and inner and predicate.span != inner)
 
 
-def _known(name: str, names: frozenset[str], streams: tuple[str, ...], span: Span | None) -> None:
-    if not _knows(name, names, streams):
-        raise UnknownNameError(
-            f"variable {name!r} is not bound by the pattern",
-            span=span,
-            hint=did_you_mean(name, names),
-        )
+def _known(
+    name: str,
+    names: frozenset[str],
+    streams: tuple[str, ...],
+    everywhere: frozenset[str],
+    span: Span | None,
+) -> None:
+    if _knows(name, names, streams):
+        return
+    if name in everywhere:
+        raise UnknownNameError(f"variable {name!r} is not bound here", span=span, hint=ELSEWHERE)
+    raise UnknownNameError(
+        f"variable {name!r} is not bound by the pattern",
+        span=span,
+        hint=did_you_mean(name, names),
+    )
 
 
 def _knows(name: str, names: frozenset[str], streams: tuple[str, ...]) -> bool:

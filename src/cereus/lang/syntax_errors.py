@@ -52,6 +52,8 @@ def plain_terminal(name: str) -> str:
 
 
 HintRule = Callable[[Trouble], str | None]
+CONTINUING = frozenset(("AND", "OR", "THEN", "ELSE", "FILTER", "UNLESS", "WITHIN"))
+"""Keywords that go on after a finished condition."""
 CLOSING = {"(": ")", "[": "]", "{": "}"}
 
 GROUPS: tuple[tuple[str, str, str], ...] = (
@@ -179,9 +181,13 @@ def _takes_closer(closer: str, accepted: frozenset[str]) -> bool:
 
 
 def missing_value(trouble: Trouble) -> str | None:
-    if trouble.previous not in ("COMPARE", "GREATER") or "NUMBER" not in trouble.accepted:
+    if not _compares(trouble) or "NUMBER" not in trouble.accepted:
         return None
     return f"write what to compare with after {trouble.before[-1]}"
+
+
+def _compares(trouble: Trouble) -> bool:
+    return trouble.previous in ("COMPARE", "GREATER")
 
 
 def chained_comparison(trouble: Trouble) -> str | None:
@@ -200,6 +206,8 @@ def keyword_as_name(trouble: Trouble) -> str | None:
     word = trouble.found or ""
     if word.upper() not in RESERVED or "NAME" not in trouble.accepted:
         return None
+    if _compares(trouble) and word.upper() in CONTINUING:
+        return None
     return f'{word} is a keyword; write "{word}" to use it as a name'
 
 
@@ -210,8 +218,8 @@ def odd_quotes(trouble: Trouble) -> str | None:
 
 HINTS: tuple[HintRule, ...] = (
     odd_quotes,
+    keyword_as_name,
     missing_value,
     chained_comparison,
     programmers_operator,
-    keyword_as_name,
 )
