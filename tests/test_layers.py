@@ -13,14 +13,15 @@ ROOT = Path(__file__).parent.parent / "src" / "cereus"
 API = frozenset({"query", "stream", "matches", "recognizer", "__init__"})
 """The modules at the root that make the public surface: one stage, `api`."""
 
-BEFORE_API = {"errors", "lang", "automata", "reactive", "algebra", "plan", "engine"}
+BEFORE_API = {"compiled", "errors", "lang", "automata", "reactive", "algebra", "plan", "engine"}
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
+    "compiled": set(),
     "lang": {"errors"},
     "reference": {"errors", "lang"},
     "automata": {"errors", "lang"},
     "reactive": {"errors", "lang"},
-    "algebra": {"errors", "lang"},
+    "algebra": {"compiled", "errors", "lang"},
     "plan": {"errors", "lang", "automata", "reactive", "algebra"},
     "engine": BEFORE_API - {"engine"},
     "api": BEFORE_API,
