@@ -1,0 +1,68 @@
+"""The instructions that detection interprets: what an expression becomes (`program`).
+
+All data lives in one flat memory of 64-bit integers whose size is known from the expression:
+
+    cell 0          NEVER: the start of the non-occurrence ⟨⟩
+    cell 1          the time of the current tick
+    cell 2          0: a set without elements
+    registers       aᵢ: start, then (value framework) the constituents' rows
+    state           lᵢ, rᵢ, tᵢ, Qᵢ, Sᵢ: all that is remembered from one tick to the next
+
+A register needs no end: an instance of the current tick ends now. An instance whose end matters
+later (in a sequence) is stored as end, start, rows; its address is that of its start. Rows are
+ascending and closed by -1. A set is its size, then its elements in ascending order.
+
+An instruction is eight numbers: op, to, left, right, x, y, z, stride; all but op and τ are
+addresses or offsets.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+NEVER = -(2**63)
+NEVER_CELL, NOW_CELL, EMPTY_SET, FIRST_REGISTER = 0, 1, 2, 3
+END_OF_ROWS = -1
+FIELDS = 8
+LONGEST = 2**62
+"""Times and restrictions stay below this, so that their differences never overflow."""
+
+
+class Op(IntEnum):
+    """`detection` compares with these numbers literally, so that C sees a switch."""
+
+    PRIMITIVE = 0
+    """to := the instance of primitive number x in this tick."""
+    DISJUNCTION = 1
+    """to := the one of left and right that starts later."""
+    CONJUNCTION = 2
+    """x, y: l and r. to := left ⊕ r or l ⊕ right, whichever starts later."""
+    NEGATION = 3
+    """x: t. to := left, if it starts after every right so far."""
+    RESTRICTION = 4
+    """to := left, if it is not longer than τ = x."""
+    LATCH = 5
+    """x: l. A sequence whose right side is instantaneous: nothing ended before it but l."""
+    SEQUENCE = 6
+    """x, y, z: l, Q (entries `stride` apart) and the right side's S. The general sequence."""
+    STORE = 7
+    """x: l. A sequence in a tick that cannot concern its right side."""
+    UNION = 8
+    """to := S: the set left, the elements `stride` apart from right + y, and cells x and z."""
+
+
+Instruction = tuple[int, int, int, int, int, int, int, int]
+
+
+def instruction(
+    op: Op,
+    *,
+    to: int = NEVER_CELL,
+    left: int = NEVER_CELL,
+    right: int = NEVER_CELL,
+    x: int = NEVER_CELL,
+    y: int = NEVER_CELL,
+    z: int = NEVER_CELL,
+    stride: int = 1,
+) -> Instruction:
+    return (int(op), to, left, right, x, y, z, stride)

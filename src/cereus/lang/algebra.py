@@ -1,0 +1,171 @@
+"""The event algebra's expressions (Carlson and Lisper 2010, Definition 1).
+
+Nodes carry the paper's names. They compare by what they say; `span` (where the text stood) takes
+no part. Python writes them with operators: `A | B`, `A + B`, `A - B`, `A >> B` for `A;B`, and
+`A.within(2)` for `A` restricted to two ticks. `str()` gives the text; `lang.algebra_text` reads it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import ClassVar
+
+from cereus.errors import RefusedError, Span
+from cereus.lang.expression import Expression
+
+Tau = int | timedelta
+"""How long a restriction allows: a number of ticks, or a duration when time is a timestamp."""
+
+MICROSECOND = timedelta(microseconds=1)
+ANY_TYPE = "*"
+
+
+@dataclass(frozen=True)
+class EventExpression:
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+    operands: ClassVar[tuple[str, ...]] = ()
+    """The fields that are expressions themselves."""
+
+    def children(self) -> tuple[EventExpression, ...]:
+        return tuple([getattr(self, name) for name in self.operands])
+
+    def with_children(self, *children: EventExpression) -> EventExpression:
+        changed = dict(zip(self.operands, children, strict=True))
+        return replace(self, **changed) if changed else self  # type: ignore[arg-type]
+
+    def postorder(self) -> Iterator[EventExpression]:
+        """The subexpressions E¹ … Eᵐ in the order of §4, the whole expression last."""
+        for child in self.children():
+            yield from child.postorder()
+        yield self
+
+    def __or__(self, other: EventExpression) -> Disjunction:
+        return Disjunction(self, other)
+
+    def __add__(self, other: EventExpression) -> Conjunction:
+        return Conjunction(self, other)
+
+    def __sub__(self, other: EventExpression) -> Negation:
+        return Negation(self, other)
+
+    def __rshift__(self, other: EventExpression) -> Sequence:
+        return Sequence(self, other)
+
+    def within(self, tau: Tau) -> TemporalRestriction:
+        return TemporalRestriction(self, tau)
+
+    def __str__(self) -> str:
+        from cereus.lang.algebra_text import to_text
+
+        return to_text(self)
+
+
+@dataclass(frozen=True)
+class Primitive(EventExpression):
+    """An event type, or the events of a type (`*`: of any) that satisfy a condition."""
+
+    name: str
+    condition: Expression | None = None
+
+
+@dataclass(frozen=True)
+class Empty(EventExpression):
+    """`0`, the event that never occurs (Definition 24)."""
+
+
+@dataclass(frozen=True)
+class Disjunction(EventExpression):
+    """`A | B` (A ∨ B): either occurs."""
+
+    operands = ("left", "right")
+
+    left: EventExpression
+    right: EventExpression
+
+
+@dataclass(frozen=True)
+class Conjunction(EventExpression):
+    """`A + B`: both occur, in any order, also at the same time."""
+
+    operands = ("left", "right")
+
+    left: EventExpression
+    right: EventExpression
+
+
+@dataclass(frozen=True)
+class Negation(EventExpression):
+    """`A - B`: an A during which no B lies."""
+
+    operands = ("left", "right")
+
+    left: EventExpression
+    right: EventExpression
+
+
+@dataclass(frozen=True)
+class Sequence(EventExpression):
+    """`A ; B`: an A that ends before the B starts."""
+
+    operands = ("left", "right")
+
+    left: EventExpression
+    right: EventExpression
+
+
+@dataclass(frozen=True)
+class TemporalRestriction(EventExpression):
+    """`A_τ`: an A with end − start ≤ τ."""
+
+    operands = ("body",)
+
+    body: EventExpression
+    tau: Tau
+
+    def __post_init__(self) -> None:
+        if tau_length(self.tau) < 0:
+            raise RefusedError(
+                f"a time restriction cannot be negative: {self.tau}",
+                hint="write a number of ticks, _2, or a duration, _5s",
+            )
+
+
+Binary = Disjunction | Conjunction | Negation | Sequence
+
+
+def size(expression: EventExpression) -> int:
+    """subexp(E), the number m of subexpressions (Proposition 38)."""
+    return 1 + sum(size(child) for child in expression.children())
+
+
+def primitives(expression: EventExpression) -> tuple[Primitive, ...]:
+    """The distinct primitives, in the order of their first occurrence."""
+    return tuple(dict.fromkeys(e for e in expression.postorder() if isinstance(e, Primitive)))
+
+
+def restrictions(expression: EventExpression) -> tuple[Tau, ...]:
+    """Every τ of the expression, as often as it stands there."""
+    return tuple(e.tau for e in expression.postorder() if isinstance(e, TemporalRestriction))
+
+
+def tau_length(tau: Tau) -> int:
+    """τ on the integer time line: ticks as they are, a duration in microseconds."""
+    return tau // MICROSECOND if isinstance(tau, timedelta) else tau
+
+
+def check_one_measure(expression: EventExpression) -> None:
+    """Ticks and durations live on different time lines: one expression uses one of them."""
+    first: TemporalRestriction | None = None
+    for node in expression.postorder():
+        if not isinstance(node, TemporalRestriction):
+            continue
+        first = first or node
+        if isinstance(first.tau, timedelta) is not isinstance(node.tau, timedelta):
+            raise RefusedError(
+                "an expression restricts time in ticks or in durations, not both",
+                span=node.span,
+                hint="ticks (_2) fit an integer time column, durations (_5s) a timestamp",
+            )
