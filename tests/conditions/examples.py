@@ -93,6 +93,8 @@ EXAMPLES: dict[str, tuple[ex.Expression, Any]] = {
     "ln of zero": (fn("ln", 0), None),
     "power": (fn("power", 2, 10), 1024.0),
     "power without a value": (fn("power", -8, 0.5), None),
+    "root of minus infinity": (fn("power", -math.inf, 0.5), None),
+    "minus infinity cubed": (fn("power", -math.inf, 3), -math.inf),
     "power of zero": (fn("power", 0, -1), None),
     "power of NaN": (fn("power", math.nan, 0), math.nan),
     "power to infinity": (fn("power", -1, math.inf), 1.0),

@@ -24,7 +24,7 @@ def same(left: Any, right: Any) -> bool:
         return left is right
     if isinstance(left, float) or isinstance(right, float):
         left, right = float(left), float(right)
-        return (left != left and right != right) or math.isclose(left, right, rel_tol=1e-12)
+        return (left != left and right != right) or math.isclose(left, right, rel_tol=1e-9)
     return bool(left == right)
 
 

@@ -207,12 +207,11 @@ def _exact(op: str, a: Any, b: Any, wrapped: Any) -> Any:
         return ((a ^ wrapped) & (b ^ wrapped)) >= 0
     if op == "-":
         return ((a ^ b) & (a ^ wrapped)) >= 0
-    product = np.multiply(a, b, dtype=np.float64)
-    exact = np.asarray(np.abs(product) < 2.0**62)
-    if not exact.all():  # too near the limit for a double to tell
-        a, b = np.broadcast_to(a, exact.shape), np.broadcast_to(b, exact.shape)
-        for index in map(tuple, np.argwhere(~exact)):
-            exact[index] = INT64.min <= int(a[index]) * int(b[index]) <= INT64.max
+    size = np.abs(np.multiply(a, b, dtype=np.float64))
+    exact = np.asarray(size < 2.0**62)
+    a, b = np.broadcast_to(a, exact.shape), np.broadcast_to(b, exact.shape)
+    for index in map(tuple, np.argwhere(~exact & (size < 2.0**64))):  # too near for a double
+        exact[index] = INT64.min <= int(a[index]) * int(b[index]) <= INT64.max
     return exact
 
 

@@ -75,7 +75,10 @@ def _ln(values: Any) -> Any:
 
 
 def _power(base: Any, exponent: Any) -> Any:
-    return np.where((base == 0) & (exponent < 0), np.nan, np.power(base, exponent))
+    # numpy takes a square root for the exponent 0.5 alone, which differs at minus infinity.
+    root = (base < 0) & np.isfinite(exponent) & (np.floor(exponent) != exponent)
+    undefined = root | ((base == 0) & (exponent < 0))
+    return np.where(undefined, np.nan, np.power(base, exponent))
 
 
 def _distance(lat1: Any, lon1: Any, lat2: Any, lon2: Any) -> Any:

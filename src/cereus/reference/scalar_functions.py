@@ -39,8 +39,9 @@ def defined(compute: Callable[..., float]) -> Callable[..., float | None]:
 
 def power(base: float, exponent: float) -> float:
     """C's pow; an odd power of a large negative number overflows to minus infinity."""
-    if base == 0 and exponent < 0:
-        raise ValueError("division by zero")
+    root = math.isfinite(exponent) and not exponent.is_integer()
+    if (base == 0 and exponent < 0) or (base < 0 and root):
+        raise ValueError("a division by zero, or a root of a negative number")
     try:
         return math.pow(base, exponent)
     except OverflowError:
