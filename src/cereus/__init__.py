@@ -1,1 +1,11 @@
-"""Complex event recognition on Arrow and Spark."""
+"""Cereus: complex event recognition. Write a pattern, find every match in a stream of events."""
+
+from cereus.engine.runner import Limits
+from cereus.errors import CereusError
+from cereus.matches import Matches
+from cereus.plan.stream import Stream
+from cereus.query import Query, compile
+from cereus.recognizer import Recognizer
+
+__all__ = ["CereusError", "Limits", "Matches", "Query", "Recognizer", "Stream", "compile"]
+__version__ = "0.1.0"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +15,7 @@ from cereus.engine import codes
 from cereus.engine.columns import Clock, as_integers, read
 from cereus.engine.keys import KeyIndex
 from cereus.engine.letters import Letters
-from cereus.errors import DataError
+from cereus.errors import DataError, did_you_mean
 from cereus.lang import cel
 from cereus.plan.plan import Plan
 
@@ -96,8 +97,11 @@ class Events:
 class Front:
     """Reads batches of one schema for one plan; counts positions and watches the order of time."""
 
-    def __init__(self, plan: Plan, schema: pa.Schema) -> None:
+    def __init__(
+        self, plan: Plan, schema: pa.Schema, row_numbers: Ints | None = None
+    ) -> None:
         stream = plan.stream
+        self.row_numbers = row_numbers
         self.plan = plan
         self.clock = Clock(plan.query.window, stream, schema)
         self.letters = Letters(
@@ -133,17 +137,34 @@ class Front:
         measures, floors = self.clock.read(batch, places, positions, first_row)
         if self.clock.path not in (None, (self.plan.stream.time,)):
             self._check_order("window", measures, keys, None, first_row)
-        rows = first_row + (places if own is None else own[places])
+        whole = places if own is None else own[places]
+        rows = first_row + whole
+        if self.row_numbers is not None:
+            rows = self.row_numbers[rows]
         kept = times[places] if len(times) else times
         shown = positions if everyone else np.zeros(len(places), np.int64)
         events = Events(
-            rows, places, classes, shown, measures, floors, kept, keys,
+            rows, whole, classes, shown, measures, floors, kept, keys,
             np.zeros(1, np.int32), np.array([len(places)]), self.grouped,
         )  # fmt: skip
         if self.plan.keys and self.grouped:
             order, events.key_of, events.group_ends = codes.group_rows(keys, len(self.keys))
             events.sorted_by(order)
         return events
+
+    def save(self) -> dict[str, Any]:
+        return {
+            "letters": list(self.known),
+            "keys": self.keys.save(),
+            "row": self.row,
+            "seen": self.seen,
+            "latest": self.latest,
+        }
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        self.known.update((letter, place) for place, letter in enumerate(saved["letters"]))
+        self.keys.restore(saved["keys"])
+        self.row, self.seen, self.latest = saved["row"], saved["seen"], saved["latest"]
 
     # ------------------------------------------------------------ columns
 
@@ -237,8 +258,6 @@ def _field(schema: pa.Schema, path: tuple[str, ...]) -> pa.Field:
     for step in path[1:]:
         field = field.type.field(step) if field is not None else None
     if field is None:
-        from cereus.errors import did_you_mean
-
         raise DataError(
             f"the key column {'.'.join(path)!r} is not in the events",
             hint=did_you_mean(path[0], schema.names),

@@ -7,6 +7,7 @@ events by it. The history holds, from `first` on, what a result needs to say abo
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -60,8 +61,19 @@ class History:
             if self.payload is not None:
                 self.payload = self.payload.slice(gone).combine_chunks()
 
-    def places(self, ordinals: Ints) -> Ints:
-        return ordinals - self.first
+    def save(self) -> dict[str, Any]:
+        return {
+            "first": self.first,
+            "rows": self.rows,
+            "times": self.times,
+            "floors": self.floors,
+            "keys": self.keys,
+            "payload": self.payload,
+        }
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        self.first, self.rows, self.times = saved["first"], saved["rows"], saved["times"]
+        self.floors, self.keys, self.payload = saved["floors"], saved["keys"], saved["payload"]
 
 
 def _joined(old: Ints, new: Ints) -> Ints:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -55,9 +56,16 @@ class ReplayRunner(Runner):
         payload: tuple[str, ...] = (),
         ordinals: bool = False,
         chunk_size: int = 1 << 16,
+        row_numbers: Ints | None = None,
     ) -> None:
         super().__init__(
-            plan, schema, limits=limits, payload=payload, ordinals=ordinals, chunk_size=chunk_size
+            plan,
+            schema,
+            limits=limits,
+            payload=payload,
+            ordinals=ordinals,
+            chunk_size=chunk_size,
+            row_numbers=row_numbers,
         )
         options = Options.of(plan, self.limits)
         limit = 1 if plan.query.limit is None else min(1, plan.query.limit)
@@ -120,7 +128,7 @@ class ReplayRunner(Runner):
             own, own, stretch.classes[inside], positions, np.arange(size), np.arange(size),
             own, np.zeros(size, np.int32), np.zeros(1, np.int32), np.array([size]),
         )  # fmt: skip
-        events.shown = own if self._ordinals else self.history.rows[own - self.history.first]
+        events.shown = own if self.uses_ordinals else self.history.rows[own - self.history.first]
         return events
 
     def _chooser(self, waiting: int) -> Kernel:
@@ -139,6 +147,13 @@ class ReplayRunner(Runner):
         kernel.table.reserve(len(self.table.letters))
         kernel.load_table()
         return kernel
+
+    def save(self) -> dict[str, object]:
+        return {**super().save(), "batches": self.batches, "consumed": self.consumed}
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        super().restore(saved)
+        self.batches, self.consumed = saved["batches"], saved["consumed"]
 
     def tidy(self, *, at: int = 1 << 16) -> None:
         """Events stay as long as a window can begin at them."""

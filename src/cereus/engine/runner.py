@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -113,6 +114,7 @@ class Runner:
 
     `payload` names columns to remember of the events that can still match; with it (or with
     `ordinals`) the cells of what is found are ordinals, to be looked up in `history`.
+    `row_numbers` says what each row is called, when rows do not come in the input's order.
     """
 
     def __init__(
@@ -124,17 +126,18 @@ class Runner:
         payload: tuple[str, ...] = (),
         ordinals: bool = False,
         chunk_size: int = 1 << 16,
+        row_numbers: Ints | None = None,
     ) -> None:
         self.plan, self.payload = plan, payload
         self.limits = limits or Limits()
-        self.front = Front(plan, schema)
+        self.front = Front(plan, schema, row_numbers)
         self.labels = LabelCodes(plan)
         self.table = TransitionTable(
             plan.automaton, self.labels, max_states=self.limits.states
         )
         self.kernel = Kernel(self.table, Options.of(plan, self.limits))
         self.history = History()
-        self._ordinals = ordinals or bool(payload)
+        self.uses_ordinals = ordinals or bool(payload)
         self._chunk_size = chunk_size
         self._chunk: Chunk | None = None
 
@@ -154,8 +157,8 @@ class Runner:
         events.base = self.history.next_ordinal
         payload = None
         if self.payload:
-            places = pa.array(events.rows - (self.front.row - batch.num_rows))
-            payload = pa.table(batch.select(list(self.payload)).take(places))
+            taken = batch.select(list(self.payload)).take(pa.array(events.places))
+            payload = pa.Table.from_batches([taken])
         floors = events.floors if self.plan.open_ended else NO_INTS
         self.history.append(events.rows, events.times, floors, events.keys, payload)
 
@@ -176,7 +179,7 @@ class Runner:
         history = self.history
         events.known_from, events.known_floors = history.first, history.floors
         events.shown = history.rows
-        if self._ordinals:
+        if self.uses_ordinals:
             events.shown = np.arange(history.first, history.next_ordinal)
         self.kernel.feed(events, self.keys)
         self._use_chunk()
@@ -217,6 +220,25 @@ class Runner:
             f"({self.front.keys.describe(key)})\n  in: {self.plan.text}",
             hint="add or shorten WITHIN, make conditions stricter, or raise Limits(nodes=…)",
         )
+
+    # ------------------------------------------------------------ state that outlives the process
+
+    def save(self) -> dict[str, object]:
+        """All state, as plain values and arrays; `restore` on a new runner takes it up."""
+        self.tidy(at=0)
+        return {
+            "kernel": self.kernel.save(),
+            "subsets": list(self.table.subsets),
+            "history": self.history.save(),
+            "front": self.front.save(),
+        }
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        self.front.restore(saved["front"])
+        self.history.restore(saved["history"])
+        self.table.preload(saved["subsets"])
+        self.kernel.load_table()
+        self.kernel.restore(saved["kernel"])
 
     def tidy(self, *, at: int = TIDY_AT) -> None:
         """Forget events that no partial match refers to, once it is worth the work."""

@@ -49,6 +49,11 @@ class TransitionTable:
     def n_states(self) -> int:
         return len(self.subsets)
 
+    def preload(self, subsets: list[States]) -> None:
+        """Number state sets as another table has numbered them."""
+        for subset in subsets:
+            self._number(subset)
+
     def reserve(self, classes: int) -> None:
         """Make room for this many classes."""
         if classes > self.head.shape[1]:

@@ -1,0 +1,94 @@
+"""The one interface behind which every dialect runs: batches in, result batches out."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from cereus.engine import snapshot
+from cereus.engine.replay import ReplayRunner
+from cereus.engine.results import Results, needed_payload
+from cereus.engine.runner import Limits, Runner
+from cereus.plan.plan import Plan
+
+
+class Executor(ABC):
+    """Runs one plan over the batches of one stream. `schema` is the schema of what comes out."""
+
+    schema: pa.Schema
+
+    @abstractmethod
+    def push(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        """Read a batch; what it completes."""
+
+    def advance(self, time: int) -> Iterator[pa.RecordBatch]:
+        """No event before `time` will come; what that completes."""
+        return iter(())
+
+    def finish(self) -> Iterator[pa.RecordBatch]:
+        """The stream is over; what that completes."""
+        return iter(())
+
+    @abstractmethod
+    def save(self) -> bytes: ...
+
+    @abstractmethod
+    def restore(self, snapshot: bytes) -> None: ...
+
+    @property
+    @abstractmethod
+    def events(self) -> pa.Table | None:
+        """The remembered events, when the executor was told to keep them."""
+
+    @property
+    @abstractmethod
+    def event_rows(self) -> npt.NDArray[np.int64]:
+        """The row numbers of the remembered events."""
+
+
+class PatternExecutor(Executor):
+    """CEQL and whatever else is compiled to the automaton kernel."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        schema: pa.Schema,
+        *,
+        limits: Limits | None = None,
+        keep: tuple[str, ...] = (),
+        row_numbers: npt.NDArray[np.int64] | None = None,
+    ) -> None:
+        self.plan = plan
+        kind = Runner if plan.replayed is None else ReplayRunner
+        payload = tuple(dict.fromkeys((*needed_payload(plan.query), *keep)))
+        self.runner = kind(
+            plan, schema, limits=limits, payload=payload, row_numbers=row_numbers
+        )
+        self.results = Results(self.runner, schema)
+        self.schema = self.results.schema
+
+    def push(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        return self.results.batches(self.runner.push(batch))
+
+    @property
+    def header(self) -> dict[str, Any]:
+        return {"version": self.plan.version, "query fingerprint": self.plan.fingerprint}
+
+    def save(self) -> bytes:
+        return snapshot.dump(self.header, self.runner.save())
+
+    def restore(self, snapshot_bytes: bytes) -> None:
+        self.runner.restore(snapshot.load(snapshot_bytes, self.header))
+
+    @property
+    def events(self) -> pa.Table | None:
+        return self.runner.history.payload
+
+    @property
+    def event_rows(self) -> npt.NDArray[np.int64]:
+        return self.runner.history.rows

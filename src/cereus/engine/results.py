@@ -1,0 +1,184 @@
+"""What the kernel found → Arrow tables, as users see them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cereus.engine.history import History
+from cereus.engine.runner import Found, Runner
+from cereus.engine.table import FIRST_SHOWN
+from cereus.lang import cel
+
+Ints = npt.NDArray[np.int64]
+POSITIONS = pa.list_(pa.int64())
+
+
+class Results:
+    """Turns what a runner finds into record batches of one schema:
+
+    key columns, start, end, start_time, end_time (with a time column), positions, and one list
+    column per selected variable: positions, or structs when attributes are selected.
+    """
+
+    def __init__(self, runner: Runner, schema: pa.Schema) -> None:
+        self.runner = runner
+        self.plan = runner.plan
+        stream = self.plan.stream
+        self.time_type = schema.field(stream.time).type if stream.time is not None else None
+        self.fields = [*runner.front.keys.fields, *self._span_fields()]
+        self.fields.append(pa.field("positions", POSITIONS))
+        for output in self.plan.query.select or ():
+            self.fields.append(pa.field(output.variable, _output_type(output, schema)))
+        self.schema = pa.schema(self.fields)
+
+    def _span_fields(self) -> list[pa.Field]:
+        spans = [pa.field("start", pa.int64()), pa.field("end", pa.int64())]
+        if self.time_type is not None:
+            spans.append(pa.field("start_time", self.time_type))
+            spans.append(pa.field("end_time", self.time_type))
+        return spans
+
+    @property
+    def deduplicated(self) -> bool:
+        """Whether several kernel matches may be one row (unseen events, and none of them last)."""
+        return self.plan.names is not None and self.plan.open_ended
+
+    def batches(self, found: Iterator[Found]) -> Iterator[pa.RecordBatch]:
+        if self.deduplicated:
+            found = self._distinct(found)
+        for chunk in found:
+            batch = self.batch(chunk)
+            if batch.num_rows:
+                yield batch
+
+    def batch(self, found: Found) -> pa.RecordBatch:
+        history = self.runner.history
+        columns = [*self._keys(found, history), *self._spans(found, history)]
+        if self.plan.names is None:
+            columns.append(_lists(found.offsets, self._rows(found.cells, history)))
+        else:
+            columns.extend(self._variables(found, history))
+        return pa.RecordBatch.from_arrays(columns, schema=self.schema)
+
+    def _keys(self, found: Found, history: History) -> list[pa.Array]:
+        if not self.plan.keys:
+            return []
+        keys = history.keys[found.spans[:, 2] - history.first]
+        return self.runner.front.keys.columns(keys)
+
+    def _spans(self, found: Found, history: History) -> list[pa.Array]:
+        starts, ends = (found.spans[:, i] - history.first for i in (0, 1))
+        columns = [pa.array(history.rows[starts]), pa.array(history.rows[ends])]
+        if self.time_type is not None:
+            columns += [_times(history.times[each], self.time_type) for each in (starts, ends)]
+        return columns
+
+    def _rows(self, cells: Ints, history: History) -> Ints:
+        return history.rows[cells - history.first] if self.runner.uses_ordinals else cells.copy()
+
+    def _variables(self, found: Found, history: History) -> Iterator[pa.Array]:
+        """Positions of all selected events, then a column per variable."""
+        labels = self.runner.labels.shown
+        codes = found.labels - FIRST_SHOWN
+        seen = np.array([bool(label) for label in labels], bool)[codes]
+        yield self._column(found, seen, None, history)
+        for output in self.plan.query.select or ():
+            held = np.array([output.variable in label for label in labels], bool)[codes]
+            yield self._column(found, held, output, history)
+
+    def _column(
+        self,
+        found: Found,
+        chosen: npt.NDArray[np.bool_],
+        output: cel.Output | None,
+        history: History,
+    ) -> pa.Array:
+        counts = np.zeros(len(chosen) + 1, np.int32)
+        np.cumsum(chosen, out=counts[1:])
+        offsets = counts[found.offsets]
+        cells = found.cells[chosen]
+        if output is None or not output.attributes:
+            return _lists(offsets, self._rows(cells, history))
+        assert history.payload is not None
+        places = pa.array(cells - history.first)
+        names = [".".join(path) for path in output.attributes]
+        values = [_read(history.payload, path).take(places) for path in output.attributes]
+        structs = pa.StructArray.from_arrays(list(map(_one, values)), names)
+        return pa.ListArray.from_arrays(pa.array(offsets), structs)
+
+    def _distinct(self, found: Iterator[Found]) -> Iterator[Found]:
+        """Rows that differ only in unseen events, once, with the latest start (a slow path)."""
+        best: dict[tuple[object, ...], tuple[Ints, Ints, npt.NDArray[np.int32]]] = {}
+        labels = self.runner.labels.shown
+        for chunk in found:
+            shown = np.array([bool(label) for label in labels], bool)[chunk.labels - FIRST_SHOWN]
+            for i in range(len(chunk)):
+                part = slice(chunk.offsets[i], chunk.offsets[i + 1])
+                cells, names = chunk.cells[part][shown[part]], chunk.labels[part][shown[part]]
+                span = chunk.spans[i].copy()
+                key = (int(span[2]), cells.tobytes(), names.tobytes())
+                if len(cells) and (key not in best or tuple(best[key][0][:2]) < tuple(span[:2])):
+                    best[key] = (span, cells, names)
+        if best:
+            spans, cells_of, names_of = zip(*best.values(), strict=True)
+            sizes = [0, *(len(cells) for cells in cells_of)]
+            yield Found(
+                np.concatenate(cells_of),
+                np.concatenate(names_of),
+                np.cumsum(sizes).astype(np.int32),
+                np.stack(spans),
+            )
+
+
+def needed_payload(query: cel.Query) -> tuple[str, ...]:
+    """The columns that selected attributes are read from."""
+    return tuple(
+        dict.fromkeys(path[0] for output in query.select or () for path in output.attributes)
+    )
+
+
+def _lists(offsets: npt.NDArray[np.int32], values: Ints) -> pa.Array:
+    return pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), pa.array(values))
+
+
+def _times(values: Ints, kind: pa.DataType) -> pa.Array:
+    if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        mirrored = np.where(values < 0, np.int64(-(2**63)) - values - 1, values)
+        return pa.array(mirrored.view(np.float64)).cast(kind)
+    if pa.types.is_date(kind):
+        return pa.array(values).cast(pa.timestamp("us")).cast(kind)
+    if pa.types.is_time32(kind):
+        return pa.array(values).cast(pa.int32()).cast(kind)
+    return pa.array(values).cast(kind)
+
+
+def _output_type(output: cel.Output, schema: pa.Schema) -> pa.DataType:
+    if not output.attributes:
+        return POSITIONS
+    fields = [pa.field(".".join(path), _path_type(schema, path)) for path in output.attributes]
+    return pa.list_(pa.struct(fields))
+
+
+def _path_type(schema: pa.Schema, path: tuple[str, ...]) -> pa.DataType:
+    kind = schema.field(path[0]).type
+    for step in path[1:]:
+        kind = kind.field(step).type
+    return kind
+
+
+def _read(table: pa.Table, path: tuple[str, ...]) -> pa.ChunkedArray:
+    column = table.column(path[0])
+    for step in path[1:]:
+        column = pc.struct_field(column, step)
+    return column
+
+
+def _one(column: pa.ChunkedArray) -> pa.Array:
+    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+
+

@@ -1,0 +1,81 @@
+"""Snapshots: the state of a run as bytes, with the version and fingerprint of its plan.
+
+State sets are nested tuples and frozensets of the automata's own small classes, so they are
+pickled; reading accepts those classes, arrays and Arrow data, and nothing else.
+"""
+
+from __future__ import annotations
+
+import importlib
+import io
+import pickle
+from typing import Any
+
+import pyarrow as pa
+
+from cereus.errors import SnapshotError
+
+MAGIC = b"cereus-snapshot-1\n"
+ALLOWED_MODULES = ("cereus.automata.", "cereus.engine.front", "cereus.reactive.", "numpy")
+ALLOWED_BUILTINS = ("frozenset", "set", "slice", "complex", "bytearray")
+
+
+def dump(header: dict[str, Any], state: dict[str, Any]) -> bytes:
+    buffer = io.BytesIO()
+    buffer.write(MAGIC)
+    _Pickler(buffer, protocol=5).dump((header, state))
+    return buffer.getvalue()
+
+
+def load(snapshot: bytes, expected: dict[str, Any]) -> dict[str, Any]:
+    """The state in a snapshot, if its header says that it belongs to this plan."""
+    if not snapshot.startswith(MAGIC):
+        raise SnapshotError("these bytes are not a snapshot of this version of Cereus")
+    try:
+        header, state = _Unpickler(io.BytesIO(snapshot[len(MAGIC) :])).load()
+    except SnapshotError:
+        raise
+    except Exception as error:
+        raise SnapshotError(f"the snapshot cannot be read: {error}") from None
+    for name, value in expected.items():
+        if header.get(name) != value:
+            raise SnapshotError(
+                f"the snapshot was taken with another {name}: {header.get(name)!r}, "
+                f"and this query has {value!r}",
+                hint="restore it with the query that took it, or start fresh",
+            )
+    result: dict[str, Any] = state
+    return result
+
+
+class _Pickler(pickle.Pickler):
+    def reducer_override(self, value: object) -> Any:
+        if isinstance(value, pa.Table):
+            return _table_from, (_table_bytes(value),)
+        if isinstance(value, pa.Array):
+            return _array_from, (_table_bytes(pa.table({"": value})),)
+        return NotImplemented
+
+
+class _Unpickler(pickle.Unpickler):
+    def find_class(self, module: str, name: str) -> Any:
+        known = module == "builtins" and name in ALLOWED_BUILTINS
+        if known or module == __name__ or module.startswith(ALLOWED_MODULES):
+            return getattr(importlib.import_module(module), name)
+        raise SnapshotError(f"the snapshot holds something unexpected: {module}.{name}")
+
+
+def _table_bytes(table: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return bytes(sink.getvalue())
+
+
+def _table_from(data: bytes) -> pa.Table:
+    with pa.ipc.open_stream(data) as reader:
+        return reader.read_all()
+
+
+def _array_from(data: bytes) -> pa.Array:
+    return _table_from(data).column(0).combine_chunks()

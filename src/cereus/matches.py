@@ -1,0 +1,117 @@
+"""Matches: the answer of a query, as a table, as events, as a sequence, as a picture of itself."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from cereus.errors import CereusError
+from cereus.sources import Source
+
+SHOWN = 10
+
+
+class Matches:
+    """All matches of a run. `table` is an Arrow table with one row per match; iterating gives
+    one dict per match; `events()` gives the matched events themselves."""
+
+    def __init__(
+        self,
+        schema: pa.Schema,
+        batches: list[pa.RecordBatch],
+        source: Source | None = None,
+        variables: tuple[str, ...] = (),
+    ) -> None:
+        self._schema, self._batches = schema, batches
+        self._source, self._variables = source, variables
+
+    @cached_property
+    def table(self) -> pa.Table:
+        return pa.Table.from_batches(self._batches, self._schema)
+
+    def events(self) -> pa.Table:
+        """One row per matched event: which match, which position, which selected variables,
+        and the event's own columns."""
+        if self._source is None:
+            raise CereusError(
+                "these matches were not run over a table that can be read again",
+                hint="push events to recognizer(keep_events=True), or use q.run(table)",
+            )
+        positions = self.table.column("positions").combine_chunks()
+        match = positions.value_parent_indices().cast(pa.int64())
+        rows = positions.flatten()
+        columns = {"match": match, "position": rows}
+        if self._variables:
+            columns["variables"] = self._variables_of(match, rows)
+        events = self._source.take(rows)
+        for name in events.column_names:
+            columns[name if name not in columns else f"event_{name}"] = events.column(name)
+        return pa.table(columns)
+
+    def _variables_of(self, match: pa.Array, rows: pa.Array) -> pa.Array:
+        """Which of the selected variables hold each event."""
+        held: list[list[str]] = [[] for _ in range(len(rows))]
+        place = {pair: i for i, pair in enumerate(zip(match.to_pylist(), rows.to_pylist(), strict=True))}
+        for name in self._variables:
+            column = self.table.column(name).combine_chunks()
+            if not pa.types.is_integer(column.type.value_type):
+                continue
+            pairs = zip(column.value_parent_indices().to_pylist(), column.flatten().to_pylist(), strict=True)
+            for pair in pairs:
+                held[place[pair]].append(name)
+        return pa.array(held, pa.list_(pa.string()))
+
+    def __len__(self) -> int:
+        return sum(batch.num_rows for batch in self._batches)
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        for batch in self._batches:
+            yield from batch.to_pylist()
+
+    def __getitem__(self, place: int) -> dict[str, Any]:
+        if not -len(self) <= place < len(self):
+            raise IndexError(f"there are {len(self)} matches")
+        row: dict[str, Any] = self.table.slice(place % len(self), 1).to_pylist()[0]
+        return row
+
+    def to_pandas(self) -> Any:
+        return self.table.to_pandas()
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self.table.__arrow_c_stream__(requested_schema)
+
+    def __repr__(self) -> str:
+        lines = [f"{len(self):,} match{'' if len(self) == 1 else 'es'}"]
+        for row in self.table.slice(0, SHOWN).to_pylist():
+            lines.append("  " + ", ".join(f"{name}={_short(value)}" for name, value in row.items()))
+        if len(self) > SHOWN:
+            lines.append("  …")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in self._schema.names)
+        rows = []
+        for row in self.table.slice(0, SHOWN).to_pylist():
+            cells = "".join(f"<td>{html.escape(_short(value))}</td>" for value in row.values())
+            rows.append(f"<tr>{cells}</tr>")
+        more = "" if len(self) <= SHOWN else f"<p>… {len(self) - SHOWN:,} more</p>"
+        return (
+            f"<p><b>{len(self):,}</b> match{'' if len(self) == 1 else 'es'}</p>"
+            f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>{more}"
+        )
+
+
+def _short(value: object, most: int = 8) -> str:
+    if isinstance(value, list):
+        shown = ", ".join(_short(item) for item in value[:most])
+        return f"[{shown}, … {len(value)} in all]" if len(value) > most else f"[{shown}]"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{k}: {_short(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, float | np.floating):
+        return f"{value:g}"
+    return str(value)

@@ -1,0 +1,116 @@
+"""Recognizer: events pushed as they come, matches as they complete, state that can be saved."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from cereus.engine.executor import Executor
+from cereus.errors import CereusError, DataError
+from cereus.matches import Matches
+from cereus.sources import Source, to_table
+
+if TYPE_CHECKING:
+    from cereus.query import Query
+
+
+class Recognizer:
+    """One run of a query over a stream that comes in pieces.
+
+    `push` takes any Arrow-like table, record batch or list of dicts. How the stream is cut into
+    pieces makes no difference to the matches. Positions count over the whole stream.
+    """
+
+    def __init__(self, query: Query, *, keep_events: bool = False, schema: pa.Schema | None = None):
+        self._query = query
+        self._keep = keep_events
+        self._executor: Executor | None = None
+        self._schema: pa.Schema | None = None
+        self._finished = False
+        if schema is not None:
+            self._open(schema)
+
+    def _open(self, schema: pa.Schema) -> Executor:
+        keep = tuple(schema.names) if self._keep else ()
+        self._schema = schema
+        self._executor = self._query.executor(schema, keep=keep)
+        return self._executor
+
+    def push(self, events: Any) -> Matches:
+        """Read events; the matches that they complete."""
+        if self._finished:
+            raise CereusError("this recognizer is finished", hint="make a new one: q.recognizer()")
+        if isinstance(events, list):
+            events = pa.Table.from_pylist(events, schema=self._schema)
+        table = to_table(events)
+        executor = self._executor or self._open(table.schema)
+        if table.schema != self._schema:
+            table = self._fitted(table)
+        found: list[pa.RecordBatch] = []
+        for batch in table.combine_chunks().to_batches():
+            found.extend(executor.push(batch))
+        return self._matches(found)
+
+    def _fitted(self, table: pa.Table) -> pa.Table:
+        """Later batches must have the columns of the first; harmless differences are cast."""
+        assert self._schema is not None
+        missing = [name for name in self._schema.names if name not in table.column_names]
+        if missing:
+            raise DataError(f"the column {missing[0]!r} was in the first batch, but is not here")
+        try:
+            return table.select(self._schema.names).cast(self._schema)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+            raise DataError(f"this batch does not have the types of the first one: {error}") from None
+
+    def advance(self, time: int) -> Matches:
+        """No event before `time` (in the units of the time column) will come."""
+        found = list(self._executor.advance(time)) if self._executor is not None else []
+        return self._matches(found)
+
+    def finish(self) -> Matches:
+        """The stream is over; matches that waited for its end."""
+        found = list(self._executor.finish()) if self._executor is not None else []
+        self._finished = True
+        return self._matches(found)
+
+    def _matches(self, found: list[pa.RecordBatch]) -> Matches:
+        schema = self._executor.schema if self._executor is not None else pa.schema([])
+        source = _Remembered(self._executor) if self._keep and self._executor is not None else None
+        return Matches(schema, found, source, self._query.variables)
+
+    def snapshot(self) -> bytes:
+        """The state as bytes; `q.restore(bytes)` goes on from it, here or in another process."""
+        if self._executor is None or self._schema is None:
+            raise CereusError("nothing has been pushed yet", hint="push a batch first")
+        header = self._schema.serialize().to_pybytes()
+        flags = b"\1" if self._keep else b"\0"
+        return flags + len(header).to_bytes(8, "little") + header + self._executor.save()
+
+    @classmethod
+    def restored(cls, query: Query, snapshot: bytes) -> Recognizer:
+        size = int.from_bytes(snapshot[1:9], "little")
+        if size > len(snapshot):
+            from cereus.errors import SnapshotError
+
+            raise SnapshotError("these bytes are not a snapshot of a recognizer")
+        schema = pa.ipc.read_schema(pa.py_buffer(snapshot[9 : 9 + size]))
+        recognizer = cls(query, keep_events=snapshot[:1] == b"\1", schema=schema)
+        assert recognizer._executor is not None
+        recognizer._executor.restore(snapshot[9 + size :])
+        return recognizer
+
+
+class _Remembered(Source):
+    """The events that a recognizer has kept, by row number."""
+
+    def __init__(self, executor: Executor) -> None:
+        events, rows = executor.events, executor.event_rows
+        object.__setattr__(self, "schema", None)
+        object.__setattr__(self, "table", events)
+        object.__setattr__(self, "_places", {int(row): i for i, row in enumerate(rows)})
+
+    def take(self, rows: pa.Array) -> pa.Table:
+        places: dict[int, int] = self._places  # type: ignore[attr-defined]
+        assert self.table is not None
+        return self.table.take(pa.array([places[row] for row in rows.to_pylist()], pa.int64()))

@@ -1,0 +1,150 @@
+"""What people have events in → Arrow record batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+
+from cereus.errors import DataError
+from cereus.plan.stream import Stream
+
+BATCH_ROWS = 1 << 20
+STREAM_COLUMN = "__stream"
+SUFFIXES = {".parquet": "parquet", ".csv": "csv", ".json": "json", ".jsonl": "json",
+            ".ndjson": "json", ".arrow": "ipc", ".feather": "ipc", ".orc": "orc"}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Source:
+    """Events that can be read in batches and fetched by row number.
+
+    `row_numbers` is set when the rows were put in order: what each row is called in the input.
+    """
+
+    schema: pa.Schema
+    table: pa.Table | None = None
+    dataset: ds.Dataset | None = None
+    row_numbers: npt.NDArray[np.int64] | None = None
+    original: pa.Table | None = None
+
+    @property
+    def num_rows(self) -> int:
+        if self.table is not None:
+            return int(self.table.num_rows)
+        assert self.dataset is not None
+        return int(self.dataset.count_rows())
+
+    def batches(self, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
+        if self.table is not None:
+            table = self.table if columns is None else self.table.select(columns)
+            for at in range(0, table.num_rows, BATCH_ROWS):
+                part = table.slice(at, BATCH_ROWS).combine_chunks().to_batches()
+                yield part[0]
+            return
+        assert self.dataset is not None
+        yield from self.dataset.to_batches(columns=columns, batch_size=BATCH_ROWS // 4)
+
+    def take(self, rows: pa.Array) -> pa.Table:
+        """Rows by their numbers in the input."""
+        if self.original is not None:
+            return self.original.take(rows)
+        if self.table is not None:
+            return self.table.take(rows)
+        assert self.dataset is not None
+        return self.dataset.take(rows)
+
+
+def source(data: Any, stream: Stream, *, sort: bool = False) -> Source:
+    """Anything that holds events: Arrow, pandas, polars, DuckDB, a path, or {stream: events}."""
+    if isinstance(data, Source):
+        return data
+    if isinstance(data, Mapping) and stream.stream is not None:
+        data = _merged({str(name): to_table(part) for name, part in data.items()}, stream)
+    if isinstance(data, str | Path | list) and not sort:
+        dataset = _dataset(data)
+        return Source(dataset.schema, dataset=dataset)
+    table = to_table(data)
+    if not sort:
+        return Source(table.schema, table)
+    if stream.time is None:
+        raise DataError("sort=True needs a time column", hint='say Stream(time="…")')
+    order = pc.sort_indices(table.column(stream.time), null_placement="at_end")
+    # sort_indices is stable, so events of one time keep their order
+    return Source(
+        table.schema,
+        table.take(order),
+        row_numbers=order.to_numpy().astype(np.int64),
+        original=table,
+    )
+
+
+def to_table(data: Any) -> pa.Table:
+    """Any table-like object as an Arrow table, without copying where that is possible."""
+    if isinstance(data, pa.Table):
+        return data
+    if isinstance(data, pa.RecordBatch):
+        return pa.Table.from_batches([data])
+    if isinstance(data, str | Path | list):
+        return _dataset(data).to_table()
+    if hasattr(data, "__arrow_c_stream__"):
+        return pa.table(data)
+    if hasattr(data, "__arrow_c_array__"):
+        return pa.Table.from_batches([pa.record_batch(data)])
+    if type(data).__module__.startswith("pandas"):
+        return pa.Table.from_pandas(data, preserve_index=False)
+    if hasattr(data, "to_arrow_table"):
+        return data.to_arrow_table()
+    if isinstance(data, Mapping):
+        return pa.table(dict(data))
+    raise DataError(
+        f"cannot read events from a {type(data).__name__}",
+        hint="give a pyarrow, pandas or polars table, a DuckDB relation, or a path",
+    )
+
+
+def _dataset(data: str | Path | list[Any]) -> ds.Dataset:
+    paths = [Path(part) for part in (data if isinstance(data, list) else [data])]
+    if data and all(isinstance(part, Mapping) for part in (data if isinstance(data, list) else ())):
+        return ds.dataset(pa.Table.from_pylist(data))
+    for path in paths:
+        if not path.exists():
+            raise DataError(f"there is no file {str(path)!r}", hint="check the path")
+    kind = _format(paths[0])
+    try:
+        sources = [str(path) for path in paths]
+        return ds.dataset(sources[0] if len(sources) == 1 else sources, format=kind)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise DataError(f"cannot read {str(paths[0])!r} as {kind}: {error}") from None
+
+
+def _format(path: Path) -> str:
+    if path.is_dir():
+        inside = next((p for p in sorted(path.rglob("*")) if p.suffix in SUFFIXES), None)
+        path = inside or path
+    if path.suffix.lower() not in SUFFIXES:
+        raise DataError(
+            f"cannot tell the format of {str(path)!r}",
+            hint="known: " + ", ".join(sorted(SUFFIXES)),
+        )
+    return SUFFIXES[path.suffix.lower()]
+
+
+def _merged(parts: dict[str, pa.Table], stream: Stream) -> pa.Table:
+    """Several streams as one, by time (in the order given where times are equal)."""
+    assert stream.stream is not None
+    named = [
+        part.append_column(stream.stream, pa.array([name] * part.num_rows, pa.string()))
+        for name, part in parts.items()
+    ]
+    table = pa.concat_tables(named, promote_options="default")
+    if stream.time is None:
+        return table
+    return table.take(pc.sort_indices(table.column(stream.time)))
