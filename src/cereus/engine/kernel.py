@@ -116,7 +116,9 @@ class Kernel:
     out_events: cython.longlong[::1]
     out_labels: cython.int[::1]
     out_offsets: cython.int[::1]
-    out_spans: cython.longlong[:, ::1]
+    out_first: cython.longlong[::1]
+    out_last: cython.longlong[::1]
+    out_at: cython.longlong[::1]
     n_matches: cython.int
     n_cells: cython.int
     produced: cython.bint
@@ -572,10 +574,17 @@ class Kernel:
         self.out_events = chunk.events
         self.out_labels = chunk.labels
         self.out_offsets = chunk.offsets
-        self.out_spans = chunk.spans
+        self.out_first = chunk.first
+        self.out_last = chunk.last
+        self.out_at = chunk.at
         self.out_offsets[0] = 0
         self.n_matches = 0
         self.n_cells = 0
+
+    def let_go(self):
+        """Hold on to the chunk no longer."""
+        self.out_events = self.out_first = self.out_last = self.out_at = np.zeros(0, np.int64)
+        self.out_labels = self.out_offsets = np.zeros(0, np.int32)
 
     def run(self):
         """Read events until the batch is FINISHED, the CHUNK_FULL, or the forest OVER_LIMIT."""
@@ -667,66 +676,95 @@ class Kernel:
     def _walk(self) -> cython.bint:
         """Depth first: an event, all that it extends, then the other choices at its depth.
 
-        path[d] is the event chosen at depth d, latest first. False when the chunk is full.
+        path[d] is what is shown of the event chosen at depth d, latest first. On the stack, a
+        depth below zero stands for a match that is on the path but was not written: the chunk
+        was full, and False is returned.
         """
-        matches: cython.int = self.out_spans.shape[0]
-        cells: cython.int = self.out_events.shape[0]
+        wide: cython.longlong[:, ::1] = self.wide
+        thin: cython.int[:, ::1] = self.thin
+        shown: cython.longlong[::1] = self.shown
+        path: cython.longlong[::1] = self.path
+        path_label: cython.int[::1] = self.path_label
+        known_from: cython.longlong = self.known_from
+        bound: cython.longlong = self.walk_bound
+        n: cython.int
+        other: cython.int
+        depth: cython.int
         while self.height:
-            n: cython.int = self.stack[self.height - 1, 0]
-            depth: cython.int = self.stack[self.height - 1, 1]
-            if self.n_matches == matches or self.n_cells + depth + 1 > cells:
-                return False
             if self.limit >= 0 and self.reported >= self.limit:
                 self.height = 0
                 return True
             self.height -= 1
-            if depth == self.path.shape[0]:
-                self.path = _longer(self.path, 2 * depth, 0)
-                self.path_label = _longer(self.path_label, 2 * depth, 0)
-            ordinal: cython.longlong = self.wide[n, 0]
-            if depth == 0:
-                self.walk_end = ordinal
-                if self.open_ended and self.windowed:
-                    self.walk_bound = self.known_floors[ordinal - self.known_from]
-            self.path[depth] = ordinal
-            self.path_label[depth] = self.thin[n, 7] >> 8
-            other: cython.int = self.thin[n, 6]
-            if other and self.wide[other, 1] >= (self.bound if depth == 0 else self.walk_bound):
-                self._push(other, depth)
-            other = self.thin[n, 5]
-            if other and self.wide[other, 1] >= (self.bound if depth == 0 else self.walk_bound):
-                self._push(other, depth)
-            if self.wide[n, 1] < self.walk_bound:
+            n = self.stack[self.height, 0]
+            depth = self.stack[self.height, 1]
+            if depth < 0:
+                if not self._emit(n, -1 - depth):
+                    return False
                 continue
-            if self.thin[n, 4]:
-                self._push(self.thin[n, 4], depth + 1)
-            else:
-                self._emit(depth)
+            if depth == 0:
+                self.walk_end = wide[n, 0]
+                if self.open_ended and self.windowed:
+                    self._push_siblings(n)
+                    bound = self.walk_bound = self.known_floors[wide[n, 0] - known_from]
+                    if wide[n, 1] < bound:
+                        continue
+            while True:
+                if depth == path.shape[0]:
+                    self.path = path = _longer(path, 2 * depth, 0)
+                    self.path_label = path_label = _longer(path_label, 2 * depth, 0)
+                path[depth] = shown[wide[n, 0] - known_from]
+                path_label[depth] = thin[n, 7] >> 8
+                if depth or not (self.open_ended and self.windowed):
+                    other = thin[n, 6]
+                    if other and wide[other, 1] >= bound:
+                        self._push(other, depth)
+                    other = thin[n, 5]
+                    if other and wide[other, 1] >= bound:
+                        self._push(other, depth)
+                other = thin[n, 4]
+                if other == 0:
+                    break
+                n = other
+                depth += 1
+            if not self._emit(n, depth):
+                return False
         return True
 
     @cython.cfunc
-    def _emit(self, depth: cython.int) -> cython.int:
+    def _push_siblings(self, n: cython.int) -> cython.int:
+        if self.thin[n, 6]:
+            self._push(self.thin[n, 6], 0)
+        if self.thin[n, 5]:
+            self._push(self.thin[n, 5], 0)
+        return 0
+
+    @cython.cfunc
+    def _emit(self, first: cython.int, depth: cython.int) -> cython.bint:
+        """Write the match on the path, whose earliest event is that of node `first`."""
         at: cython.int = self.n_cells
         m: cython.int = self.n_matches
-        self.out_spans[m, 0] = self.path[depth]
-        self.out_spans[m, 1] = self.walk_end
-        self.out_spans[m, 2] = self.base + self.event
+        if m == self.out_first.shape[0] or at + depth + 1 > self.out_events.shape[0]:
+            self._push(first, -1 - depth)
+            return False
+        self.out_first[m] = self.wide[first, 0]
+        self.out_last[m] = self.walk_end
+        self.out_at[m] = self.base + self.event
         d: cython.int
         if self.with_labels:
             for d in range(depth, -1, -1):
                 if self.path_label[d] != UNSEEN:
-                    self.out_events[at] = self.shown[self.path[d] - self.known_from]
                     self.out_labels[at] = self.path_label[d]
+                    self.out_events[at] = self.path[d]
                     at += 1
         else:
             for d in range(depth, -1, -1):
-                self.out_events[at] = self.shown[self.path[d] - self.known_from]
+                self.out_events[at] = self.path[d]
                 at += 1
         self.n_cells = at
         self.n_matches = m + 1
         self.out_offsets[m + 1] = at
         self.reported += 1
-        return 0
+        return True
 
     # ------------------------------------------------------------ garbage
 

@@ -19,8 +19,8 @@ import pyarrow as pa
 
 from cereus.automata.selection import Begun
 from cereus.engine.front import Codes, Events, Ints
-from cereus.engine.kernel import FINISHED, Kernel
-from cereus.engine.runner import Found, Limits, Options, Runner
+from cereus.engine.kernel import Kernel
+from cereus.engine.runner import CHUNK, TIDY_AT, Found, Limits, Options, Runner
 from cereus.engine.table import TransitionTable
 from cereus.lang import cel
 from cereus.plan.lower import select
@@ -55,7 +55,7 @@ class ReplayRunner(Runner):
         limits: Limits | None = None,
         payload: tuple[str, ...] = (),
         ordinals: bool = False,
-        chunk_size: int = 1 << 16,
+        chunk_size: int = CHUNK,
         row_numbers: Ints | None = None,
     ) -> None:
         super().__init__(
@@ -68,21 +68,28 @@ class ReplayRunner(Runner):
             row_numbers=row_numbers,
         )
         options = Options.of(plan, self.limits)
-        limit = 1 if plan.query.limit is None else min(1, plan.query.limit)
-        self.kernel = Kernel(
-            self.table, replace(options, limit=limit, with_labels=False, watching=True)
-        )
         self.chooser_options = replace(options, windowed=False, consuming=False)
-        self._choosers: dict[int, Kernel] = {}
+        self._choosers: dict[int, tuple[TransitionTable, Kernel]] = {}
         self.batches: list[Events] = []
         self.consumed: dict[int, int] = {}
+
+    def _new_kernel(self) -> Kernel:
+        """One match is enough to know that the strategy has something to choose from."""
+        asked = self.plan.query.limit
+        limit = 1 if asked is None else min(1, asked)
+        options = Options.of(self.plan, self.limits)
+        return Kernel(self.table, replace(options, limit=limit, with_labels=False, watching=True))
+
+    def forget(self) -> None:
+        super().forget()
+        self.batches, self.consumed = [], {}
 
     def run(self, events: Events) -> Iterator[Found]:
         events.waiting = np.zeros(len(events), np.int32)
         self.batches.append(events)
         ends: list[int] = []
         for found in super().run(events):
-            ends.extend(found.spans[:, 2].tolist())
+            ends.extend(found.at.tolist())
         stretches: dict[int, Stretch] = {}
         for end in ends:
             key = int(self.history.keys[end - self.history.first])
@@ -108,14 +115,7 @@ class ReplayRunner(Runner):
         kernel.start_over(size - 1)
         events = self._events(stretch, inside)
         kernel.feed(events, 1)
-        self._use_chunk(kernel=kernel)
-        while True:
-            state = kernel.run()
-            if kernel.match_count:
-                yield self._found(kernel, stretch.ordinals[inside])
-            if state == FINISHED:
-                return
-            self._use_chunk(too_small=not kernel.match_count, kernel=kernel)
+        yield from self._turns(kernel, stretch.ordinals[inside])
 
     def _events(self, stretch: Stretch, inside: slice) -> Events:
         """The events of a window, numbered from 0; positions count from just before it."""
@@ -142,9 +142,9 @@ class ReplayRunner(Runner):
                 letters=self.table.letters,
                 max_states=self.limits.states,
             )
-            self._choosers[waiting] = Kernel(table, self.chooser_options)
-        kernel = self._choosers[waiting]
-        kernel.table.reserve(len(self.table.letters))
+            self._choosers[waiting] = table, Kernel(table, self.chooser_options)
+        table, kernel = self._choosers[waiting]
+        table.reserve(len(self.table.letters))
         kernel.load_table()
         return kernel
 
@@ -155,7 +155,7 @@ class ReplayRunner(Runner):
         super().restore(saved)
         self.batches, self.consumed = saved["batches"], saved["consumed"]
 
-    def tidy(self, *, at: int = 1 << 16) -> None:
+    def tidy(self, *, at: int = TIDY_AT) -> None:
         """Events stay as long as a window can begin at them."""
         if len(self.history) >= at:
             self.kernel.sweep()

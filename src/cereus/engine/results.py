@@ -15,6 +15,7 @@ from cereus.engine.table import FIRST_SHOWN
 from cereus.lang import cel
 
 Ints = npt.NDArray[np.int64]
+Span = tuple[int, int, int]
 POSITIONS = pa.list_(pa.int64())
 
 
@@ -30,11 +31,14 @@ class Results:
         self.plan = runner.plan
         stream = self.plan.stream
         self.time_type = schema.field(stream.time).type if stream.time is not None else None
-        self.fields = [*runner.front.keys.fields, *self._span_fields()]
-        self.fields.append(pa.field("positions", POSITIONS))
+        self.schema = pa.schema([*runner.front.keys.fields, *self._fields(schema)])
+
+    def _fields(self, schema: pa.Schema) -> list[pa.Field]:
+        """All columns after the keys."""
+        fields = [*self._span_fields(), pa.field("positions", POSITIONS)]
         for output in self.plan.query.select or ():
-            self.fields.append(pa.field(output.variable, _output_type(output, schema)))
-        self.schema = pa.schema(self.fields)
+            fields.append(pa.field(output.variable, _output_type(output, schema)))
+        return fields
 
     def _span_fields(self) -> list[pa.Field]:
         spans = [pa.field("start", pa.int64()), pa.field("end", pa.int64())]
@@ -53,8 +57,10 @@ class Results:
             found = self._distinct(found)
         for chunk in found:
             batch = self.batch(chunk)
+            del chunk  # its arrays may be written again once no result refers to them
             if batch.num_rows:
                 yield batch
+            del batch
 
     def batch(self, found: Found) -> pa.RecordBatch:
         history = self.runner.history
@@ -68,18 +74,18 @@ class Results:
     def _keys(self, found: Found, history: History) -> list[pa.Array]:
         if not self.plan.keys:
             return []
-        keys = history.keys[found.spans[:, 2] - history.first]
+        keys = history.keys[found.at - history.first]
         return self.runner.front.keys.columns(keys)
 
     def _spans(self, found: Found, history: History) -> list[pa.Array]:
-        starts, ends = (found.spans[:, i] - history.first for i in (0, 1))
+        starts, ends = found.first - history.first, found.last - history.first
         columns = [pa.array(history.rows[starts]), pa.array(history.rows[ends])]
         if self.time_type is not None:
-            columns += [_times(history.times[each], self.time_type) for each in (starts, ends)]
+            columns += [times_of(history.times[each], self.time_type) for each in (starts, ends)]
         return columns
 
     def _rows(self, cells: Ints, history: History) -> Ints:
-        return history.rows[cells - history.first] if self.runner.uses_ordinals else cells.copy()
+        return history.rows[cells - history.first] if self.runner.uses_ordinals else cells
 
     def _variables(self, found: Found, history: History) -> Iterator[pa.Array]:
         """Positions of all selected events, then a column per variable."""
@@ -107,22 +113,22 @@ class Results:
         assert history.payload is not None
         places = pa.array(cells - history.first)
         names = [".".join(path) for path in output.attributes]
-        values = [_read(history.payload, path).take(places) for path in output.attributes]
+        values = [read_path(history.payload, path).take(places) for path in output.attributes]
         structs = pa.StructArray.from_arrays(list(map(_one, values)), names)
         return pa.ListArray.from_arrays(pa.array(offsets), structs)
 
     def _distinct(self, found: Iterator[Found]) -> Iterator[Found]:
         """Rows that differ only in unseen events, once, with the latest start (a slow path)."""
-        best: dict[tuple[object, ...], tuple[Ints, Ints, npt.NDArray[np.int32]]] = {}
+        best: dict[tuple[object, ...], tuple[Span, Ints, npt.NDArray[np.int32]]] = {}
         labels = self.runner.labels.shown
         for chunk in found:
             shown = np.array([bool(label) for label in labels], bool)[chunk.labels - FIRST_SHOWN]
             for i in range(len(chunk)):
                 part = slice(chunk.offsets[i], chunk.offsets[i + 1])
                 cells, names = chunk.cells[part][shown[part]], chunk.labels[part][shown[part]]
-                span = chunk.spans[i].copy()
-                key = (int(span[2]), cells.tobytes(), names.tobytes())
-                if len(cells) and (key not in best or tuple(best[key][0][:2]) < tuple(span[:2])):
+                span = (int(chunk.first[i]), int(chunk.last[i]), int(chunk.at[i]))
+                key = (span[2], cells.tobytes(), names.tobytes())
+                if len(cells) and (key not in best or best[key][0] < span):
                     best[key] = (span, cells, names)
         if best:
             spans, cells_of, names_of = zip(*best.values(), strict=True)
@@ -131,7 +137,7 @@ class Results:
                 np.concatenate(cells_of),
                 np.concatenate(names_of),
                 np.cumsum(sizes).astype(np.int32),
-                np.stack(spans),
+                *np.array(spans).T,
             )
 
 
@@ -143,10 +149,10 @@ def needed_payload(query: cel.Query) -> tuple[str, ...]:
 
 
 def _lists(offsets: npt.NDArray[np.int32], values: Ints) -> pa.Array:
-    return pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), pa.array(values))
+    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(values))
 
 
-def _times(values: Ints, kind: pa.DataType) -> pa.Array:
+def times_of(values: Ints, kind: pa.DataType) -> pa.Array:
     if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         mirrored = np.where(values < 0, np.int64(-(2**63)) - values - 1, values)
         return pa.array(mirrored.view(np.float64)).cast(kind)
@@ -160,18 +166,18 @@ def _times(values: Ints, kind: pa.DataType) -> pa.Array:
 def _output_type(output: cel.Output, schema: pa.Schema) -> pa.DataType:
     if not output.attributes:
         return POSITIONS
-    fields = [pa.field(".".join(path), _path_type(schema, path)) for path in output.attributes]
+    fields = [pa.field(".".join(path), type_at(schema, path)) for path in output.attributes]
     return pa.list_(pa.struct(fields))
 
 
-def _path_type(schema: pa.Schema, path: tuple[str, ...]) -> pa.DataType:
+def type_at(schema: pa.Schema, path: tuple[str, ...]) -> pa.DataType:
     kind = schema.field(path[0]).type
     for step in path[1:]:
         kind = kind.field(step).type
     return kind
 
 
-def _read(table: pa.Table, path: tuple[str, ...]) -> pa.ChunkedArray:
+def read_path(table: pa.Table, path: tuple[str, ...]) -> pa.ChunkedArray:
     column = table.column(path[0])
     for step in path[1:]:
         column = pc.struct_field(column, step)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +21,8 @@ from cereus.errors import LimitError
 from cereus.lang import cel
 from cereus.plan.plan import Plan
 
+CHUNK = 1 << 14
+"""Matches in one turn of the kernel: small enough for its arrays to stay in the cache."""
 TIDY_AT = 1 << 16
 """So many events are remembered before it is worth looking which of them are still needed."""
 
@@ -57,33 +60,67 @@ class Options:
 
 
 class Chunk:
-    """Room for the matches of one turn of the kernel, used again and again: fresh memory costs
-    more than writing to it."""
+    """Room for the matches of one turn of the kernel."""
 
     def __init__(self, matches: int, cells: int, *, with_labels: bool) -> None:
         self.events = np.empty(cells, np.int64)
         self.labels = np.empty(cells if with_labels else 0, np.int32)
         self.offsets = np.zeros(matches + 1, np.int32)
-        self.spans = np.empty((matches, 3), np.int64)
+        self.first = np.empty(matches, np.int64)
+        self.last = np.empty(matches, np.int64)
+        self.at = np.empty(matches, np.int64)
+
+    @property
+    def in_use(self) -> bool:
+        """Whether someone still looks at the arrays (the chunk itself holds one reference)."""
+        return max(sys.getrefcount(self.events), sys.getrefcount(self.offsets)) > 2
+
+
+class Chunks:
+    """Chunks to be written to, again and again: fresh memory costs more than writing to it.
+
+    A chunk that a result still refers to is left alone, so results never change under a reader.
+    """
+
+    def __init__(self, matches: int, *, with_labels: bool) -> None:
+        self._matches, self._with_labels = matches, with_labels
+        self._cells = 8 * matches
+        self._pool: list[Chunk] = []
+
+    def free(self) -> Chunk:
+        for chunk in self._pool:
+            if not chunk.in_use:
+                return chunk
+        chunk = Chunk(self._matches, self._cells, with_labels=self._with_labels)
+        self._pool = [*self._pool[-2:], chunk]
+        return chunk
+
+    def grow(self) -> None:
+        """One match did not fit: make the chunks longer."""
+        self._cells *= 4
+        self._pool = []
 
 
 @dataclass(frozen=True)
 class Found:
-    """Matches as the kernel wrote them. The arrays are reused: take what you need at once.
+    """Matches as the kernel wrote them.
 
     cells    the events of all matches, one after the other: row numbers, or ordinals
     labels   the number of each cell's label, when variables are selected
     offsets  where each match begins in the cells
-    spans    per match the ordinals of the first event, the last one, and the one reported at
+    first, last, at  per match the ordinals of its first and last event, and of the one that it
+                     is reported at
     """
 
     cells: Ints
     labels: npt.NDArray[np.int32]
     offsets: npt.NDArray[np.int32]
-    spans: Ints
+    first: Ints
+    last: Ints
+    at: Ints
 
     def __len__(self) -> int:
-        return len(self.spans)
+        return len(self.at)
 
 
 class LabelCodes:
@@ -125,7 +162,7 @@ class Runner:
         limits: Limits | None = None,
         payload: tuple[str, ...] = (),
         ordinals: bool = False,
-        chunk_size: int = 1 << 16,
+        chunk_size: int = CHUNK,
         row_numbers: Ints | None = None,
     ) -> None:
         self.plan, self.payload = plan, payload
@@ -135,15 +172,22 @@ class Runner:
         self.table = TransitionTable(
             plan.automaton, self.labels, max_states=self.limits.states
         )
-        self.kernel = Kernel(self.table, Options.of(plan, self.limits))
+        self.kernel = self._new_kernel()
         self.history = History()
         self.uses_ordinals = ordinals or bool(payload)
-        self._chunk_size = chunk_size
-        self._chunk: Chunk | None = None
+        self._chunks = Chunks(chunk_size, with_labels=plan.names is not None)
+
+    def _new_kernel(self) -> Kernel:
+        return Kernel(self.table, Options.of(self.plan, self.limits))
 
     @property
     def keys(self) -> int:
         return len(self.front.keys)
+
+    def forget(self) -> None:
+        """No key of so far comes again: drop all their state, keep what the table has learned."""
+        self.kernel, self.history = self._new_kernel(), History()
+        self.front.forget()
 
     def push(self, batch: pa.RecordBatch) -> Iterator[Found]:
         """Read a batch; the matches that it completes, in chunks."""
@@ -182,36 +226,24 @@ class Runner:
         if self.uses_ordinals:
             events.shown = np.arange(history.first, history.next_ordinal)
         self.kernel.feed(events, self.keys)
-        self._use_chunk()
+        yield from self._turns(self.kernel)
+
+    def _turns(self, kernel: Kernel, ordinals: Ints | None = None) -> Iterator[Found]:
+        """What a kernel finds, turn by turn; `ordinals` translates if it counts events from 0."""
         while True:
-            state = self.kernel.run()
-            if self.kernel.match_count:
-                yield self._found()
+            chunk = self._chunks.free()
+            kernel.use_chunk(chunk)
+            state = kernel.run()
+            kernel.let_go()
+            if kernel.match_count:
+                yield _found(chunk, kernel, ordinals)
             if state == FINISHED:
                 return
             if state != CHUNK_FULL:
                 raise self._over_limit()
-            self._use_chunk(too_small=not self.kernel.match_count)
-
-    def _use_chunk(self, *, too_small: bool = False, kernel: Kernel | None = None) -> None:
-        if self._chunk is None or too_small:
-            cells = 8 * self._chunk_size if self._chunk is None else 4 * len(self._chunk.events)
-            labels = self.plan.names is not None
-            self._chunk = Chunk(self._chunk_size, cells, with_labels=labels)
-        (kernel or self.kernel).use_chunk(self._chunk)
-
-    def _found(self, kernel: Kernel | None = None, ordinals: Ints | None = None) -> Found:
-        """What a kernel has written; `ordinals` translates if it counted events from 0."""
-        assert self._chunk is not None
-        kernel = kernel or self.kernel
-        matches, cells = kernel.match_count, kernel.cell_count
-        spans = self._chunk.spans[:matches]
-        return Found(
-            self._chunk.events[:cells],
-            self._chunk.labels[:cells],
-            self._chunk.offsets[: matches + 1],
-            spans if ordinals is None else ordinals[spans],
-        )
+            if not kernel.match_count:
+                self._chunks.grow()
+            del chunk
 
     def _over_limit(self) -> LimitError:
         _, key = self.kernel.where
@@ -246,3 +278,14 @@ class Runner:
             self.kernel.sweep()
             oldest = self.kernel.oldest()
             self.history.forget_before(self.history.next_ordinal if oldest is None else oldest)
+
+
+def _found(chunk: Chunk, kernel: Kernel, ordinals: Ints | None) -> Found:
+    matches, cells = kernel.match_count, kernel.cell_count
+    spans = (chunk.first[:matches], chunk.last[:matches], chunk.at[:matches])
+    return Found(
+        chunk.events[:cells],
+        chunk.labels[:cells],
+        chunk.offsets[: matches + 1],
+        *(spans if ordinals is None else (ordinals[span] for span in spans)),
+    )
