@@ -13,6 +13,7 @@ here takes a program or its text.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from cereus.errors import CereusError
 from cereus.lang import par as tree
@@ -78,7 +79,14 @@ def try_(body: Program | str, *, unless: Program | str) -> Program:
 
 
 def program_of(program: Program | str) -> Program:
-    return parse(program) if isinstance(program, str) else program
+    if isinstance(program, str):
+        return parse(program)
+    tree.check_depth(program)
+    return program
+
+
+def side_of(side: Program | Machine | str) -> Program | Machine:
+    return side if isinstance(side, Machine) else program_of(side)
 
 
 # ---------------------------------------------------------------- machines
@@ -90,28 +98,28 @@ def machine(program: Program | str, *, minimal: bool = True) -> Machine:
     return minimise(built) if minimal else built
 
 
-Drawn = tuple[str, str | None, str] | tuple[str, str | None, str, str | tuple[str, ...]]
-Ended = tuple[str, str | None, str, str | tuple[str, ...], Completion]
-
-
-def draw(*transitions: Drawn | Ended) -> Machine:
+def draw(*transitions: tuple[Any, ...]) -> Machine:
     """A machine from its transitions, as in Fig. 1 of the paper: (state, event, next state),
-    then the outputs, then the completion, if any.
+    then the outputs (a name or a tuple of names), then the completion, if any.
 
     An event is the text of an atom, or None for one that satisfies no atom of the machine. An
     event that is not listed changes nothing. The first state is where the machine starts; a
     transition that completes leads to a silent state.
     """
-    atoms = tree.atoms(*(parse(on) for _, on, *_ in transitions if on is not None))
-    return from_transitions(atoms, (transition(each, atoms) for each in transitions))
+    atoms = tree.atoms(*(parse(each[1]) for each in transitions if each[1] is not None))
+    return from_transitions(atoms, (transition(*each, atoms=atoms) for each in transitions))
 
 
-def transition(drawn: Drawn | Ended, atoms: tuple[Atom, ...]) -> Transition:
-    state, on, after, *shown = drawn
-    names = shown[0] if shown else ()
+def transition(
+    state: str,
+    on: str | None,
+    after: str,
+    names: str | tuple[str, ...] = (),
+    completion: Completion = Completion.INCOMPLETE,
+    *,
+    atoms: tuple[Atom, ...],
+) -> Transition:
     output = frozenset((names,) if isinstance(names, str) else names)
-    completion = shown[1] if len(shown) > 1 else Completion.INCOMPLETE
-    assert isinstance(completion, Completion)
     return Transition(state, occurrence(on).symbol(atoms), after, output, completion)
 
 
@@ -121,7 +129,7 @@ def run(program: Program | Machine | str, events: Iterable[str | None]) -> list[
     An event is a type, `"BUY"`, or a type and the condition that holds, `"BUY(price > 10)"`, or
     None for an event that satisfies no atom.
     """
-    side = system(parse(program) if isinstance(program, str) else program)
+    side = system(side_of(program))
     return list(observe(side, [occurrence(each).symbol(side.atoms) for each in events]))
 
 
@@ -141,8 +149,7 @@ def occurrence(on: str | None) -> Occurrence:
 
 def equivalent(left: Program | Machine | str, right: Program | Machine | str) -> Verdict:
     """Bisimilar, output equivalent only, or different; with a shortest input that shows it."""
-    sides = [parse(side) if isinstance(side, str) else side for side in (left, right)]
-    return compare(*sides)
+    return compare(side_of(left), side_of(right))
 
 
 def simplify(

@@ -8,10 +8,11 @@ Reading text is `lang.par_text`; `str(program)` writes it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
+from typing import ClassVar
 
-from cereus.errors import Span
+from cereus.errors import LimitError, Span
 from cereus.lang.expression import Expression
 
 Rewrite = Callable[["Program"], "Program"]
@@ -37,9 +38,9 @@ class Completion(IntEnum):
 class Atom:
     """A test on one event: `BUY`, `BUY(price > 10)`, `*(price > 10)`, `*`.
 
-    `type` None, written `*`, means any type. The paper's atoms are input symbols, of which exactly one
-    occurs at a time; ours may overlap, so the input symbol of an event is the exact set of
-    atoms that it satisfies.
+    `type` None, written `*`, means any type. The paper's atoms are input symbols, of which
+    exactly one occurs at a time; ours may overlap, so the input symbol of an event is the exact
+    set of atoms that it satisfies.
     """
 
     type: str | None
@@ -57,11 +58,16 @@ class Program:
 
     span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
-    def children(self) -> Iterator[Program]:
-        for each in fields(self):
-            value = getattr(self, each.name)
-            if isinstance(value, Program):
-                yield value
+    parts: ClassVar[tuple[str, ...]] = ()
+    """The names of the fields that hold programs."""
+
+    def children(self) -> tuple[Program, ...]:
+        return tuple([getattr(self, name) for name in self.parts])
+
+    def with_children(self, *children: Program) -> Program:
+        """A copy with other children."""
+        changed = dict(zip(self.parts, children, strict=True))
+        return replace(self, **changed) if changed else self  # type: ignore[arg-type]
 
     def walk(self) -> Iterator[Program]:
         """This node and all below it, top down."""
@@ -105,6 +111,7 @@ class Silent(Program):
 class Negation(Program):
     """`!x`: x with success and failure exchanged."""
 
+    parts = ("body",)
     body: Program
 
 
@@ -112,6 +119,7 @@ class Negation(Program):
 class Selection(Program):
     """`x | y`: both at once; succeeds with the first success, fails when both have failed."""
 
+    parts = ("left", "right")
     left: Program
     right: Program
 
@@ -120,6 +128,7 @@ class Selection(Program):
 class Sequential(Program):
     """`x ; y`: x, and from the event after its success on, y; fails as soon as one fails."""
 
+    parts = ("first", "second")
     first: Program
     second: Program
 
@@ -128,6 +137,7 @@ class Sequential(Program):
 class Repetition(Program):
     """`repeat x`: starts x again whenever it succeeds; fails when it fails."""
 
+    parts = ("body",)
     body: Program
 
 
@@ -135,6 +145,7 @@ class Repetition(Program):
 class Output(Program):
     """`x[A, B]`: outputs A and B at the event at which x succeeds."""
 
+    parts = ("body",)
     body: Program
     names: frozenset[str]
 
@@ -143,10 +154,12 @@ class Output(Program):
 class Preemption(Program):
     """`try x unless y`: x, which fails if y succeeds before x does."""
 
+    parts = ("body", "unless")
     body: Program
     unless: Program
 
 
+MAX_DEPTH = 250
 SILENT = Silent()
 ANY = Simple(Atom(None))
 
@@ -163,11 +176,23 @@ def size(program: Program) -> int:
     return 1 + names + sum(size(child) for child in program.children())
 
 
+def check_depth(program: Program) -> None:
+    """Refuse what is nested more deeply than functions that follow the tree can go."""
+    level, depth = [program], 0
+    while level:
+        depth += 1
+        if depth > MAX_DEPTH:
+            raise LimitError(
+                f"the program is nested more than {MAX_DEPTH} deep",
+                hint="a sequence nests once per step; split the program",
+            )
+        # A node that stands in several places is followed once.
+        level = list({id(child): child for node in level for child in node.children()}.values())
+
+
 def rebuild(program: Program, change: Rewrite) -> Program:
     """A copy of `program` whose direct children went through `change`."""
-    changed: dict[str, Program] = {}
-    for each in fields(program):
-        value = getattr(program, each.name)
-        if isinstance(value, Program):
-            changed[each.name] = change(value)
-    return replace(program, **changed) if changed else program  # type: ignore[arg-type]
+    children = program.children()
+    changed = [change(child) for child in children]
+    same = all(new is old for new, old in zip(changed, children, strict=True))
+    return program if same else program.with_children(*changed)

@@ -17,7 +17,6 @@ WORDS = (
 )
 
 
-
 def in_words(trouble: Trouble) -> NoReturn:
     """The syntax error in the words of PAR: raised from here, since the general words for
     terminals are those of conditions and queries."""
@@ -98,10 +97,15 @@ def trailing_operator(trouble: Trouble) -> str | None:
     return None
 
 
+def double_bar(trouble: Trouble) -> str | None:
+    doubled = trouble.found == "|" and trouble.previous == "VBAR"
+    return "write | for «either»" if doubled else None
+
+
 def others_operators(trouble: Trouble) -> str | None:
     for signs, instead in (
         (("->", "=>", "→", ",", "."), "write ; for «then»"),
-        (("||", "+"), "write | for «either»"),
+        (("+",), "write | for «either»"),
         (("&", "~", "-"), "the operators are ; | ! repeat, try … unless … and x[A]"),
     ):
         if trouble.rest.startswith(signs) and "COMPARE" not in trouble.accepted:
@@ -117,6 +121,7 @@ RULES: tuple[HintRule, ...] = (
     try_without_unless,
     unless_without_try,
     trailing_operator,
+    double_bar,
     others_operators,
     two_programs,
 )

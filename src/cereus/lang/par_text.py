@@ -28,13 +28,15 @@ def parse(text: str) -> par.Program:
     event. A condition stands in parentheses after the type: `BUY(price > 10)`.
     """
     result: par.Program = read("par.lark", "program", text, _transformer(), (in_words,))
+    par.check_depth(result)
     return result
 
 
 @cache
 def _transformer() -> Transformer[Token, Any]:
     # Rules that `par.lark` imports by name keep it; those behind them get a prefix.
-    return merge_transformers(Programs(), expression=Conditions())
+    merged: Transformer[Token, Any] = merge_transformers(Programs(), expression=Conditions())
+    return merged
 
 
 @v_args(meta=True, inline=True)

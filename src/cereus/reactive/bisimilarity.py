@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from cereus.lang.par import Atom, Completion, Program
 from cereus.lang.par import atoms as atoms_of
@@ -26,15 +26,18 @@ class Observation(NamedTuple):
     completion: Completion
 
 
+State = Hashable
+
+
 class System(Protocol):
     """Something that steps: a program by its derivatives, a machine by its tables."""
 
     @property
-    def start(self) -> Hashable: ...
+    def start(self) -> State: ...
     @property
     def atoms(self) -> tuple[Atom, ...]: ...
-    def frontier(self, state: Hashable) -> tuple[Atom, ...]: ...
-    def step(self, state: Hashable, symbol: Symbol) -> tuple[Observation, Hashable]: ...
+    def frontier(self, state: Any) -> tuple[Atom, ...]: ...
+    def step(self, state: Any, symbol: Symbol) -> tuple[Observation, State]: ...
 
 
 @dataclass(frozen=True)
@@ -55,26 +58,28 @@ class Derivatives:
         return Observation(output, completion), after
 
 
+Numbered = tuple[int, int]
+"""The identity of a machine, and the number of a state in it."""
+
+
 @dataclass(frozen=True)
 class Tables:
-    """A finite machine: a state is its number, with the machine to tell two machines apart."""
+    """A finite machine: a state is its number."""
 
     machine: Machine
 
     @property
-    def start(self) -> tuple[int, int]:
+    def start(self) -> Numbered:
         return id(self.machine), 0
 
     @property
     def atoms(self) -> tuple[Atom, ...]:
         return self.machine.atoms
 
-    def frontier(self, state: tuple[int, int]) -> tuple[Atom, ...]:
+    def frontier(self, state: Numbered) -> tuple[Atom, ...]:
         return self.machine.atoms
 
-    def step(
-        self, state: tuple[int, int], symbol: Symbol
-    ) -> tuple[Observation, tuple[int, int]]:
+    def step(self, state: Numbered, symbol: Symbol) -> tuple[Observation, Numbered]:
         output, completion, after = self.machine.step(state[1], symbol)
         return Observation(output, completion), (state[0], after)
 
@@ -140,8 +145,8 @@ def output_equivalent(left: Program | Machine, right: Program | Machine) -> bool
 
 
 class Pair(NamedTuple):
-    left: Hashable
-    right: Hashable
+    left: State
+    right: State
     before: int
     event: Occurrence | None
 

@@ -15,7 +15,7 @@ from cereus.reactive.alphabet import Symbol, occurrences
 from cereus.reactive.derivative import frontier, step
 from cereus.reactive.machine import Machine, check_adequate
 
-MAX_STATES = 100_000
+MAX_STATES = 20_000
 
 
 class Entry(NamedTuple):
@@ -136,10 +136,11 @@ def partition(rows: Sequence[Row], letters: Sequence[int]) -> tuple[Indices, Ind
     by_mask: dict[int, npt.NDArray[np.int64]] = {}
     for row in rows:
         if row.mask not in by_mask:
-            order = {letter: i for i, letter in enumerate(row.entries)}
+            order = {letter: i for i, letter in enumerate(sorted(row.entries))}
             by_mask[row.mask] = np.array([order[letter & row.mask] for letter in letters])
         kinds: dict[Entry, int] = {}
-        kind = [kinds.setdefault(entry, len(kinds)) for entry in row.entries.values()]
+        entries = (row.entries[letter] for letter in sorted(row.entries))
+        kind = [kinds.setdefault(entry, len(kinds)) for entry in entries]
         split = classes * len(kinds) + np.array(kind)[by_mask[row.mask]]
         classes = np.unique(split, return_inverse=True)[1]
     return by_first(classes)

@@ -41,7 +41,7 @@ class Machine:
 
     @property
     def classes(self) -> int:
-        return self.next_state.shape[1]
+        return int(self.next_state.shape[1])
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -93,6 +93,12 @@ class Machine:
         from cereus.reactive.show import machine_text
 
         return machine_text(self)
+
+    def dot(self) -> str:
+        """The machine as a DOT graph, drawn as in Fig. 1."""
+        from cereus.reactive.show import machine_dot
+
+        return machine_dot(self)
 
 
 def check_adequate(machine: Machine) -> None:

@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from cereus.lang.par import Completion
 from cereus.lang.literals import quote_name
+from cereus.lang.par import Completion
 from cereus.reactive.alphabet import describe, occurrences
 
 if TYPE_CHECKING:
@@ -77,10 +77,9 @@ def escaped(text: str) -> str:
 
 def difference_text(difference: Difference) -> str:
     """The distinguishing input, one event per line, with what both sides show."""
-    rows = [("event", "first", "second")]
-    for event, *shown in zip(difference.events, difference.left, difference.right, strict=True):
-        rows.append((describe(event, difference.atoms), *map(shown_text, shown)))
-    return columns(rows)
+    events = (describe(event, difference.atoms) for event in difference.events)
+    shown = (map(shown_text, side) for side in (difference.left, difference.right))
+    return columns([("event", "first", "second"), *zip(events, *shown, strict=True)])
 
 
 def shown_text(observation: Observation) -> str:

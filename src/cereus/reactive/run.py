@@ -1,0 +1,124 @@
+"""One pass of a machine over events: a table lookup per event. Compiled by Cython to run fast.
+
+Events come sorted by key, in the order of time within a key, each as the class of its letter.
+Every key runs the program by itself, from the state that it reached before; a key seen for the
+first time starts in state 0.
+
+Invariants: `0 <= classes[i] < next_state.shape[1]`, every state is a row of the tables, and
+`key_starts` ascends from 0. Nothing here checks them; `reactive.runner` does.
+
+After success or failure a machine is in a silent state (S1), and silent states lead to silent
+states only, so the rest of that key's events is skipped.
+"""
+# mypy: disable-error-code="valid-type,untyped-decorator,no-any-return"
+
+import cython
+
+COMPILED = cython.compiled
+
+NEXT_KEY, NEXT_ROW = 0, 1
+"""What the two numbers of a cursor are."""
+
+
+def run(
+    classes: cython.int[::1],
+    key_starts: cython.longlong[::1],
+    states: cython.int[::1],
+    next_state: cython.int[:, ::1],
+    output: cython.int[:, ::1],
+    completion: cython.schar[:, ::1],
+    silent: cython.uchar[::1],
+    rows: cython.longlong[::1],
+    outputs: cython.int[::1],
+    completions: cython.schar[::1],
+    cursor: cython.longlong[::1],
+) -> int:
+    """Run from `cursor` on, until the events end or the results are full.
+
+    `states` has one state per key and is changed to the states reached. The events with output
+    or completion go to `rows`, `outputs` (the number of an output set) and `completions`, from
+    0 on; how many they are is returned. When `cursor[NEXT_KEY]` is the number of keys, all is
+    done; else call again, with the same arrays, when the results have been taken.
+    """
+    keys: cython.Py_ssize_t = key_starts.shape[0]
+    room: cython.Py_ssize_t = rows.shape[0]
+    found: cython.Py_ssize_t = 0
+    key: cython.Py_ssize_t = cursor[0]
+    row: cython.Py_ssize_t = cursor[1]
+    end: cython.Py_ssize_t
+    state: cython.int
+    column: cython.int
+    shown: cython.int
+    status: cython.schar
+    with cython.nogil:
+        while key < keys:
+            end = key_starts[key + 1] if key + 1 < keys else classes.shape[0]
+            state = states[key]
+            while row < end and silent[state] == 0 and found < room:
+                column = classes[row]
+                # Written always, kept if it shows something: no branch to mispredict.
+                shown = output[state, column]
+                status = completion[state, column]
+                rows[found] = row
+                outputs[found] = shown
+                completions[found] = status
+                found += (shown | status) != 0
+                state = next_state[state, column]
+                row += 1
+            states[key] = state
+            if row < end and silent[state] == 0:
+                break
+            row = end
+            key += 1
+    cursor[0] = key
+    cursor[1] = row
+    return found
+
+
+def classify(
+    masks: cython.ulonglong[::1],
+    slots: cython.ulonglong[::1],
+    slot_class: cython.int[::1],
+    classes: cython.int[::1],
+) -> int:
+    """The class of every letter mask, by a hash table with open addressing (`hashed_letters`).
+
+    Returns the first row whose mask is no letter of the machine, or the number of rows.
+    """
+    bits: cython.ulonglong = slots.shape[0] - 1
+    row: cython.Py_ssize_t
+    count: cython.Py_ssize_t = masks.shape[0]
+    mask: cython.ulonglong
+    slot: cython.ulonglong
+    last_mask: cython.ulonglong = 0
+    last_class: cython.int = -1
+    with cython.nogil:
+        for row in range(count):
+            mask = masks[row]
+            if last_class < 0 or mask != last_mask:
+                slot = spread(mask) & bits
+                while slot_class[slot] >= 0 and slots[slot] != mask:
+                    slot = (slot + 1) & bits
+                last_mask = mask
+                last_class = slot_class[slot]
+                if last_class < 0:
+                    count = row
+                    break
+            classes[row] = last_class
+    return count
+
+
+def home(mask: cython.ulonglong, slots: cython.ulonglong) -> int:
+    """The slot in which a letter is looked for first; `slots` is a power of two."""
+    return int(spread(mask) & (slots - 1))
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def spread(mask: cython.ulonglong) -> cython.ulonglong:
+    """Bits that depend on all bits of `mask`, so that few letters share a slot."""
+    mask = (mask ^ (mask >> 31) ^ (mask >> 62)) & 0x7FFFFFFF
+    mask = mask * 0x9E37
+    return mask ^ (mask >> 15)

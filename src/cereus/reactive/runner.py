@@ -1,0 +1,118 @@
+"""A machine, its events in arrays, and the compiled pass between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from cereus.errors import LimitError
+from cereus.reactive import run
+from cereus.reactive.machine import Machine
+
+CHUNK = 65_536
+MASK_BITS = 64
+
+Ints = npt.NDArray[np.int32]
+Longs = npt.NDArray[np.int64]
+
+
+class Found(NamedTuple):
+    """The events with output or completion: their rows, output sets (by number) and
+    completions. The arrays belong to the caller."""
+
+    rows: Longs
+    outputs: Ints
+    completions: npt.NDArray[np.int8]
+
+    def first(self, count: int) -> Found:
+        rows, outputs, completions = self
+        return Found(rows[:count].copy(), outputs[:count].copy(), completions[:count].copy())
+
+
+class Runner:
+    """Runs one machine over events; what a key has reached stays with the caller.
+
+    A program that has completed stays silent: it starts again only where it says `repeat`.
+    """
+
+    def __init__(self, machine: Machine, *, chunk: int = CHUNK) -> None:
+        if len(machine.atoms) > MASK_BITS:
+            raise LimitError(
+                f"the program has {len(machine.atoms)} atoms; a mask holds {MASK_BITS}",
+                hint="give the classes of the letters instead of masks",
+            )
+        self.machine = machine
+        self.next_state = np.ascontiguousarray(machine.next_state, np.int32)
+        self.output = np.ascontiguousarray(machine.output, np.int32)
+        self.completion = np.ascontiguousarray(machine.completion, np.int8)
+        self.silent = machine.silent.astype(np.uint8)
+        self.slots, self.slot_class = hashed_letters(machine)
+        self.room = Found(
+            np.empty(chunk, np.int64), np.empty(chunk, np.int32), np.empty(chunk, np.int8)
+        )
+
+    def start(self, keys: int = 1) -> Ints:
+        """The states of keys that have seen no event."""
+        return np.zeros(keys, np.int32)
+
+    def classify(self, masks: npt.NDArray[np.uint64]) -> Ints:
+        """The class of every event, from the set of atoms it satisfies as a bitmask."""
+        classes = np.empty(len(masks), np.int32)
+        done = run.classify(np.ascontiguousarray(masks), self.slots, self.slot_class, classes)
+        if done < len(masks):
+            raise ValueError(f"row {done}: no event satisfies exactly the atoms {masks[done]:#b}")
+        return classes
+
+    def feed(self, classes: Ints, key_starts: Longs, states: Ints) -> Iterator[Found]:
+        """The events with output or completion, in chunks; `states` changes to what is reached.
+
+        `key_starts` are the rows at which the keys begin, `states` one state per key.
+        """
+        check(classes, key_starts, states, self.machine)
+        cursor = np.zeros(2, np.int64)
+        while cursor[run.NEXT_KEY] < len(key_starts):
+            found = run.run(
+                classes,
+                key_starts,
+                states,
+                self.next_state,
+                self.output,
+                self.completion,
+                self.silent,
+                *self.room,
+                cursor,
+            )
+            if found:
+                yield self.room.first(found)
+
+
+def check(classes: Ints, key_starts: Longs, states: Ints, machine: Machine) -> None:
+    """The invariants of `reactive.run`."""
+    in_order = len(key_starts) == 0 or (key_starts[0] == 0 and (np.diff(key_starts) >= 0).all())
+    if not in_order or (len(key_starts) and key_starts[-1] > len(classes)):
+        raise ValueError("key_starts ascend from row 0 and stay within the events")
+    if len(classes) and not len(key_starts):
+        raise ValueError("there are events, but no key that they belong to")
+    if len(states) != len(key_starts):
+        raise ValueError(f"{len(key_starts)} keys, but {len(states)} states")
+    for name, values, bound in (
+        ("class", classes, machine.classes),
+        ("state", states, machine.states),
+    ):
+        if len(values) and not (values.min() >= 0 and values.max() < bound):
+            raise ValueError(f"there is a {name} outside 0 … {bound - 1}")
+
+
+def hashed_letters(machine: Machine) -> tuple[npt.NDArray[np.uint64], Ints]:
+    """Letters in a table of slots, at most half full; a free slot has class -1."""
+    capacity = 1 << (2 * len(machine.letters)).bit_length()
+    slots, slot_class = np.zeros(capacity, np.uint64), np.full(capacity, -1, np.int32)
+    for letter, column in machine.class_of.items():
+        slot = run.home(letter, capacity)
+        while slot_class[slot] >= 0:
+            slot = (slot + 1) % capacity
+        slots[slot], slot_class[slot] = letter, column
+    return slots, slot_class
