@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cereus.engine import snapshot
+from cereus.engine.event_results import EventResults, EventShape
 from cereus.engine.replay import ReplayRunner
 from cereus.engine.results import Results, needed_payload
 from cereus.engine.runner import Limits, Runner
@@ -34,6 +35,10 @@ class Executor(ABC):
         """The stream is over; what that completes."""
         return iter(())
 
+    def forget(self) -> None:
+        """No key of so far comes again: drop their state. For streams sorted by key."""
+        raise NotImplementedError(f"{type(self).__name__} cannot forget its keys")
+
     @abstractmethod
     def save(self) -> bytes: ...
 
@@ -52,7 +57,10 @@ class Executor(ABC):
 
 
 class PatternExecutor(Executor):
-    """CEQL and whatever else is compiled to the automaton kernel."""
+    """CEQL and whatever else is compiled to the automaton kernel.
+
+    With `shape` the matches carry their events; without it, row numbers.
+    """
 
     def __init__(
         self,
@@ -62,18 +70,30 @@ class PatternExecutor(Executor):
         limits: Limits | None = None,
         keep: tuple[str, ...] = (),
         row_numbers: npt.NDArray[np.int64] | None = None,
+        shape: EventShape | None = None,
     ) -> None:
         self.plan = plan
         kind = Runner if plan.replayed is None else ReplayRunner
-        payload = tuple(dict.fromkeys((*needed_payload(plan.query), *keep)))
+        carried = () if shape is None else shape.payload(plan.query)
         self.runner = kind(
-            plan, schema, limits=limits, payload=payload, row_numbers=row_numbers
+            plan,
+            schema,
+            limits=limits,
+            payload=tuple(dict.fromkeys((*needed_payload(plan.query), *keep, *carried))),
+            row_numbers=row_numbers,
         )
-        self.results = Results(self.runner, schema)
+        self.results = (
+            Results(self.runner, schema)
+            if shape is None
+            else EventResults(self.runner, schema, shape)
+        )
         self.schema = self.results.schema
 
     def push(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         return self.results.batches(self.runner.push(batch))
+
+    def forget(self) -> None:
+        self.runner.forget()
 
     @property
     def header(self) -> dict[str, Any]:

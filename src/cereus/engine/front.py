@@ -111,11 +111,16 @@ class Front:
             schema,
         )
         self.known: dict[int, int] = {}
-        self.keys = KeyIndex([_field(schema, path) for path in plan.keys])
+        self._key_fields = [_field(schema, path) for path in plan.keys]
         self.row = 0
+        self.forget()
+        self.grouped = not (plan.keys and plan.query.consume is cel.Consume.ANY)
+
+    def forget(self) -> None:
+        """No key has been seen; the numbers of the letters stay."""
+        self.keys = KeyIndex(self._key_fields)
         self.seen = np.zeros(1, np.int64)
         self.latest = {"time": np.full(1, NEVER), "window": np.full(1, NEVER)}
-        self.grouped = not (plan.keys and plan.query.consume is cel.Consume.ANY)
 
     def read(self, batch: pa.RecordBatch) -> Events | None:
         """The events of a batch that can matter, or None when there are none."""

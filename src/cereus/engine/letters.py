@@ -62,7 +62,7 @@ class Letters:
         stream_path: tuple[str, ...] | None,
         schema: pa.Schema,
     ) -> None:
-        conditions = [_conditions(test, type_path, stream_path) for test in tests]
+        conditions = [conditions_of(test, type_path, stream_path) for test in tests]
         self.columns = _coded_columns(conditions, schema)
         self.words = [
             _Word(range(at, min(at + WORD, len(tests))), tests, conditions, self.columns, schema)
@@ -162,7 +162,7 @@ def _numbered(masks: list[Masks], known: dict[int, int]) -> npt.NDArray[np.int32
 # ---------------------------------------------------------------- what can be coded
 
 
-def _conditions(
+def conditions_of(
     test: EventTest, type_path: tuple[str, ...] | None, stream_path: tuple[str, ...] | None
 ) -> tuple[ex.Expression, ...]:
     """A test as conditions, its type and stream among them."""

@@ -1,6 +1,22 @@
-"""Matching on Spark."""
+"""Matching on Spark. PySpark is imported when one of these is first used."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from cereus.spark.java import ensure_java
 from cereus.spark.session import session
 
-__all__ = ["ensure_java", "session"]
+if TYPE_CHECKING:
+    from cereus.spark.batch import match
+
+__all__ = ["ensure_java", "match", "session"]
+
+_LATER = {"match": "cereus.spark.batch"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_LATER[name]), name)

@@ -1,0 +1,55 @@
+"""How far back a pattern looks: whether a match is decided inside its own window.
+
+A formula is evaluated from the beginning of the stream (i = 0), and some operators notice what
+happened there, long before the first event of a match. Where none does, a match depends only on
+the events from its first to its last one, so the stream can be cut into overlapping pieces.
+"""
+
+from __future__ import annotations
+
+from cereus.lang import cel
+from cereus.plan.plan import Plan
+
+
+def looks_back(plan: Plan) -> str | None:
+    """Why matches depend on more than the window before their end; None if they do not."""
+    if plan.query.window is None:
+        return "there is no WITHIN"
+    if isinstance(plan.query.window, cel.EventWindow):
+        return "WITHIN counts events, not time"
+    if plan.query.consume is not cel.Consume.NONE:
+        return "CONSUME makes a match depend on the ones before it"
+    if plan.open_ended:
+        return "a match may be reported long after its last event"
+    return _reason(plan.query.formula)
+
+
+def _reason(formula: cel.Formula) -> str | None:
+    """The same for a formula, by induction: what is read first has to be marked.
+
+    What stands to the right of `;` starts after an event of the match, so it is free.
+    """
+    match formula:
+        case cel.Type():
+            return None
+        case cel.Sequence(left, _) | cel.ContiguousSequence(left, _):
+            return _reason(left)
+        case cel.Or(left, right) | cel.And(left, right) | cel.All(left, right):
+            return _reason(left) or _reason(right)
+        case cel.As(body, _) | cel.Filter(body, _):
+            return _reason(body)
+        case cel.Iteration(body) | cel.ContiguousIteration(body):
+            return _reason(body)
+        case cel.Select(cel.Strategy.ALL | cel.Strategy.STRICT, body):
+            return _reason(body)
+        case cel.Select(strategy, _):
+            return f"{strategy}(…) chooses before the window does"
+        case cel.Unless():
+            return "UNLESS looks back to the beginning of the stream"
+        case cel.Start():
+            return "START is about the beginning of the stream"
+        case cel.Not():
+            return "NOT comes first, and its event need not be in the window"
+        case cel.Project():
+            return "PROJECT comes first, and what it leaves out need not be in the window"
+    return f"{type(formula).__name__} may look back"

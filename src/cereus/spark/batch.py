@@ -1,0 +1,335 @@
+"""Matching a DataFrame: project and filter in Catalyst, arrange by key and time, match in Arrow.
+
+The rows of a key come together, in the order of time, in one of many tasks; there the engine reads
+all keys of an Arrow batch in one pass. DataFrames have no order of rows, so events of one time are
+ordered by their values (see `match`).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from pyspark.sql import types as st
+from pyspark.sql.pandas.types import to_arrow_type
+
+from cereus.engine.event_results import EVENTS, EventShape
+from cereus.errors import CereusError, DataError, did_you_mean
+from cereus.lang import cel
+from cereus.plan.plan import Plan
+from cereus.query import Query
+from cereus.spark.relevance import own_streams, quoted, relevant
+from cereus.spark.slices import OWN, SLICE, Slices, Split, slices_for
+from cereus.spark.worker import Task
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+log = logging.getLogger("cereus.spark")
+Path = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """A query over a DataFrame, and how it is going to be run.
+
+    shown   the columns of an event, wherever one is shown
+    order   the column that orders the events
+    ties    columns that order events of one time, before all others
+    slices  the cut by time, or why there is none
+    """
+
+    df: DataFrame
+    query: Query
+    plan: Plan
+    shown: tuple[str, ...]
+    listed: bool
+    order: Path
+    ties: tuple[str, ...]
+    slices: Slices | str
+    parallelism: int | None
+    push_down: bool
+
+    # ------------------------------------------------------------ what travels
+
+    @cached_property
+    def needed(self) -> list[str]:
+        """The columns that the pattern and the order read."""
+        paths = {*self.plan.columns, self.order}
+        paths.update(p for output in self.plan.query.select or () for p in output.attributes)
+        names = {path[0] for path in paths} | set(self.ties)
+        return [name for name in self.df.columns if name in names]
+
+    @cached_property
+    def travelling(self) -> list[str]:
+        payload = set(self.shape.payload(self.plan.query)) | set(self.needed)
+        return [name for name in self.df.columns if name in payload]
+
+    @property
+    def shape(self) -> EventShape:
+        return EventShape(self.shown, self.listed, OWN if self.sliced else None)
+
+    @property
+    def sliced(self) -> bool:
+        return isinstance(self.slices, Slices)
+
+    def filters(self) -> list[Column]:
+        """What decides, before anything moves, that an event cannot matter."""
+        pushed = relevant(self.plan, self.df.schema) if self.push_down else None
+        return [each for each in (own_streams(self.plan), pushed) if each is not None]
+
+    # ------------------------------------------------------------ how it is arranged
+
+    @property
+    def groups(self) -> tuple[Path, ...]:
+        """The columns that decide which task gets an event; () for one task."""
+        if self.plan.query.consume is cel.Consume.ANY:
+            return ()  # a match of one key ends the partial matches of all
+        return (*self.plan.keys, *([(SLICE,)] if self.sliced else []))
+
+    def sorting(self) -> list[Column]:
+        """Key, time, and then values, so that the order of equal times is always the same.
+
+        What the pattern reads comes before what is only shown: the matches do not depend on
+        which columns are.
+        """
+        paths = [*self.groups, self.order]
+        window = self.plan.query.window
+        if isinstance(window, cel.AttributeWindow):
+            paths.append(window.attribute)
+        paths.extend((name,) for name in (*self.ties, *self.needed, *self.travelling))
+        kinds = {field.name: field.dataType for field in self.df.schema}
+        known = [p for p in dict.fromkeys(paths) if p[0] not in kinds or _orderable(kinds[p[0]])]
+        return [quoted(path) for path in known]
+
+    def arranged(self) -> DataFrame:
+        events = self.df
+        for condition in self.filters():
+            events = events.filter(condition)
+        events = events.select(*(quoted((name,)) for name in self.travelling))
+        if isinstance(self.slices, Slices):
+            events = self.slices.spread(events)
+        groups = [quoted(path) for path in self.groups]
+        if not groups:
+            events = events.repartition(1)
+        elif self.parallelism is None:
+            events = events.repartition(*groups)
+        else:
+            events = events.repartition(self.parallelism, *groups)
+        return events.sortWithinPartitions(*self.sorting())
+
+    # ------------------------------------------------------------ what comes out
+
+    @cached_property
+    def schema(self) -> st.StructType:
+        known = self.df.schema
+        fields = [st.StructField(".".join(path), _type(known, path)) for path in self.plan.keys]
+        if self.plan.stream.time is not None:
+            kind = _type(known, (self.plan.stream.time,))
+            fields += [st.StructField(name, kind) for name in ("start_time", "end_time")]
+        whole = tuple((name,) for name in self.shown)
+        for output in self.plan.query.select or ():
+            fields.append(_events_field(output.variable, output.attributes or whole, known))
+        if self.listed:
+            fields.append(_events_field(EVENTS, whole, known))
+        return st.StructType(fields)
+
+    def task(self) -> Task:
+        stream = self.plan.stream
+        if self.sliced:
+            stream = replace(stream, keys=(*stream.keys, SLICE))
+        return Task(
+            self.query.query,
+            stream,
+            self.query.limits,
+            self.shape,
+            self.groups,
+            tuple(self.schema.names),
+        )
+
+    def run(self) -> DataFrame:
+        if not self.groups:
+            why = "CONSUME BY ANY" if self.plan.keys else self.slices
+            log.warning("the whole stream is matched in one task (%s): %s", why, self.plan.text)
+        return self.arranged().mapInArrow(self.task().run, self.schema)
+
+
+def match(
+    df: DataFrame,
+    query: Query,
+    *,
+    events: bool = True,
+    columns: Iterable[str] | None = None,
+    tie: str | Iterable[str] = (),
+    order: str | None = None,
+    parallelism: int | None = None,
+    split: Split = None,
+    push_down: bool = True,
+) -> DataFrame:
+    """The matches of a query in a DataFrame, as a DataFrame; nothing runs until that is used.
+
+    One row per match: the key columns, `start_time` and `end_time`, every selected variable as an
+    array of its events, and `events`, the array of all events of the match, in order.
+
+    events       False leaves the column `events` out
+    columns      which columns of an event are shown (all)
+    tie          columns that order events of one time. After them the columns that the pattern
+                 reads decide, in the order of the schema, then the other ones: the same rows
+                 always give the same matches
+    order        the column to order events by, when the stream has no time column
+    parallelism  how many tasks match (Spark's own choice for shuffles)
+    split        the length of the slices of time that are matched in parallel, "1 hour". Without
+                 it, streams without keys are cut into slices of eight windows where the pattern
+                 allows it, and keys are not cut; False never cuts
+    push_down    False keeps events that cannot matter until the engine drops them
+
+    Names and types are checked here. What only the values show (a null time) is raised by the
+    action that runs the query, as Spark's PythonException with the message of Cereus inside.
+    """
+    return batch(
+        df,
+        query,
+        events=events,
+        columns=columns,
+        tie=tie,
+        order=order,
+        parallelism=parallelism,
+        split=split,
+        push_down=push_down,
+    ).run()
+
+
+def batch(
+    df: DataFrame,
+    query: Query,
+    *,
+    events: bool = True,
+    columns: Iterable[str] | None = None,
+    tie: str | Iterable[str] = (),
+    order: str | None = None,
+    parallelism: int | None = None,
+    split: Split = None,
+    push_down: bool = True,
+) -> Batch:
+    """What `match` is about to do."""
+    _check(df, query)
+    plan = query.plan(_arrow_schema(df.schema))
+    ties = (tie,) if isinstance(tie, str) else tuple(tie)
+    shown = tuple(df.columns) if columns is None else tuple(columns)
+    for name in (*ties, *shown, *([order] if order else [])):
+        if name not in df.columns:
+            hint = did_you_mean(name, df.columns)
+            raise DataError(f"the events have no column {name!r}", hint=hint)
+    slices = slices_for(plan, df.schema, split)
+    made = Batch(
+        df,
+        query,
+        plan,
+        shown,
+        events,
+        _order(plan, order),
+        ties,
+        slices,
+        parallelism,
+        push_down,
+    )
+    _check_names(made)
+    return made
+
+
+# ---------------------------------------------------------------- checks
+
+
+def _check(df: DataFrame, query: Query) -> None:
+    if not isinstance(query, Query):
+        raise CereusError(
+            f"a compiled query is needed, not a {type(query).__name__}",
+            hint='write q = cereus.compile("SELECT …", stream=cereus.Stream(…))',
+        )
+    if not hasattr(df, "mapInArrow"):
+        raise DataError(
+            f"a Spark DataFrame is needed, not a {type(df).__name__}",
+            hint="for other tables there is query.run(table)",
+        )
+    if df.isStreaming:
+        raise CereusError(
+            "matching a streaming DataFrame is not part of this version",
+            hint="match a batch DataFrame, or push events to query.recognizer()",
+        )
+    _once(df.columns, "the DataFrame has two columns {}", "rename or drop one of them")
+
+
+def _check_names(made: Batch) -> None:
+    hint = "rename the variable or the column; events=False leaves the column 'events' out"
+    _once(made.schema.names, "the matches would have two columns {}", hint)
+    if not made.shown:
+        raise CereusError("columns=[] shows nothing of an event", hint="use events=False")
+    known = _arrow_schema(made.df.schema)
+    for name in made.travelling:
+        if name not in known.names:
+            kind = made.df.schema[name].dataType.simpleString()
+            raise DataError(
+                f"the column {name!r} has the type {kind}, which cannot leave Spark as Arrow data",
+                hint="choose the columns to show: columns=[…]",
+            )
+
+
+def _once(names: list[str], message: str, hint: str) -> None:
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise DataError(message.format(repr(twice[0])), hint=hint)
+
+
+def _order(plan: Plan, order: str | None) -> Path:
+    """What orders the events: their time, or else what is never to decrease."""
+    if plan.stream.time is not None:
+        return (plan.stream.time,)
+    if order is not None:
+        return (order,)
+    if isinstance(plan.query.window, cel.AttributeWindow):
+        return plan.query.window.attribute
+    raise CereusError(
+        "the rows of a DataFrame have no order: which column says it?",
+        hint='compile with Stream(time="…"), or say match(…, order="…")',
+    )
+
+
+# ---------------------------------------------------------------- schemas
+
+
+def _arrow_schema(schema: st.StructType) -> pa.Schema:
+    """The columns that Spark hands over as Arrow data."""
+    fields = []
+    for field in schema:
+        try:
+            fields.append(pa.field(field.name, to_arrow_type(field.dataType, timezone="UTC")))
+        except Exception:
+            log.debug("column %s stays in Spark: %s", field.name, field.dataType)
+    return pa.schema(fields)
+
+
+def _type(schema: st.StructType, path: Path) -> st.DataType:
+    kind: st.DataType = schema
+    for name in path:
+        assert isinstance(kind, st.StructType)
+        kind = kind[name].dataType
+    return kind
+
+
+def _events_field(name: str, paths: Iterable[Path], schema: st.StructType) -> st.StructField:
+    inner = [st.StructField(".".join(path), _type(schema, path)) for path in paths]
+    return st.StructField(name, st.ArrayType(st.StructType(inner)))
+
+
+def _orderable(kind: st.DataType) -> bool:
+    if isinstance(kind, st.ArrayType):
+        return _orderable(kind.elementType)
+    if isinstance(kind, st.StructType):
+        return all(_orderable(field.dataType) for field in kind)
+    return isinstance(kind, st.AtomicType | st.NullType) and not isinstance(
+        kind, st.VariantType | st.CalendarIntervalType
+    )

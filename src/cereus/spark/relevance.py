@@ -1,0 +1,53 @@
+"""Which events can matter at all, as a Spark filter: applied before the shuffle, so that Catalyst
+can take it into the scan."""
+
+from __future__ import annotations
+
+import operator
+from functools import reduce
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.types import StructType
+
+from cereus.engine.letters import conditions_of
+from cereus.lang import expression as ex
+from cereus.plan.plan import Plan
+from cereus.plan.tests import EventTest
+from cereus.spark.conditions import column
+
+
+def own_streams(plan: Plan) -> Column | None:
+    """Events of the streams in FROM; others are not part of the stream at all."""
+    name = plan.stream.stream
+    if name is None or not plan.query.streams:
+        return None
+    return quoted((name,)).isin(*plan.query.streams)
+
+
+def relevant(plan: Plan, schema: StructType) -> Column | None:
+    """Events that satisfy some test of the pattern; None where every event counts."""
+    if plan.position_sensitive:
+        return None
+    asked = [_asked(test, plan, schema) for test in plan.tests]
+    found = [each for each in asked if each is not None]
+    return reduce(operator.or_, found) if found and len(found) == len(asked) else None
+
+
+def _asked(test: EventTest, plan: Plan, schema: StructType) -> Column | None:
+    """A test as a column; None if all events pass it."""
+    stream = plan.stream
+    conditions = conditions_of(
+        test,
+        (stream.type,) if stream.type else None,
+        (stream.stream,) if stream.stream else None,
+    )
+    if not conditions:
+        return F.lit(False) if test.negated else None
+    whole = column(conditions[0] if len(conditions) == 1 else ex.And(conditions), schema)
+    return ~F.coalesce(whole, F.lit(False)) if test.negated else whole
+
+
+def quoted(path: tuple[str, ...]) -> Column:
+    """A column by its path, whatever characters are in it."""
+    return F.col(".".join(f"`{name.replace('`', '``')}`" for name in path))

@@ -1,0 +1,121 @@
+"""Slices of time: how a stream without keys (or with a very long one) is matched in parallel.
+
+Time is cut into slices of one length. An event belongs to the slice that its time is in, its
+*home*, and also to the next one if it is within a window of it. So a slice holds every event that
+a match ending in it can have, and each match is reported by the home of its last event only.
+To the engine a slice is one more key. The length is at least the window, so an event is in two
+slices at most.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import timedelta
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.types import StructType
+
+from cereus.errors import CereusError
+from cereus.lang import cel, clauses
+from cereus.lang import expression as ex
+from cereus.plan.locality import looks_back
+from cereus.plan.plan import Plan
+from cereus.plan.stream import UNITS
+from cereus.spark.typed import TIMES, Sort, Typed, attribute, micros
+
+SLICE, OWN, HOME = "__cereus_slice", "__cereus_own", "__cereus_home"
+WINDOWS = 8
+"""Windows in a slice: one event in eight is read twice."""
+SAFETY = 1.001
+"""Windows on floating-point numbers overlap by this much more, because sums are rounded."""
+
+Split = str | float | timedelta | bool | None
+
+
+@dataclass(frozen=True)
+class Slices:
+    """Slices of `length`, overlapping by `window`, of the values of one column."""
+
+    measure: Typed
+    window: int | float
+    length: int | float
+
+    def spread(self, events: DataFrame) -> DataFrame:
+        """Every event once per slice it belongs to, with the slice, and whether it is its home."""
+        home, last = self._slice(self._number), self._slice(self._number + F.lit(self.window))
+        both = F.when(home == last, F.array(home)).otherwise(F.array(home, last))
+        spread = events.withColumn(HOME, home).withColumn(SLICE, F.explode(both))
+        return spread.withColumn(OWN, F.col(SLICE) == F.col(HOME)).drop(HOME)
+
+    @property
+    def _number(self) -> Column:
+        if self.measure.sort in TIMES:
+            return micros(self.measure)
+        exact = self.measure.sort is Sort.INTEGER
+        return self.measure.column.cast("bigint" if exact else "double")
+
+    def _slice(self, number: Column) -> Column:
+        if isinstance(self.length, float):
+            return F.floor(number / F.lit(self.length))
+        return number - F.pmod(number, F.lit(self.length))  # exact where a division is not
+
+
+def slices_for(plan: Plan, schema: StructType, split: Split) -> Slices | str:
+    """How to cut the stream, or the reason why it is not cut."""
+    if split is False:
+        return "split=False says so"
+    if plan.keys and split is None:
+        return "it has keys"
+    reason = looks_back(plan)
+    if reason is not None:
+        if split is not None:
+            raise CereusError(
+                f"this pattern cannot be split by time: {reason}", hint="leave split out"
+            )
+        return reason
+    measure, window = _window(plan, schema)
+    length = WINDOWS * window if split in (None, True) else _length(split, measure, plan)
+    if length < window:
+        raise CereusError(
+            f"split={split!r} is shorter than the window",
+            hint="slices overlap by the window, so they have to be longer; some windows are good",
+        )
+    return Slices(measure, window, max(length, 1))
+
+
+def _window(plan: Plan, schema: StructType) -> tuple[Typed, int | float]:
+    window = plan.query.window
+    if isinstance(window, cel.TimeWindow):
+        assert plan.stream.time is not None
+        measure = attribute(ex.Attribute((plan.stream.time,)), schema, None)
+        return measure, _in_units(window.microseconds, measure, plan)
+    assert isinstance(window, cel.AttributeWindow)
+    measure = attribute(ex.Attribute(window.attribute), schema, None)
+    return measure, _rounded(window.size, measure)
+
+
+def _in_units(microseconds: int, measure: Typed, plan: Plan) -> int | float:
+    if measure.sort in TIMES:
+        return microseconds
+    assert plan.stream.unit is not None
+    return _rounded(microseconds / UNITS[plan.stream.unit], measure)
+
+
+def _rounded(size: float, measure: Typed) -> int | float:
+    """A length that is not below `size`, in the numbers of the column."""
+    return int(size) if measure.sort is Sort.INTEGER else float(size) * SAFETY
+
+
+def _length(split: Split, measure: Typed, plan: Plan) -> int | float:
+    if isinstance(split, int | float):
+        return int(split) if measure.sort is not Sort.FLOAT else float(split)
+    if isinstance(split, str):
+        amounts = re.findall(r"([\d.]+)\s*([A-Za-z]+)", split)
+        window = clauses.window(amounts, (0, len(split))) if amounts else None
+        if not isinstance(window, cel.TimeWindow):
+            raise CereusError(f"split={split!r} is not a length of time", hint='say split="1 hour"')
+        return _in_units(window.microseconds, measure, plan)
+    assert isinstance(split, timedelta)
+    return _in_units(split // timedelta(microseconds=1), measure, plan)

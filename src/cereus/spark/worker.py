@@ -1,0 +1,107 @@
+"""What runs inside Spark's Python workers: the sorted rows of one partition → its matches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cereus.engine.columns import read
+from cereus.engine.event_results import EventShape
+from cereus.engine.executor import Executor, PatternExecutor
+from cereus.engine.runner import Limits
+from cereus.lang import cel
+from cereus.plan.plan import build
+from cereus.plan.stream import Stream
+
+CLEAR_AT = 1 << 16
+"""After so many rows the state of finished keys is dropped, at the next change of the key."""
+ROWS_AT_ONCE = 1 << 16
+"""Spark's batches are joined to at least so many rows: each turn of the engine has a fixed cost."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A query with all that a worker needs to run it.
+
+    sorted_by  the key columns that the rows are sorted by before time; () if by time alone
+    names      the columns that the matches have
+
+    The plan is made in the worker, for the schema that really arrives there.
+    """
+
+    query: cel.Query
+    stream: Stream
+    limits: Limits
+    shape: EventShape
+    sorted_by: tuple[tuple[str, ...], ...]
+    names: tuple[str, ...]
+
+    def run(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The matches of one partition.
+
+        A key is over when the next one begins: what is held is the window of the key at hand,
+        and what came since the last clearing.
+        """
+        for found in self._found(batches):
+            yield found.select(list(self.names))
+
+    def _found(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        executor: Executor | None = None
+        for batch, keys_are_over in stretches(joined(batches), self.sorted_by):
+            if executor is None:
+                executor = self.executor(batch.schema)
+            elif keys_are_over:
+                yield from executor.finish()
+                executor.forget()
+            yield from executor.push(batch)
+        if executor is not None:
+            yield from executor.finish()
+
+    def executor(self, schema: pa.Schema) -> Executor:
+        plan = build(self.query, self.stream, schema)
+        return PatternExecutor(plan, schema, limits=self.limits, shape=self.shape)
+
+
+def joined(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The same rows in fewer batches."""
+    waiting: list[pa.RecordBatch] = []
+    for batch in batches:
+        waiting.append(batch)
+        if sum(each.num_rows for each in waiting) >= ROWS_AT_ONCE:
+            yield pa.concat_batches(waiting)
+            waiting = []
+    if any(each.num_rows for each in waiting):
+        yield pa.concat_batches(waiting)
+
+
+def stretches(
+    batches: Iterator[pa.RecordBatch], keys: tuple[tuple[str, ...], ...]
+) -> Iterator[tuple[pa.RecordBatch, bool]]:
+    """The same rows; now and then a batch is cut where the key changes, and the second part says
+    that all keys before it are over."""
+    since = 0
+    for batch in batches:
+        change = first_change(batch, keys) if keys and since >= CLEAR_AT else None
+        if change is None:
+            yield batch, False
+            since += batch.num_rows
+        else:
+            yield batch.slice(0, change), False
+            yield batch.slice(change), True
+            since = batch.num_rows - change
+
+
+def first_change(batch: pa.RecordBatch, keys: tuple[tuple[str, ...], ...]) -> int | None:
+    """The first row whose key is not that of the row before it."""
+    changes = []
+    for path in keys:
+        column = read(batch, path, "the key column")
+        if pa.types.is_floating(column.type):
+            column = pc.add(column, 0.0)  # -0.0 and 0.0 are one key
+        codes = column.dictionary_encode(null_encoding="encode").indices.to_numpy()
+        changes.extend(np.flatnonzero(codes != codes[0])[:1].tolist())
+    return min(changes, default=None)
