@@ -41,6 +41,7 @@ __all__ = [
     "Program",
     "Verdict",
     "any_event",
+    "dead_outputs",
     "draw",
     "equivalent",
     "event",
@@ -96,6 +97,15 @@ def machine(program: Program | str, *, minimal: bool = True) -> Machine:
     """The finite machine of a program; `minimal=False` leaves one state per derivative."""
     built = from_program(program_of(program))
     return minimise(built) if minimal else built
+
+
+def dead_outputs(program: Program | str) -> frozenset[str]:
+    """The outputs that no input brings about, as B in `repeat a[A] ; b[B]`: most likely a
+    mistake in the program."""
+    program = program_of(program)
+    written = (node.names for node in program.walk() if isinstance(node, tree.Output))
+    live = frozenset[str]().union(*from_program(program).output_sets)
+    return frozenset[str]().union(*written) - live
 
 
 def draw(*transitions: tuple[Any, ...]) -> Machine:

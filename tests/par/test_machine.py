@@ -104,6 +104,12 @@ def test_many_types_are_few_letters() -> None:
     assert par.machine(text).sizes == {"states": 2, "classes": 101, "letters": 101, "atoms": 100}
 
 
+def test_outputs_that_never_come_are_found() -> None:
+    assert par.dead_outputs("repeat a[A] ; b[B]") == {"B"}
+    assert par.dead_outputs("try a[A] unless *(v > 1) | silent[C]") == {"C"}
+    assert par.dead_outputs("a[A] ; b[B]") == set()
+
+
 TEXT = """\
 3 states, 3 classes, 3 letters, 2 atoms
 q0  repeat (a ; try a[A] unless b)

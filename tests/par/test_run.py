@@ -29,9 +29,9 @@ def expected(program: Program, keys: list[list[Symbol]]) -> list[Row]:
 
 def rows(runner: Runner, keys: list[list[Symbol]], states: np.ndarray) -> list[Row]:
     machine = runner.machine
-    masks = [machine.letter(symbol & set(machine.atoms)) for events in keys for symbol in events]
+    letters = (machine.letter(symbol) for events in keys for symbol in events)
     starts = np.cumsum([0, *map(len, keys[:-1])], dtype=np.int64)
-    classes = runner.classify(np.array(masks, np.uint64))
+    classes = np.array([machine.class_of[letter] for letter in letters], np.int32)
     return [
         (int(row), machine.output_sets[output], Completion(completion))
         for found in runner.feed(classes, starts, states)
@@ -97,9 +97,3 @@ def test_what_the_compiled_pass_relies_on_is_checked(
     arrays = np.array(classes, np.int32), np.array(key_starts, np.int64), np.array(states, np.int32)
     with pytest.raises(ValueError, match=message):
         list(runner.feed(*arrays))
-
-
-def test_a_mask_that_is_no_letter_is_named() -> None:
-    runner = Runner(par.machine("a | b"))
-    with pytest.raises(ValueError, match=r"row 2: .* 0b11"):
-        runner.classify(np.array([0, 1, 3, 2], np.uint64))

@@ -86,7 +86,8 @@ def try_without_unless(trouble: Trouble) -> str | None:
 
 
 def two_programs(trouble: Trouble) -> str | None:
-    if trouble.found and trouble.found.isidentifier() and "SEMICOLON" in trouble.accepted:
+    begins = trouble.found and (trouble.found.isidentifier() or trouble.found[0] in '!¬*("`')
+    if begins and "SEMICOLON" in trouble.accepted:
         return "put ; (then) or | (either) between two programs"
     return None
 

@@ -39,7 +39,7 @@ class Occurrence:
         return frozenset(atom for atom in atoms if self.satisfies(atom))
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=256)
 def occurrences(atoms: tuple[Atom, ...]) -> tuple[tuple[Occurrence, Symbol], ...]:
     """One kind of event for every set of `atoms` that can occur, types as written, other last."""
     check_limit(atoms)

@@ -153,7 +153,7 @@ def preempt(x: Program, y: Program) -> Program:
 # ---------------------------------------------------------------- what the next event decides
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=16384)
 def frontier(program: Program) -> tuple[Atom, ...]:
     """The atoms on which the next event's step depends; all others make no difference."""
     match program:

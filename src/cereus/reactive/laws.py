@@ -16,7 +16,7 @@ from cereus.lang import par
 from cereus.lang.par import Program
 from cereus.lang.par_text import parse
 
-PROGRAMS, ATOMS = frozenset("xyz"), frozenset("a")
+PROGRAMS = frozenset("xyz")
 MOST_SUBSETS = 5
 """Selections of more operands than this are matched by one or two operands only."""
 

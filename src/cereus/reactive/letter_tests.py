@@ -98,8 +98,8 @@ class LetterTests:
         holds = Preemption(atom, every)
         yes, no = self.cases(letters, among, own, every)
         if yes is every or no is every:  # the other case needs no guard
-            return simplest(holds if yes is every else Negation(holds), no if yes is every else yes)
-        return simplest(yes and both(holds, yes), no and both(Negation(holds), no))
+            return either(holds if yes is every else Negation(holds), no if yes is every else yes)
+        return either(yes and both(holds, yes), no and both(Negation(holds), no))
 
     def cases(
         self, letters: Letters, among: Letters, own: Letters, every: Program
@@ -112,7 +112,7 @@ class LetterTests:
         )
 
 
-def simplest(*alternatives: Program | None) -> Program:
+def either(*alternatives: Program | None) -> Program:
     return selection_of(tuple(each for each in alternatives if each is not None))
 
 

@@ -10,7 +10,7 @@ Invariants: `0 <= classes[i] < next_state.shape[1]`, every state is a row of the
 After success or failure a machine is in a silent state (S1), and silent states lead to silent
 states only, so the rest of that key's events is skipped.
 """
-# mypy: disable-error-code="valid-type,untyped-decorator,no-any-return"
+# mypy: disable-error-code="valid-type,no-any-return"
 
 import cython
 
@@ -21,13 +21,13 @@ NEXT_KEY, NEXT_ROW = 0, 1
 
 
 def run(
-    classes: cython.int[::1],
-    key_starts: cython.longlong[::1],
+    classes: cython.const[cython.int][::1],
+    key_starts: cython.const[cython.longlong][::1],
     states: cython.int[::1],
-    next_state: cython.int[:, ::1],
-    output: cython.int[:, ::1],
-    completion: cython.schar[:, ::1],
-    silent: cython.uchar[::1],
+    next_state: cython.const[cython.int][:, ::1],
+    output: cython.const[cython.int][:, ::1],
+    completion: cython.const[cython.schar][:, ::1],
+    silent: cython.const[cython.uchar][::1],
     rows: cython.longlong[::1],
     outputs: cython.int[::1],
     completions: cython.schar[::1],
@@ -73,52 +73,3 @@ def run(
     cursor[0] = key
     cursor[1] = row
     return found
-
-
-def classify(
-    masks: cython.ulonglong[::1],
-    slots: cython.ulonglong[::1],
-    slot_class: cython.int[::1],
-    classes: cython.int[::1],
-) -> int:
-    """The class of every letter mask, by a hash table with open addressing (`hashed_letters`).
-
-    Returns the first row whose mask is no letter of the machine, or the number of rows.
-    """
-    bits: cython.ulonglong = slots.shape[0] - 1
-    row: cython.Py_ssize_t
-    count: cython.Py_ssize_t = masks.shape[0]
-    mask: cython.ulonglong
-    slot: cython.ulonglong
-    last_mask: cython.ulonglong = 0
-    last_class: cython.int = -1
-    with cython.nogil:
-        for row in range(count):
-            mask = masks[row]
-            if last_class < 0 or mask != last_mask:
-                slot = spread(mask) & bits
-                while slot_class[slot] >= 0 and slots[slot] != mask:
-                    slot = (slot + 1) & bits
-                last_mask = mask
-                last_class = slot_class[slot]
-                if last_class < 0:
-                    count = row
-                    break
-            classes[row] = last_class
-    return count
-
-
-def home(mask: cython.ulonglong, slots: cython.ulonglong) -> int:
-    """The slot in which a letter is looked for first; `slots` is a power of two."""
-    return int(spread(mask) & (slots - 1))
-
-
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def spread(mask: cython.ulonglong) -> cython.ulonglong:
-    """Bits that depend on all bits of `mask`, so that few letters share a slot."""
-    mask = (mask ^ (mask >> 31) ^ (mask >> 62)) & 0x7FFFFFFF
-    mask = mask * 0x9E37
-    return mask ^ (mask >> 15)

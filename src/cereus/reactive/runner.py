@@ -8,12 +8,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from cereus.errors import LimitError
 from cereus.reactive import run
 from cereus.reactive.machine import Machine
 
 CHUNK = 65_536
-MASK_BITS = 64
 
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
@@ -39,17 +37,11 @@ class Runner:
     """
 
     def __init__(self, machine: Machine, *, chunk: int = CHUNK) -> None:
-        if len(machine.atoms) > MASK_BITS:
-            raise LimitError(
-                f"the program has {len(machine.atoms)} atoms; a mask holds {MASK_BITS}",
-                hint="give the classes of the letters instead of masks",
-            )
         self.machine = machine
         self.next_state = np.ascontiguousarray(machine.next_state, np.int32)
         self.output = np.ascontiguousarray(machine.output, np.int32)
         self.completion = np.ascontiguousarray(machine.completion, np.int8)
         self.silent = machine.silent.astype(np.uint8)
-        self.slots, self.slot_class = hashed_letters(machine)
         self.room = Found(
             np.empty(chunk, np.int64), np.empty(chunk, np.int32), np.empty(chunk, np.int8)
         )
@@ -58,18 +50,12 @@ class Runner:
         """The states of keys that have seen no event."""
         return np.zeros(keys, np.int32)
 
-    def classify(self, masks: npt.NDArray[np.uint64]) -> Ints:
-        """The class of every event, from the set of atoms it satisfies as a bitmask."""
-        classes = np.empty(len(masks), np.int32)
-        done = run.classify(np.ascontiguousarray(masks), self.slots, self.slot_class, classes)
-        if done < len(masks):
-            raise ValueError(f"row {done}: no event satisfies exactly the atoms {masks[done]:#b}")
-        return classes
-
     def feed(self, classes: Ints, key_starts: Longs, states: Ints) -> Iterator[Found]:
-        """The events with output or completion, in chunks; `states` changes to what is reached.
+        """The events with output or completion, in chunks; `states` changes to what is reached,
+        and is there when all chunks have been taken.
 
-        `key_starts` are the rows at which the keys begin, `states` one state per key.
+        `classes` are those of the events' letters (`machine.class_of`), `key_starts` the rows
+        at which the keys begin, `states` one state per key.
         """
         check(classes, key_starts, states, self.machine)
         cursor = np.zeros(2, np.int64)
@@ -104,15 +90,3 @@ def check(classes: Ints, key_starts: Longs, states: Ints, machine: Machine) -> N
     ):
         if len(values) and not (values.min() >= 0 and values.max() < bound):
             raise ValueError(f"there is a {name} outside 0 … {bound - 1}")
-
-
-def hashed_letters(machine: Machine) -> tuple[npt.NDArray[np.uint64], Ints]:
-    """Letters in a table of slots, at most half full; a free slot has class -1."""
-    capacity = 1 << (2 * len(machine.letters)).bit_length()
-    slots, slot_class = np.zeros(capacity, np.uint64), np.full(capacity, -1, np.int32)
-    for letter, column in machine.class_of.items():
-        slot = run.home(letter, capacity)
-        while slot_class[slot] >= 0:
-            slot = (slot + 1) % capacity
-        slots[slot], slot_class[slot] = letter, column
-    return slots, slot_class
