@@ -53,6 +53,7 @@ class Events:
     known_from: int = 0
     known_floors: Ints = field(default_factory=lambda: NO_INTS)
     waiting: Codes = field(default_factory=lambda: np.zeros(0, np.int32))
+    letters: list[int] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -77,21 +78,28 @@ class Events:
         """The same events in stretches of one key, in the order they came."""
         ends = np.flatnonzero(np.diff(self.keys)) + 1
         for begin, end in zip([0, *ends], [*ends, len(self.keys)], strict=True):
-            part = slice(begin, end)
-            yield Events(
-                self.rows[part],
-                self.places[part],
-                self.classes[part],
-                self.positions[part],
-                self.measures[part],
-                self.floors[part],
-                self.times[part],
-                self.keys[part],
-                self.keys[begin : begin + 1],
-                np.array([end - begin]),
-                base=self.base + int(begin),
-                waiting=self.waiting[part],
-            )
+            yield self.part(int(begin), int(end))
+
+    def part(self, begin: int, end: int) -> Events:
+        """Some of the events, with the groups that they are in."""
+        part = slice(begin, end)
+        keys = self.keys[part]
+        ends = np.append(np.flatnonzero(np.diff(keys)) + 1, end - begin)
+        return Events(
+            self.rows[part],
+            self.places[part],
+            self.classes[part],
+            self.positions[part],
+            self.measures[part],
+            self.floors[part],
+            self.times[part],
+            keys,
+            keys[ends - 1],
+            ends,
+            base=self.base + begin,
+            waiting=self.waiting[part],
+            letters=self.letters[part],
+        )
 
 
 class Front:

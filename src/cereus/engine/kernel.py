@@ -496,6 +496,17 @@ class Kernel:
         self.used = 1
         self.report_from = report_from
 
+    def renumber(self, table, numbers):
+        """Go on with another table, in which state s has the number numbers[s]."""
+        self.table = table
+        self.load_table()
+        carry = np.asarray(self.carry)
+        carry[:, 0] = numbers[carry[:, 0]]
+
+    def carried_states(self):
+        """The states that some key's configurations are in."""
+        return np.unique(np.asarray(self.carry)[:, 0])
+
     def begin_all_anew(self):
         """Every key's evaluation starts anew after its last event (CONSUME BY ANY)."""
         keys = self.last_position.shape[0]

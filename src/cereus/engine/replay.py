@@ -110,10 +110,9 @@ class ReplayRunner(Runner):
         inside = stretch.window(last, self.consumed.get(scope, -1))
         if self.plan.query.consume is not cel.Consume.NONE:
             self.consumed[scope] = end
-        kernel = self._chooser(int(stretch.waiting[inside.start]))
-        size = inside.stop - inside.start
-        kernel.start_over(size - 1)
         events = self._events(stretch, inside)
+        kernel = self._chooser(int(stretch.waiting[inside.start]), events)
+        kernel.start_over(len(events) - 1)
         kernel.feed(events, 1)
         yield from self._turns(kernel, stretch.ordinals[inside])
 
@@ -131,22 +130,20 @@ class ReplayRunner(Runner):
         events.shown = own if self.uses_ordinals else self.history.rows[own - self.history.first]
         return events
 
-    def _chooser(self, waiting: int) -> Kernel:
+    def _chooser(self, waiting: int, events: Events) -> Kernel:
         """A kernel for the strategy, begun where the noted state says."""
         if waiting not in self._choosers:
-            begun = Begun(self.plan.automaton, self.table.subsets[waiting])
-            automaton = self.plan.shown(select(self.plan.query.strategy, begun))
-            table = TransitionTable(
-                automaton,
-                self.labels,
-                letters=self.table.letters,
-                max_states=self.limits.states,
-            )
-            self._choosers[waiting] = table, Kernel(table, self.chooser_options)
+            self._choosers[waiting] = self._new_chooser(waiting)
         table, kernel = self._choosers[waiting]
-        table.reserve(len(self.table.letters))
+        table.know(self.table.letters)
         kernel.load_table()
         return kernel
+
+    def _new_chooser(self, waiting: int) -> tuple[TransitionTable, Kernel]:
+        begun = Begun(self.plan.automaton, self.table.subsets[waiting])
+        automaton = self.plan.shown(select(self.plan.query.strategy, begun))
+        table = TransitionTable(automaton, self.labels, max_states=self.limits.states)
+        return table, Kernel(table, self.chooser_options)
 
     def save(self) -> dict[str, object]:
         return {**super().save(), "batches": self.batches, "consumed": self.consumed}

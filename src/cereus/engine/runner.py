@@ -217,8 +217,7 @@ class Runner:
                 self.kernel.begin_all_anew()
 
     def _run(self, events: Events) -> Iterator[Found]:
-        self.table.letters[:] = list(self.front.known)
-        self.table.reserve(len(self.front.known))
+        self._know_letters(events)
         self.kernel.load_table()
         history = self.history
         events.known_from, events.known_floors = history.first, history.floors
@@ -227,6 +226,10 @@ class Runner:
             events.shown = np.arange(history.first, history.next_ordinal)
         self.kernel.feed(events, self.keys)
         yield from self._turns(self.kernel)
+
+    def _know_letters(self, events: Events) -> None:
+        """Tell the table what the classes of these events look like."""
+        self.table.know(list(self.front.known))
 
     def _turns(self, kernel: Kernel, ordinals: Ints | None = None) -> Iterator[Found]:
         """What a kernel finds, turn by turn; `ordinals` translates if it counts events from 0."""

@@ -43,7 +43,7 @@ class TransitionTable:
         self.accepting: npt.NDArray[np.uint8] = np.zeros(4, np.uint8)
         self.gap_to: npt.NDArray[np.int32] = np.full(4, UNKNOWN, np.int32)
         self._edges_used = 0
-        self.initial = self._number(frozenset(automaton.initial()))
+        self.initial = self.number(frozenset(automaton.initial()))
 
     @property
     def n_states(self) -> int:
@@ -52,19 +52,27 @@ class TransitionTable:
     def preload(self, subsets: list[States]) -> None:
         """Number state sets as another table has numbered them."""
         for subset in subsets:
-            self._number(subset)
+            self.number(subset)
 
-    def reserve(self, classes: int) -> None:
-        """Make room for this many classes."""
+    def know(self, letters: list[int]) -> None:
+        """Class c looks like letters[c]; classes known before keep their numbers."""
+        self.letters[:] = letters
+        classes = len(letters)
         if classes > self.head.shape[1]:
             wider = np.full((self.head.shape[0], max(classes, 2 * self.head.shape[1])), UNKNOWN)
             wider[:, : self.head.shape[1]] = self.head
             self.head = wider.astype(np.int32)
 
+    def forget_classes(self, letters: list[int]) -> None:
+        """Number classes anew; the states stay."""
+        self.letters[:] = letters
+        self.head = np.full((self.head.shape[0], max(8, len(letters))), UNKNOWN, np.int32)
+        self._edges_used = 0
+
     def expand(self, state: int, letter_class: int) -> None:
         """Fill in the moves of a state on a class."""
         moves = self._moves(self.subsets[state], self.letters[letter_class])
-        numbered = [(code, self._number(subset)) for code, subset in moves]
+        numbered = [(code, self.number(subset)) for code, subset in moves]
         if numbered == [(UNMARKED, state)]:
             self.head[state, letter_class] = STAY
             return
@@ -73,7 +81,7 @@ class TransitionTable:
     def expand_gap(self, state: int) -> int:
         """Fill in the move of a state on an event that satisfies no atom."""
         moves = self._moves(self.subsets[state], 0)
-        target = self._number(moves[0][1]) if moves else NONE
+        target = self.number(moves[0][1]) if moves else NONE
         self.gap_to[state] = target
         return target
 
@@ -94,7 +102,7 @@ class TransitionTable:
         self._edges_used = needed
         return at
 
-    def _number(self, subset: States) -> int:
+    def number(self, subset: States) -> int:
         number = self._numbers.get(subset)
         if number is None:
             number = len(self.subsets)

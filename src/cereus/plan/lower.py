@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from cereus.automata import construct as make
 from cereus.automata import strategies
 from cereus.automata.automaton import Automaton, Label, marks
+from cereus.automata.correlate import Correlated
 from cereus.errors import RefusedError
 from cereus.lang import cel
-from cereus.lang.expression import Expression, variables, without_variable
+from cereus.lang.expression import Expression, attributes, variables, without_variable
 from cereus.plan.rewrite import is_local
 from cereus.plan.tests import EventTest, TestSet, conjuncts
 
@@ -50,6 +51,8 @@ class Lowering:
     tests: TestSet
     streams: tuple[str, ...]
     only_stream: str | None = None
+    compared: set[tuple[str, ...]] = field(default_factory=set)
+    """The attributes that conditions between events read."""
 
     def automaton(self, formula: cel.Formula) -> Automaton:
         match formula:
@@ -154,11 +157,8 @@ class Lowering:
     def _local(self, body: cel.Formula, condition: Expression) -> Automaton:
         names = variables(condition)
         if len(names) > 1 or not is_local(condition):
-            raise RefusedError(
-                "conditions between events are not part of this version of CEQL",
-                span=condition.span,
-                hint="a FILTER may mention one variable: A[price > 10]",
-            )
+            self.compared |= attributes(condition)
+            return Correlated(self.automaton(body), condition)
         event, filters = _event_under_filters(cel.Filter(body, cel.Holds(condition)))
         if event is not None:
             return self._events(event, filters)

@@ -34,6 +34,7 @@ class Plan:
     automaton  recognises the matches; labels are what is shown of them
     replayed   with a window, the strategy chooses where `automaton` (all matches) has found one:
                this automaton, without labels cut, is run again over the window's events
+    compared   the attributes that conditions between events read
     """
 
     query: cel.Query
@@ -41,6 +42,7 @@ class Plan:
     tests: tuple[EventTest, ...]
     automaton: Automaton
     replayed: Automaton | None = None
+    compared: frozenset[tuple[str, ...]] = frozenset()
     dialect: str = "ceql"
     version: int = PLAN_VERSION
 
@@ -86,6 +88,7 @@ class Plan:
         """The paths of all columns that the plan reads (without those only shown)."""
         found = {path for test in self.tests for c in test.conditions for path in attributes(c)}
         found.update(self.keys)
+        found.update(self.compared)
         own = (self.stream.type, self.stream.time, self.stream.stream)
         found.update((name,) for name in own if name is not None)
         if isinstance(self.query.window, cel.AttributeWindow):
@@ -125,7 +128,8 @@ def build(
         replayed = select(query.strategy, base)
     else:
         automaton = select(query.strategy, base)
-    plan = Plan(query, stream, lowering.tests.tests, automaton, replayed)
+    compared = frozenset(lowering.compared)
+    plan = Plan(query, stream, lowering.tests.tests, automaton, replayed, compared)
     if replayed is None:
         plan = replace(plan, automaton=plan.shown(automaton))
     return plan
