@@ -48,10 +48,10 @@ DAY_MS = 24 * 3600 * 1000
 
 
 def market_events(n: int = 1_000_000, seed: int = 7) -> pa.Table:
-    """One trading day of `n` orders: type (BUY or SELL), name, price, volume, ts.
+    """One trading day of `n` orders: id, type (BUY or SELL), name, price, volume, ts.
 
     Orders arrive in bursts, a burst leans to one side of the market and moves the price, and
-    several orders may share a microsecond; `ts` never goes backwards.
+    several orders may share a microsecond; `ts` never goes backwards, and `id` counts up.
     """
     draw = np.random.default_rng(seed)
     weights = 1.0 / np.arange(1, len(TICKERS) + 1) ** 0.9
@@ -66,6 +66,7 @@ def market_events(n: int = 1_000_000, seed: int = 7) -> pa.Table:
     ts = np.floor(_arrivals(draw, burst, within=0.002, ties=0.1) * DAY_SECONDS * 1e6)
     return pa.table(
         {
+            "id": np.arange(n, dtype=np.int64),
             "type": _coded(np.where(buys, 0, 1), ("BUY", "SELL")),
             "name": _coded(name, TICKERS),
             "price": np.round(_walks(name, steps, opening), 2),

@@ -34,6 +34,11 @@ class Matches:
     def table(self) -> pa.Table:
         return pa.Table.from_batches(self._batches, self._schema)
 
+    def head(self, most: int) -> Matches:
+        """The first matches."""
+        first = self.table.slice(0, most).to_batches()
+        return Matches(self._schema, first, self._source, self._variables)
+
     def events(self) -> pa.Table:
         """One row per matched event: which match, which position, which selected variables,
         and the event's own columns."""
@@ -55,14 +60,15 @@ class Matches:
 
     def _variables_of(self, match: pa.Array, rows: pa.Array) -> pa.Array:
         """Which of the selected variables hold each event."""
-        held: list[list[str]] = [[] for _ in range(len(rows))]
-        place = {pair: i for i, pair in enumerate(zip(match.to_pylist(), rows.to_pylist(), strict=True))}
+        pairs = zip(match.to_pylist(), rows.to_pylist(), strict=True)
+        place = {pair: i for i, pair in enumerate(pairs)}
+        held: list[list[str]] = [[] for _ in place]
         for name in self._variables:
             column = self.table.column(name).combine_chunks()
             if not pa.types.is_integer(column.type.value_type):
                 continue
-            pairs = zip(column.value_parent_indices().to_pylist(), column.flatten().to_pylist(), strict=True)
-            for pair in pairs:
+            of, cells = column.value_parent_indices().to_pylist(), column.flatten().to_pylist()
+            for pair in zip(of, cells, strict=True):
                 held[place[pair]].append(name)
         return pa.array(held, pa.list_(pa.string()))
 

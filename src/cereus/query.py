@@ -14,7 +14,7 @@ from cereus.engine.runner import Limits
 from cereus.errors import CereusError, did_you_mean
 from cereus.lang import cel, ceql
 from cereus.matches import Matches
-from cereus.plan.explain import explain
+from cereus.plan.explain import explain, warnings
 from cereus.plan.plan import Plan, build
 from cereus.plan.stream import Stream
 from cereus.recognizer import Recognizer
@@ -149,6 +149,11 @@ class Query:
     def explain(self, schema: pa.Schema | None = None) -> str:
         """Stages, tests, automaton, engine, memory, warnings: how the query will be run."""
         return explain(self.plan(schema))
+
+    @property
+    def warnings(self) -> list[str]:
+        """What to know before running the query: it can never match, its state grows …"""
+        return warnings(self.plan())
 
     def __repr__(self) -> str:
         return f"cereus.compile({self.text!r})"

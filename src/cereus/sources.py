@@ -42,6 +42,12 @@ class Source:
         assert self.dataset is not None
         return int(self.dataset.count_rows())
 
+    def quick_count(self) -> int | None:
+        """How many rows there are, when that is known without reading them."""
+        if self.table is None and not _knows_its_size(self.dataset):
+            return None
+        return self.num_rows
+
     def batches(self, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
         if self.table is not None:
             table = self.table if columns is None else self.table.select(columns)
@@ -50,7 +56,10 @@ class Source:
                 yield part[0]
             return
         assert self.dataset is not None
-        yield from self.dataset.to_batches(columns=columns, batch_size=BATCH_ROWS // 4)
+        try:
+            yield from self.dataset.to_batches(columns=columns, batch_size=BATCH_ROWS // 4)
+        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+            raise DataError(f"cannot read the events: {error}") from None
 
     def take(self, rows: pa.Array) -> pa.Table:
         """Rows by their numbers in the input."""
@@ -123,6 +132,12 @@ def _dataset(data: str | Path | list[Any]) -> ds.Dataset:
         return ds.dataset(sources[0] if len(sources) == 1 else sources, format=kind)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise DataError(f"cannot read {str(paths[0])!r} as {kind}: {error}") from None
+
+
+def _knows_its_size(dataset: ds.Dataset | None) -> bool:
+    """Parquet, Arrow and ORC files say how many rows they have; CSV and JSON have to be read."""
+    known = (ds.ParquetFileFormat, ds.IpcFileFormat)
+    return isinstance(dataset, ds.FileSystemDataset) and isinstance(dataset.format, known)
 
 
 def _format(path: Path) -> str:

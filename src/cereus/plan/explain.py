@@ -2,8 +2,183 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from cereus.automata.automaton import NOTHING, Label
+from cereus.automata.explore import Explored
+from cereus.lang import cel
+from cereus.lang.ceql import to_text
+from cereus.lang.print_ceql import formula_text
+from cereus.plan.describe import label_text, letters_text, test_text
+from cereus.plan.outlook import Outlook, warnings
 from cereus.plan.plan import Plan
+from cereus.plan.rewrite import RULES, rewrite
+
+__all__ = ["explain", "moves", "warnings"]
+
+NODE_BYTES = 32
+REMEMBERED_BYTES = 20
+"""Of an event that passed a test: its row number, its time, its key."""
+
+MOST_STATES_SHOWN = 24
 
 
 def explain(plan: Plan) -> str:
-    return plan.text
+    """The query as understood, the stages it goes through, what each asks, keeps and drops."""
+    outlook = Outlook(plan)
+    sections = {
+        "query": to_text(plan.query).splitlines(),
+        "stages": _stages(plan, outlook),
+        "tests": _tests(plan, outlook),
+        "dropped before the kernel": _dropped(plan),
+        "automaton": _automaton(plan, outlook),
+        "matches": _matches(plan),
+        "memory": _memory(plan, outlook),
+        "warnings": iter(warnings(plan)),
+    }
+    parts = []
+    for title, lines in sections.items():
+        body = "\n".join(f"  {line}" for line in lines)
+        if body:
+            parts.append(f"{title}\n{body}")
+    return "\n\n".join(parts)
+
+
+# ---------------------------------------------------------------- stages and tests
+
+
+def _stages(plan: Plan, outlook: Outlook) -> Iterator[str]:
+    operators = sum(1 for _ in plan.query.formula.walk())
+    yield f"lang       {plan.dialect} text → formula with {operators} parts"
+    rules = ", ".join(rule.__name__ for rule in RULES)
+    yield f"rewrite    {rules}: {formula_text(rewrite(plan.query.formula))}"
+    yield f"automaton  {_states_text(outlook.built, 'state')} over {_letters_said(outlook)}"
+    engine = "kernel, then replay of windows" if plan.replayed is not None else "kernel"
+    yield f"kernel     {engine}: {_states_text(outlook.run, 'I/O-deterministic state')}"
+
+
+def _states_text(explored: Explored, what: str) -> str:
+    if not explored.complete:
+        return f"more than {explored.states} {what}s; made on demand"
+    count = len(explored.useful)
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def _letters_said(outlook: Outlook) -> str:
+    count = len(outlook.alphabet.letters)
+    if not outlook.alphabet.complete:
+        return f"more than {count} letters"
+    return f"{count} letter{'' if count == 1 else 's'}"
+
+
+def _tests(plan: Plan, outlook: Outlook) -> Iterator[str]:
+    impossible = outlook.impossible_tests
+    for bit, test in enumerate(plan.tests):
+        yield f"t{bit}  {test_text(test)}{'   (no event passes it)' if bit in impossible else ''}"
+
+
+def _dropped(plan: Plan) -> Iterator[str]:
+    if any(test == type(test)() for test in plan.tests):
+        yield "nothing: every event passes a test"
+        return
+    yield "events that pass no test"
+    if plan.position_sensitive:
+        yield (
+            "their positions still count, because the pattern looks at places "
+            "(: :+ START ALL STRICT, or WITHIN … EVENTS)"
+        )
+
+
+# ---------------------------------------------------------------- the automaton
+
+
+def _automaton(plan: Plan, outlook: Outlook) -> Iterator[str]:
+    explored = outlook.run
+    if not explored.complete:
+        yield f"{_states_text(explored, 'state')} while events come, at most what they visit"
+        return
+    useful = sorted(explored.useful)
+    if not useful:
+        yield "no state leads to a match"
+    numbers = {state: place for place, state in enumerate(useful)}
+    for state in useful[:MOST_STATES_SHOWN]:
+        roles = ["start"] if state in explored.initial else []
+        roles += ["accepts"] if state in explored.accepting else []
+        yield f"s{numbers[state]}  {', '.join(roles)}".rstrip()
+        for letters, label, target in moves(plan, outlook, explored, state):
+            if label == NOTHING and target == state:
+                yield f"    {letters}: stays"
+            else:
+                yield f"    {letters}: {label_text(label)} → s{numbers[target]}"
+    if len(useful) > MOST_STATES_SHOWN:
+        yield f"… {len(useful) - MOST_STATES_SHOWN} more states"
+
+
+def moves(
+    plan: Plan, outlook: Outlook, explored: Explored, state: int
+) -> list[tuple[str, Label, int]]:
+    """The moves of a state that can still lead to a match: on which letters, label, target."""
+    useful = explored.useful
+    alike: dict[tuple[Label, int], list[int]] = {}
+    for edge in explored.edges:
+        if edge.source == state and edge.target in useful:
+            alike.setdefault((edge.label, edge.target), []).append(edge.letter)
+    names = [f"t{bit}" for bit in range(len(plan.tests))]
+    return [
+        (letters_text(letters, outlook.alphabet.letters, names), label, target)
+        for (label, target), letters in alike.items()
+    ]
+
+
+# ---------------------------------------------------------------- matches and memory
+
+
+def _matches(plan: Plan) -> Iterator[str]:
+    query = plan.query
+    if plan.keys:
+        keys = ", ".join(".".join(path) for path in plan.keys)
+        yield f"each value of {keys} on its own; results come grouped by key"
+    if plan.names is None:
+        yield "each complex event once, however many ways it was found"
+    else:
+        yield f"each binding of {', '.join(plan.names)} once, with the latest start"
+    if plan.replayed is not None:
+        yield (
+            f"{query.strategy} chooses among what the window has kept: wherever a match ends, the "
+            "events of its window are read once more by the automaton of the strategy"
+        )
+    elif query.strategy is not cel.Strategy.ALL:
+        yield f"{query.strategy} is part of the automaton"
+    if plan.open_ended:
+        yield (
+            "a match may be reported after its last event, because the pattern ends with an event "
+            "that is not marked (NOT, PROJECT)"
+        )
+    if query.consume is not cel.Consume.NONE:
+        whose = "the key's" if query.consume is cel.Consume.PARTITION else "all"
+        yield f"after an event that completes matches, {whose} partial matches are dropped"
+    if query.limit is not None:
+        yield f"at most {query.limit} per event that completes matches"
+
+
+def _memory(plan: Plan, outlook: Outlook) -> Iterator[str]:
+    if outlook.never_matches:
+        yield "none: nothing can match"
+        return
+    per_event = f"{outlook.nodes_per_event} × {NODE_BYTES} bytes of shared partial matches"
+    if not outlook.run.complete:
+        per_event = f"{NODE_BYTES} bytes of shared partial matches per state it extends"
+    kept = f"per event that passes a test: at most {per_event}, and {REMEMBERED_BYTES} bytes"
+    if plan.query.window is not None:
+        yield f"follows the window: only events inside it are kept{_each_key(plan)}"
+    elif outlook.grows:
+        yield f"without WITHIN it grows with the stream{_each_key(plan)}"
+    elif outlook.repeats:
+        yield f"follows the longest unbroken run{_each_key(plan)}"
+    else:
+        yield f"constant{_each_key(plan)}"
+    yield kept
+
+
+def _each_key(plan: Plan) -> str:
+    return ", for each key" if plan.keys else ""

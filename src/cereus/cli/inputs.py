@@ -1,0 +1,144 @@
+"""What people type on the command line → a query, a stream, events."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from cereus.errors import CereusError, DataError, did_you_mean
+from cereus.plan.stream import Stream
+from cereus.query import Query, compile
+from cereus.sources import SUFFIXES, Source, source
+
+QUERY_SUFFIXES = (".ceql", ".txt", ".sql", ".query")
+NO_COLUMN = "none"
+DEFAULT_TYPE = "type"
+
+TYPE_NAMES: dict[str, pa.DataType] = {
+    **dict.fromkeys(("string", "str", "text", "varchar"), pa.string()),
+    **dict.fromkeys(("int", "integer", "bigint", "long", "int64"), pa.int64()),
+    **dict.fromkeys(("int32", "smallint"), pa.int32()),
+    **dict.fromkeys(("double", "float", "float64", "number"), pa.float64()),
+    **dict.fromkeys(("bool", "boolean"), pa.bool_()),
+    **dict.fromkeys(("timestamp", "datetime", "time"), pa.timestamp("us")),
+    "date": pa.date32(),
+}
+"""How a schema file may call the type of a column."""
+
+
+def query_text(argument: str) -> str:
+    """A query as typed, or the content of the file it names: `@file`, or a path like `q.ceql`."""
+    explicit = argument.startswith("@")
+    path = Path(argument[1:] if explicit else argument)
+    one_word = len(argument.split()) == 1
+    if not explicit and not (one_word and path.suffix.lower() in QUERY_SUFFIXES):
+        return argument
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise CereusError(f"there is no query file {str(path)!r}", hint="check the path") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise CereusError(f"cannot read the query file {str(path)!r}: {error}") from None
+
+
+def stream_of(
+    *,
+    type: str | None = None,
+    time: str | None = None,
+    keys: Sequence[str] = (),
+    stream: str | None = None,
+    unit: str | None = None,
+    schema: pa.Schema | None = None,
+) -> Stream:
+    """The stream that the options describe. Without `--type` the type column is `type`."""
+    if type is None and schema is not None and DEFAULT_TYPE not in schema.names:
+        raise DataError(
+            f"the events have no column {DEFAULT_TYPE!r} that says their type",
+            hint="name it with --type COLUMN, or say --type none when every event is an EVENT; "
+            f"the columns are {', '.join(schema.names)}",
+        )
+    return Stream(
+        type=_column(type or DEFAULT_TYPE),
+        time=_column(time),
+        keys=tuple(keys),
+        stream=_column(stream),
+        unit=unit,
+    )
+
+
+def _column(name: str | None) -> str | None:
+    return None if name is None or name.lower() == NO_COLUMN else name
+
+
+def compiled(text: str, dialect: str, stream: Stream, schema: pa.Schema | None) -> Query:
+    return compile(query_text(text), dialect=dialect, stream=stream, schema=schema)
+
+
+def events_of(paths: Sequence[str], stream: Stream, *, sort: bool) -> Source:
+    return source(list(paths), stream, sort=sort)
+
+
+# ---------------------------------------------------------------- schemas
+
+
+def schema_of(path: str) -> pa.Schema:
+    """The columns of a data file, or those that a schema file lists.
+
+    A schema file is JSON, `{"price": "double"}`, or one `price: double` per line.
+    """
+    file = Path(path)
+    if not file.exists():
+        raise CereusError(f"there is no file {path!r}", hint="check the path")
+    if file.suffix.lower() in SUFFIXES and not _is_schema(file):
+        return source([path], Stream()).schema
+    return _listed(file)
+
+
+def _is_schema(file: Path) -> bool:
+    """Whether a .json file lists columns: one object whose values all name types."""
+    if file.suffix.lower() != ".json" or not file.is_file() or file.stat().st_size > 1 << 20:
+        return False
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError:
+        return False
+    return isinstance(found, dict) and all(map(_names_a_type, found.values()))
+
+
+def _names_a_type(value: object) -> bool:
+    return isinstance(value, dict) or (isinstance(value, str) and value.lower() in TYPE_NAMES)
+
+
+def _listed(file: Path) -> pa.Schema:
+    text = file.read_text(encoding="utf-8")
+    try:
+        columns = json.loads(text) if text.lstrip().startswith("{") else _lines(text)
+    except ValueError as error:
+        raise CereusError(f"cannot read the schema {str(file)!r}: {error}") from None
+    return pa.schema([pa.field(name, _type(kind, name)) for name, kind in columns.items()])
+
+
+def _lines(text: str) -> dict[str, str]:
+    columns: dict[str, str] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        name, colon, kind = line.partition("#")[0].partition(":")
+        if colon and name.strip() and kind.strip():
+            columns[name.strip()] = kind.strip()
+        elif line.partition("#")[0].strip():
+            raise ValueError(f"line {number} should read `name: type`, but reads {line.strip()!r}")
+    return columns
+
+
+def _type(kind: Any, name: str) -> pa.DataType:
+    if isinstance(kind, dict):
+        return pa.struct([pa.field(inner, _type(k, inner)) for inner, k in kind.items()])
+    if str(kind).lower() in TYPE_NAMES:
+        return TYPE_NAMES[str(kind).lower()]
+    raise CereusError(
+        f"the column {name!r} has the unknown type {kind!r}",
+        hint=did_you_mean(str(kind), TYPE_NAMES),
+    )

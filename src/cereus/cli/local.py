@@ -1,0 +1,140 @@
+"""`cereus run --engine local`: the engine in this process, in bounded memory."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+)
+
+from cereus.cli.output import writer
+from cereus.cli.view import ShownEvent, ShownMatch, err
+from cereus.query import Query
+from cereus.sources import Source
+
+LOOKED_AT = 4096
+"""Of each batch so many matches are looked at for keys not seen yet."""
+
+
+@dataclass
+class Outcome:
+    """What came of a run: how much, how fast, and the first matches."""
+
+    matches: int = 0
+    events: int | None = 0
+    seconds: float = 0.0
+    first: list[ShownMatch] = field(default_factory=list)
+    columns: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Sample:
+    """The matches to show: the first, and where there are keys, first of all one of each key."""
+
+    size: int
+    keys: list[str]
+    _first: list[dict[str, Any]] = field(default_factory=list)
+    _by_key: dict[tuple[Any, ...], dict[str, Any]] = field(default_factory=dict)
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        self._first += batch.slice(0, self.size - len(self._first)).to_pylist()
+        if self.keys and len(self._by_key) < self.size:
+            for row in batch.slice(0, LOOKED_AT).to_pylist():
+                self._by_key.setdefault(tuple(row[key] for key in self.keys), row)
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        chosen = [*self._by_key.values(), *self._first]
+        distinct = [row for place, row in enumerate(chosen) if row not in chosen[:place]]
+        return distinct[: self.size]
+
+
+def run_local(query: Query, events: Source, out: Path | None, shown: int) -> Outcome:
+    """Read, match and write batch by batch; only the first `shown` matches are kept."""
+    outcome = Outcome()
+    sample = Sample(shown, [".".join(path) for path in query.plan().keys])
+
+    def told(read: int, matches: int) -> None:
+        outcome.events = read
+        advance(read, matches)
+
+    begin = time.perf_counter()
+    with event_progress(events) as advance:
+        found = query.batches(events, progress=told)
+        for batch in _written(found, query, events, out):
+            sample.add(batch)
+            outcome.matches += batch.num_rows
+    outcome.seconds = time.perf_counter() - begin
+    outcome.first, outcome.columns = _shown(sample.rows, events, query), events.schema.names
+    return outcome
+
+
+def _written(
+    found: Iterator[pa.RecordBatch], query: Query, events: Source, out: Path | None
+) -> Iterator[pa.RecordBatch]:
+    if out is None:
+        yield from found
+        return
+    schema = query.executor(events.schema).schema
+    with writer(out, schema) as file:
+        for batch in found:
+            file.write(batch)
+            yield batch
+
+
+def _shown(rows: list[dict[str, Any]], events: Source, query: Query) -> list[ShownMatch]:
+    """The first matches with the columns of their events, fetched by row number."""
+    numbers = sorted({number for row in rows for number in row["positions"]})
+    if not numbers:
+        return []
+    taken = events.take(pa.array(numbers, pa.int64())).to_pylist()
+    event_of = dict(zip(numbers, taken, strict=True))
+    return [
+        ShownMatch(
+            [
+                ShownEvent(_holding(row, number, query), event_of[number])
+                for number in row["positions"]
+            ]
+        )
+        for row in rows
+    ]
+
+
+def _holding(row: dict[str, Any], number: int, query: Query) -> str:
+    names = [o.variable for o in query.query.select or () if not o.attributes]
+    return ", ".join(name for name in names if number in row[name])
+
+
+@contextmanager
+def event_progress(events: Source) -> Iterator[Any]:
+    """A bar over the events read, on a terminal; the yielded function moves it on."""
+    total = events.quick_count() if err.is_terminal else None
+    with Progress(
+        SpinnerColumn(),
+        TextColumn("matching"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("events · {task.fields[matches]:,} matches"),
+        TimeElapsedColumn(),
+        console=err,
+        transient=True,
+        disable=not err.is_terminal,
+    ) as progress:
+        task = progress.add_task("matching", total=total, matches=0)
+
+        def advance(read: int, matches: int) -> None:
+            progress.update(task, completed=read, matches=matches)
+
+        yield advance

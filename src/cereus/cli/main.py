@@ -1,0 +1,69 @@
+"""`cereus`: the commands, and how their errors are shown."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+import cereus
+from cereus.cli import demo, queries, run
+from cereus.cli.view import err, out, show_error, show_warning
+from cereus.compiled import compiled_notice
+from cereus.errors import CereusError
+
+INTERRUPTED = 130
+"""The exit code of a shell command that Ctrl-C has ended."""
+
+
+class Commands(TyperGroup):
+    """The commands; an error of Cereus is a message and exit code 1, never a traceback."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except CereusError as error:
+            show_error(error)
+            raise typer.Exit(1) from None
+        except KeyboardInterrupt:
+            err.print("\nstopped")
+            raise typer.Exit(INTERRUPTED) from None
+
+
+app = typer.Typer(
+    cls=Commands,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+
+
+def print_version(asked: bool) -> None:
+    if asked:
+        out.print(f"cereus {cereus.__version__}", highlight=False)
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=print_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """Complex event recognition: write a pattern, find every match in a stream of events."""
+    notice = compiled_notice()
+    if notice is not None:
+        show_warning(notice)
+
+
+app.command("run")(run.run)
+app.command("explain")(queries.explain)
+app.command("check")(queries.check)
+app.command("show")(queries.show)
+app.command("demo")(demo.demo)
+
+if __name__ == "__main__":
+    app()

@@ -1,0 +1,62 @@
+"""The arguments and options that several commands share."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from cereus.query import DIALECTS
+
+QueryText = Annotated[
+    str,
+    typer.Argument(
+        metavar="QUERY",
+        help="The query, or a file with it: a path that ends in .ceql or .txt, or @FILE.",
+        show_default=False,
+    ),
+]
+Dialect = Annotated[
+    str, typer.Option(help=f"The language of the query: {', '.join(sorted(DIALECTS))}.")
+]
+TypeColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--type",
+        metavar="COLUMN",
+        help="The column with an event's type, 'type' if not said; 'none': all are EVENTs.",
+        show_default=False,
+    ),
+]
+TimeColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--time", metavar="COLUMN", help="The column with an event's time.", show_default=False
+    ),
+]
+KeyColumns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--key",
+        metavar="COLUMN",
+        help="Match each value of this column on its own (as PARTITION BY does); repeatable.",
+        show_default=False,
+    ),
+]
+StreamColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--stream",
+        metavar="COLUMN",
+        help="The column with the name of an event's stream, for queries FROM several.",
+        show_default=False,
+    ),
+]
+Unit = Annotated[
+    str | None,
+    typer.Option(
+        metavar="UNIT",
+        help="What one unit of a numeric time column is: s, ms, us or ns.",
+        show_default=False,
+    ),
+]

@@ -1,0 +1,100 @@
+"""`cereus explain`, `cereus check` and `cereus show`: about a query, without running it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import pyarrow as pa
+import typer
+from rich.text import Text
+
+from cereus.cli import inputs
+from cereus.cli import options as opt
+from cereus.cli.view import out, show_warning
+from cereus.errors import CereusError
+from cereus.query import Query
+from cereus.show.diagram import diagram
+
+SchemaFile = Annotated[
+    str | None,
+    typer.Option(
+        "--schema",
+        metavar="FILE",
+        help="Events, or a list of their columns: JSON, or one `name: type` per line.",
+        show_default=False,
+    ),
+]
+
+
+def explain(
+    query: opt.QueryText,
+    schema: SchemaFile = None,
+    type: opt.TypeColumn = None,
+    time: opt.TimeColumn = None,
+    key: opt.KeyColumns = None,
+    stream: opt.StreamColumn = None,
+    unit: opt.Unit = None,
+    dialect: opt.Dialect = "ceql",
+) -> None:
+    """Say how a query will be run: stages, tests, automaton, memory, warnings."""
+    known = None if schema is None else inputs.schema_of(schema)
+    described = inputs.stream_of(
+        type=type, time=time, keys=key or (), stream=stream, unit=unit, schema=known
+    )
+    compiled = inputs.compiled(inputs.query_text(query), dialect, described, known)
+    out.print(Text(compiled.explain(known)), soft_wrap=True)
+
+
+def check(
+    query: opt.QueryText,
+    schema: SchemaFile = None,
+    type: opt.TypeColumn = None,
+    time: opt.TimeColumn = None,
+    key: opt.KeyColumns = None,
+    stream: opt.StreamColumn = None,
+    unit: opt.Unit = None,
+    dialect: opt.Dialect = "ceql",
+) -> None:
+    """Check a query, against the columns of the events if they are given. Exit code 1 if wrong."""
+    known = None if schema is None else inputs.schema_of(schema)
+    described = inputs.stream_of(
+        type=type, time=time, keys=key or (), stream=stream, unit=unit, schema=known
+    )
+    compiled = inputs.compiled(inputs.query_text(query), dialect, described, known)
+    _check_window(compiled, known)
+    for warning in compiled.warnings:
+        show_warning(warning)
+    out.print(
+        "[green]ok[/green]"
+        if known is not None
+        else "[green]ok[/green] (no --schema: names and types unchecked)"
+    )
+
+
+def _check_window(query: Query, schema: pa.Schema | None) -> None:
+    """What only the engine knows of the columns: that the window's column can be measured."""
+    if schema is not None:
+        query.executor(schema)
+
+
+def show(
+    query: opt.QueryText,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write to this file: .svg (needs graphviz) or .dot."),
+    ] = None,
+    type: opt.TypeColumn = None,
+    dialect: opt.Dialect = "ceql",
+) -> None:
+    """Draw the automaton of a query: DOT text, or a picture."""
+    described = inputs.stream_of(type=type)
+    picture = diagram(inputs.compiled(inputs.query_text(query), dialect, described, None))
+    if output is None:
+        out.print(Text(picture.dot), soft_wrap=True)
+        return
+    suffix = output.suffix.lower()
+    if suffix not in (".svg", ".dot"):
+        raise CereusError(f"cannot draw to {str(output)!r}", hint="end the name in .svg or .dot")
+    output.write_text(picture.svg() if suffix == ".svg" else picture.dot, encoding="utf-8")
+    out.print(f"written to {output}", highlight=False)

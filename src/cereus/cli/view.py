@@ -1,0 +1,136 @@
+"""Matches and errors as a person at a terminal reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from cereus.errors import CereusError
+
+out = Console()
+err = Console(stderr=True)
+
+MOST_COLUMNS = 8
+MOST_EVENTS = 8
+RIGHT = (int, float)
+
+
+@dataclass(frozen=True)
+class ShownEvent:
+    """A matched event: the selected variables that hold it, and its columns."""
+
+    variables: str
+    values: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class ShownMatch:
+    events: list[ShownEvent]
+
+
+def show_error(error: CereusError) -> None:
+    """`error: …`, the line with its caret, and the hint."""
+    first, *rest = error.message.splitlines() or [""]
+    text = Text.assemble(("error: ", "bold red"), (first, "bold"))
+    for line in rest:
+        caret = bool(line.strip()) and set(line.strip()) == {"^"}
+        text.append("\n  " + line, "bold red" if caret else "")
+    if error.hint is not None:
+        text.append("\nhint: ", "cyan").append(error.hint)
+    err.print(text, soft_wrap=True)
+
+
+def show_warning(message: str) -> None:
+    err.print(Text.assemble(("warning: ", "bold yellow"), message), soft_wrap=True)
+
+
+def columns_to_show(names: Sequence[str], first: Iterable[str]) -> list[str]:
+    """The columns that a table has room for, those that say most first."""
+    ahead = [name for name in dict.fromkeys(first) if name in names]
+    return [*ahead, *(name for name in names if name not in ahead)][:MOST_COLUMNS]
+
+
+def matches_table(matches: Sequence[ShownMatch], columns: Sequence[str], title: str) -> Table:
+    """One line per matched event, a rule between matches; a long match without its middle."""
+    with_variables = any(event.variables for match in matches for event in match.events)
+    table = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD)
+    table.add_column("match", justify="right", style="dim")
+    if with_variables:
+        table.add_column("variable", style="cyan")
+    days = {name: _day(_values(matches, name)) for name in columns}
+    for name in columns:
+        numeric = isinstance(next(iter(_values(matches, name)), None), RIGHT)
+        title = name if days[name] is None else f"{name} ({days[name]})"
+        table.add_column(title, justify="right" if numeric else "left")
+    for number, match in enumerate(matches, 1):
+        _add(table, number, match, days, with_variables=with_variables)
+        table.add_section()
+    return table
+
+
+def _values(matches: Sequence[ShownMatch], name: str) -> list[Any]:
+    values = (event.values.get(name) for match in matches for event in match.events)
+    return [value for value in values if value is not None]
+
+
+def _day(values: list[Any]) -> date | None:
+    """The day that all times of a column share: said once, above them."""
+    days = {value.date() if isinstance(value, datetime) else None for value in values}
+    return days.pop() if len(days) == 1 else None
+
+
+def _add(
+    table: Table,
+    number: int,
+    match: ShownMatch,
+    columns: Mapping[str, date | None],
+    *,
+    with_variables: bool,
+) -> None:
+    events: list[ShownEvent | None] = [*match.events]
+    if len(events) > MOST_EVENTS:
+        events[MOST_EVENTS - 3 : -2] = [None]
+    for place, event in enumerate(events):
+        cells = ["" if place else str(number)]
+        if event is None:
+            left_out = f"… {len(match.events) - len(events) + 1} more"
+            cells += [left_out] if with_variables else []
+            cells += ["…" for _ in columns]
+        else:
+            cells += [event.variables] if with_variables else []
+            cells += [value_text(event.values.get(name), day) for name, day in columns.items()]
+        table.add_row(*map(Text, cells))
+
+
+def value_text(value: Any, day: date | None = None) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:.4f}".rstrip("0").rstrip(".") if abs(value) < 1e12 else f"{value:g}"
+    if isinstance(value, datetime):
+        return value.time().isoformat() if day is not None else value.isoformat(sep=" ")
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {value_text(part)}" for name, part in value.items())
+    if isinstance(value, list):
+        return "; ".join(map(value_text, value))
+    return str(value)
+
+
+def rate_text(events: int | None, seconds: float) -> str:
+    """`1,000,000 events in 0.5 s (2.0 million events/s)`"""
+    if events is None:
+        return f"in {seconds:.1f} s"
+    rate = events / max(seconds, 1e-9)
+    said = f"{rate / 1e6:.1f} million" if rate >= 1e6 else f"{rate:,.0f}"
+    return f"{events:,} events in {seconds:.1f} s ({said} events/s)"
+
+
+def count_text(matches: int) -> str:
+    return f"{matches:,} match{'' if matches == 1 else 'es'}"

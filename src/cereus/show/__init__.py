@@ -1,0 +1,6 @@
+"""Pictures of queries and of matches."""
+
+from cereus.show.diagram import Diagram, diagram
+from cereus.show.timeline import timeline
+
+__all__ = ["Diagram", "diagram", "timeline"]

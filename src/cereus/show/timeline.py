@@ -1,0 +1,80 @@
+"""Matches as a timeline: one line per match, one mark per matched event."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import pyarrow as pa
+
+from cereus.errors import CereusError
+from cereus.matches import Matches
+
+MOST_MATCHES = 50
+NAMES = ("variables", "type")
+
+
+def timeline(
+    matches: Matches,
+    *,
+    time: str | None = None,
+    color: str | None = None,
+    most: int = MOST_MATCHES,
+) -> Any:
+    """An altair chart of the first matches: events along `time` (positions without one).
+
+    `color` is a column of the events; without it, the selected variables or the type.
+    """
+    alt = _altair()
+    events = _events(matches, most)
+    along = time or "position"
+    shade = color or next((name for name in NAMES if name in events.column_names), None)
+    for name in (along, shade):
+        if name is not None and name not in events.column_names:
+            raise CereusError(
+                f"the events have no column {name!r}",
+                hint=f"they have {', '.join(events.column_names)}",
+            )
+    base = alt.Chart(alt.Data(values=_rows(events))).encode(
+        x=alt.X(along, type=_scale(events, along), title=along, scale=alt.Scale(zero=False)),
+        y=alt.Y("match:O", title="match"),
+    )
+    joined = base.mark_line(color="lightgray").encode(detail="match:O")
+    points = base.mark_circle(size=70, opacity=1).encode(
+        color=alt.Color(f"{shade}:N") if shade else alt.value("steelblue"),
+        tooltip=[alt.Tooltip(name, type="nominal") for name in events.column_names],
+    )
+    return (joined + points).properties(width=640)
+
+
+def _altair() -> Any:
+    try:
+        return import_module("altair")
+    except ImportError:
+        raise CereusError(
+            "altair is not installed", hint="pip install 'cereus[notebook]'"
+        ) from None
+
+
+def _events(matches: Matches, most: int) -> pa.Table:
+    return matches.head(most).events()
+
+
+def _rows(events: pa.Table) -> list[dict[str, Any]]:
+    """Plain values, as Vega reads them."""
+    return [{name: _plain(value) for name, value in row.items()} for row in events.to_pylist()]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    if isinstance(value, dict):
+        return ", ".join(f"{name}: {part}" for name, part in value.items())
+    if hasattr(value, "isoformat"):
+        return value.isoformat()
+    return value
+
+
+def _scale(events: pa.Table, name: str) -> str:
+    kind = events.schema.field(name).type
+    return "temporal" if pa.types.is_timestamp(kind) or pa.types.is_date(kind) else "quantitative"
