@@ -6,7 +6,10 @@ instruction means is in `instructions`; which instructions a tick needs is in `p
 Invariants, for every tick:
 - the sets S and Q are ascending, without duplicates, and within the sizes of `sizes`;
 - Q's instances come from l, whose start and end only grow, so Q is ordered by both (§4.2);
-- l and the instances in Q of a sequence ended before the current tick when they are read.
+- l and the instances in Q of a sequence ended before the current tick when they are read;
+- the cell before a set is the time of the last tick that changed it. What depends on a set is
+  worked out again only then (`changed`: the operator whose S comes next has changed its l, r or
+  Q). A false alarm costs time, not correctness.
 """
 
 import cython
@@ -17,7 +20,9 @@ COMPILED = cython.compiled
 @cython.cfunc
 @cython.inline
 @cython.exceptval(check=False)
-def copy_rows(m: cython.longlong[::1], to: cython.Py_ssize_t, source: cython.Py_ssize_t) -> None:
+def copy_rows(
+    m: cython.longlong[::1], to: cython.Py_ssize_t, source: cython.Py_ssize_t
+) -> cython.void:
     """Copy the rows of the instance at `source` to the one at `to`."""
     while True:
         to += 1
@@ -32,7 +37,7 @@ def copy_rows(m: cython.longlong[::1], to: cython.Py_ssize_t, source: cython.Py_
 @cython.exceptval(check=False)
 def join_rows(
     m: cython.longlong[::1], to: cython.Py_ssize_t, e: cython.Py_ssize_t, f: cython.Py_ssize_t
-) -> None:
+) -> cython.void:
     """The rows of e ⊕ f: the union of two ascending lists."""
     to += 1
     e += 1
@@ -53,14 +58,14 @@ def join_rows(
 @cython.cfunc
 @cython.inline
 @cython.exceptval(check=False)
-def insert(m: cython.longlong[::1], to: cython.Py_ssize_t, value: cython.longlong) -> None:
+def insert(m: cython.longlong[::1], to: cython.Py_ssize_t, value: cython.longlong) -> cython.void:
     """Put `value` into the set at `to`; mostly it is the largest."""
-    at: cython.Py_ssize_t = to + m[to]
+    last: cython.Py_ssize_t = to + m[to]
+    at: cython.Py_ssize_t = last
     while at > to and m[at] > value:
         at -= 1
     if at > to and m[at] == value:
         return
-    last: cython.Py_ssize_t = to + m[to]
     while last > at:
         m[last + 1] = m[last]
         last -= 1
@@ -78,7 +83,7 @@ def union(
     right: cython.Py_ssize_t,
     offset: cython.Py_ssize_t,
     stride: cython.Py_ssize_t,
-) -> None:
+) -> cython.void:
     """The set at `to` := left ∪ right, merging. An element of right may be the start of an
     instance in Q, hence `offset` and `stride`."""
     last_left: cython.Py_ssize_t = left + m[left]
@@ -86,16 +91,24 @@ def union(
     after: cython.Py_ssize_t = at + m[right] * stride
     out: cython.Py_ssize_t = to
     left += 1
-    while left <= last_left or at < after:
+    while left <= last_left and at < after:
         out += 1
-        if at >= after or (left <= last_left and m[left] <= m[at]):
-            if at < after and m[left] == m[at]:
-                at += stride
+        if m[left] <= m[at]:
             m[out] = m[left]
+            if m[left] == m[at]:
+                at += stride
             left += 1
         else:
             m[out] = m[at]
             at += stride
+    while left <= last_left:
+        out += 1
+        m[out] = m[left]
+        left += 1
+    while at < after:
+        out += 1
+        m[out] = m[at]
+        at += stride
     m[to] = out - to
 
 
@@ -129,33 +142,40 @@ def refresh_queue(
     q: cython.Py_ssize_t,
     stride: cython.Py_ssize_t,
     s: cython.Py_ssize_t,
-) -> None:
+) -> cython.bint:
     """Fig. 6: Q := for each t in S, the latest instance in Q ∪ {l} that ended before t.
 
     One pass over both, in place: what is kept moves forward, behind what is still to be read.
+    Says whether Q changed.
     """
-    count: cython.Py_ssize_t = m[q]
+    next_: cython.Py_ssize_t = q + 1  # the end of the next candidate
+    after: cython.Py_ssize_t = q + 1 + m[q] * stride
+    to: cython.Py_ssize_t = q + 1  # where the next one that is kept goes
+    best: cython.Py_ssize_t = 0  # the latest candidate that ended before t, if not kept yet
     kept: cython.Py_ssize_t = 0
-    read: cython.Py_ssize_t = 0  # how many candidates ended before t; the last of them is best
-    taken: cython.Py_ssize_t = 0  # the value of `read` when a candidate was last kept
-    source: cython.Py_ssize_t
-    to: cython.Py_ssize_t
-    i: cython.Py_ssize_t
-    k: cython.Py_ssize_t
-    for i in range(1, m[s] + 1):
-        while read < count and m[q + 1 + read * stride] < m[s + i]:
-            read += 1
-        if read == count and m[l] > m[0] and m[l - 1] < m[s + i]:
-            read += 1
-        if read > taken:
-            to = q + 1 + kept * stride
-            source = l - 1 if read > count else q + 1 + (read - 1) * stride
-            if to != source:
+    l_waits: cython.bint = m[l] > m[0]
+    changed: cython.bint = False
+    cython.declare(time=cython.longlong, i=cython.Py_ssize_t, k=cython.Py_ssize_t)
+    for i in range(s + 1, s + 1 + m[s]):
+        time = m[i]
+        while next_ < after and m[next_] < time:
+            best = next_
+            next_ += stride
+        if next_ == after and l_waits and m[l - 1] < time:
+            best = l - 1
+            l_waits = False
+        if best > 0:
+            if to != best:
+                changed = True
                 for k in range(stride):
-                    m[to + k] = m[source + k]
+                    m[to + k] = m[best + k]
+            to += stride
             kept += 1
-            taken = read
-    m[q] = kept
+            best = 0
+    if m[q] != kept:
+        m[q] = kept
+        changed = True
+    return changed
 
 
 @cython.cfunc
@@ -187,20 +207,15 @@ def step(
     rows: cython.longlong[::1],
     first_row: cython.Py_ssize_t,
     last_row: cython.Py_ssize_t,
-) -> None:
+) -> cython.void:
     """One tick: the loop body of Fig. 5 for the instructions from `first` to `last`."""
     never: cython.longlong = m[0]
     now: cython.longlong = m[1]
-    pc: cython.Py_ssize_t
-    op: cython.longlong
-    to: cython.Py_ssize_t
-    left: cython.Py_ssize_t
-    right: cython.Py_ssize_t
-    x: cython.Py_ssize_t
-    y: cython.Py_ssize_t
-    a: cython.longlong
-    b: cython.longlong
-    best: cython.Py_ssize_t
+    cython.declare(op=cython.longlong, a=cython.longlong, b=cython.longlong)
+    cython.declare(pc=cython.Py_ssize_t, best=cython.Py_ssize_t, to=cython.Py_ssize_t)
+    cython.declare(left=cython.Py_ssize_t, right=cython.Py_ssize_t)
+    cython.declare(x=cython.Py_ssize_t, y=cython.Py_ssize_t, s=cython.Py_ssize_t)
+    changed: cython.bint = False
     for pc in range(first, last):
         op = code[pc, 0]
         to = code[pc, 1]
@@ -211,6 +226,7 @@ def step(
         a = m[left]
         b = m[right]
         if op == 2:  # CONJUNCTION
+            changed = m[x] < a or m[y] < b
             if m[x] < a:
                 m[x] = a
                 if values:
@@ -231,7 +247,8 @@ def step(
             m[to] = m[x] if b > never else never
             if values and m[to] > never:
                 join_rows(m, to, x, right)
-            if m[x] < a:
+            changed = m[x] < a
+            if changed:
                 m[x] = a
                 if values:
                     copy_rows(m, x, left)
@@ -258,21 +275,27 @@ def step(
                 m[to + 1] = rows[best]
                 m[to + 2] = -1
         elif op == 8:  # UNION
-            union(m, to, left, right, y, code[pc, 7])
-            if m[x] > never:
-                insert(m, to, m[x])
-            if m[code[pc, 6]] > never:
-                insert(m, to, m[code[pc, 6]])
+            if changed or m[left - 1] == now or m[right - 1] == now:
+                m[to - 1] = now
+                union(m, to, left, right, y, code[pc, 7])
+                if m[x] > never:
+                    insert(m, to, m[x])
+                if m[code[pc, 6]] > never:
+                    insert(m, to, m[code[pc, 6]])
         else:  # SEQUENCE and STORE
+            changed = False
             if op == 6:
                 best = best_before(m, x, y, code[pc, 7], b) if b > never else 0
                 m[to] = m[best]
                 if values and m[to] > never:
                     join_rows(m, to, best, right)
-                refresh_queue(m, x, y, code[pc, 7], code[pc, 6])
+                s = code[pc, 6]
+                if m[s - 1] == now:
+                    changed = refresh_queue(m, x, y, code[pc, 7], s)
             if m[x] < a:
                 m[x] = a
                 m[x - 1] = now
+                changed = True
                 if values:
                     copy_rows(m, x, left)
 
@@ -304,12 +327,10 @@ def detect(
     m: cython.longlong[::1] = memory
     width: cython.Py_ssize_t = states.shape[1]
     tick: cython.Py_ssize_t = first
-    stop: cython.Py_ssize_t
     found: cython.Py_ssize_t = 0
     written: cython.Py_ssize_t = 0
-    schedule: cython.Py_ssize_t
-    result: cython.Py_ssize_t
-    i: cython.Py_ssize_t
+    cython.declare(schedule=cython.Py_ssize_t, result=cython.Py_ssize_t)
+    cython.declare(stop=cython.Py_ssize_t, i=cython.Py_ssize_t)
     while tick < last:
         for i in range(width):
             m[state_at + i] = states[key, i]

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from cereus.algebra.program import Program
 from cereus.algebra.run import Instances, detect
 from cereus.algebra.ticks import Repeated, Rows, as_masks, condensed, hold_back, no_rows
-from cereus.errors import SnapshotError
+from cereus.errors import DataError, SnapshotError
 
 Int64s = npt.NDArray[np.int64]
 
@@ -31,6 +31,8 @@ class Detector:
         self.repeated = repeated
         self.states = program.new_states(0)
         self.waiting = no_rows(program.words)
+        self.earliest: int | None = None
+        """The earliest time that may still come."""
 
     @property
     def keys(self) -> int:
@@ -48,13 +50,15 @@ class Detector:
         time = np.ascontiguousarray(times, np.int64)
         key = np.zeros(len(time), np.int64) if keys is None else np.ascontiguousarray(keys)
         new = Rows(time, as_masks(masks), np.ascontiguousarray(rows, np.int64), key)
+        self._refuse_late(time)
         self._make_room(int(key.max()) + 1 if len(key) else 0)
         complete, held = hold_back(self.waiting.followed_by(new))
         return self._run(complete, held)
 
     def advance(self, time: int) -> Instances:
         """Every event still to come has this time or a later one."""
-        return self._run(*hold_back(self.waiting, until=time))
+        self.earliest = time if self.earliest is None else max(time, self.earliest)
+        return self._run(*hold_back(self.waiting, until=self.earliest))
 
     def finish(self) -> Instances:
         """No event is still to come."""
@@ -66,6 +70,13 @@ class Detector:
         found = detect(self.program, ticks, self.states)
         self.waiting = held
         return found
+
+    def _refuse_late(self, times: Int64s) -> None:
+        if self.earliest is not None and len(times) and times.min() < self.earliest:
+            raise DataError(
+                f"an event of time {times.min()} comes after time was advanced to {self.earliest}",
+                hint="advance only to times that all events still to come have reached",
+            )
 
     def _make_room(self, keys: int) -> None:
         if keys > self.keys:
@@ -80,6 +91,7 @@ class Detector:
         waiting = self.waiting
         arrays = (self.states, waiting.times, waiting.masks, waiting.rows, waiting.keys)
         header = {**self._identity(), "keys": self.keys, "waiting": len(waiting)}
+        header["earliest"] = self.earliest
         line = json.dumps(header).encode() + b"\n"
         return line + b"".join(array.tobytes() for array in arrays)
 
@@ -94,6 +106,7 @@ class Detector:
             raise SnapshotError("this snapshot is cut short or too long")
         cells = np.frombuffer(body, np.int64).copy()
         states, times, masks, rows, numbers = np.split(cells, np.cumsum(lengths)[:-1])
+        self.earliest = header["earliest"]
         self.states = states.reshape(keys, width)
         self.waiting = Rows(times, masks.view(np.uint64).reshape(-1, words), rows, numbers)
 

@@ -4,13 +4,14 @@ All data lives in one flat memory of 64-bit integers whose size is known from th
 
     cell 0          NEVER: the start of the non-occurrence ⟨⟩
     cell 1          the time of the current tick
-    cell 2          0: a set without elements
+    cells 2, 3      NEVER, 0: a set without elements
     registers       aᵢ: start, then (value framework) the constituents' rows
     state           lᵢ, rᵢ, tᵢ, Qᵢ, Sᵢ: all that is remembered from one tick to the next
 
 A register needs no end: an instance of the current tick ends now. An instance whose end matters
 later (in a sequence) is stored as end, start, rows; its address is that of its start. Rows are
-ascending and closed by -1. A set is its size, then its elements in ascending order.
+ascending and closed by -1. A set is its size, then its elements in ascending order; the cell
+before it, which its address leaves out, is the time at which it last changed.
 
 An instruction is eight numbers: op, to, left, right, x, y, z, stride; all but op and τ are
 addresses or offsets.
@@ -21,7 +22,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 NEVER = -(2**63)
-NEVER_CELL, NOW_CELL, EMPTY_SET, FIRST_REGISTER = 0, 1, 2, 3
+NEVER_CELL, NOW_CELL, EMPTY_SET, FIRST_REGISTER = 0, 1, 3, 4
 END_OF_ROWS = -1
 FIELDS = 8
 LONGEST = 2**62

@@ -71,11 +71,11 @@ class Law:
     @cached_property
     def has_forward(self) -> bool:
         """A direction that would have to invent an expression or a τ makes no sense."""
-        return names(self.right) <= names(self.left)
+        return names(self.right) <= bound(self.left)
 
     @cached_property
     def has_backward(self) -> bool:
-        return names(self.left) <= names(self.right)
+        return names(self.left) <= bound(self.right)
 
     def _rewrite(
         self, pattern: EventExpression, replacement: EventExpression, expression: EventExpression
@@ -89,12 +89,17 @@ class Law:
 
 
 def names(pattern: EventExpression) -> frozenset[str]:
-    """The variables that a pattern needs (as a replacement) or binds (as a pattern)."""
-    found = {e.name for e in pattern.postorder() if isinstance(e, Variable)}
-    for tau in restrictions(pattern):
-        assert isinstance(tau, TauVariable)
-        found.update(tau.least_of or (tau.name,))
-    return frozenset(found)
+    """The variables without which a pattern cannot be filled in."""
+    taus = [cast(TauVariable, tau) for tau in restrictions(pattern)]
+    of_taus = frozenset(name for tau in taus for name in tau.least_of or (tau.name,))
+    return of_taus | frozenset(e.name for e in pattern.postorder() if isinstance(e, Variable))
+
+
+def bound(pattern: EventExpression) -> frozenset[str]:
+    """The variables that matching a pattern tells: of the least of two, neither."""
+    taus = [cast(TauVariable, tau) for tau in restrictions(pattern)]
+    unknown = {name for tau in taus for name in tau.least_of or ()}
+    return names(pattern) - unknown
 
 
 def matches(pattern: EventExpression, expression: EventExpression, binding: Binding) -> bool:

@@ -66,7 +66,7 @@ class _Builder:
     needed: frozenset[EventExpression]
     values: bool
     places: dict[EventExpression, Place] = field(default_factory=dict)
-    memory: list[int] = field(default_factory=lambda: [NEVER, NEVER, 0])
+    memory: list[int] = field(default_factory=lambda: [NEVER, NEVER, NEVER, 0])
 
     def __post_init__(self) -> None:
         assert len(self.memory) == FIRST_REGISTER
@@ -83,7 +83,7 @@ class _Builder:
     def own_set(self, part: Sized) -> tuple[int, bool]:
         if part.node not in self.needed:
             return EMPTY_SET, False
-        return self.take([0] + [NEVER] * part.set_size), True
+        return self.take([NEVER, 0] + [NEVER] * part.set_size) + 1, True
 
     def place(self, part: Sized, register: int) -> Place:
         match part.node:

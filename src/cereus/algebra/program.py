@@ -94,7 +94,7 @@ class Program:
 
     def schedules(self, masks: npt.NDArray[np.uint64]) -> npt.NDArray[np.int32]:
         """Which schedule each tick takes, given the masks of the ticks."""
-        if self.words > 1:
+        if not self.known:
             return np.zeros(len(masks), np.int32)
         if len(self.primitives) <= LARGEST_TABLE:
             return self._table[masks[:, 0]]
@@ -125,7 +125,8 @@ def build(expression: EventExpression, *, values: bool = False) -> Program:
     layout = lay_out(expression, values=values)
     found = primitives(expression)
     reach = _reach(expression, found)
-    known = tuple(islice(_likely_masks(len(found)), MOST_SCHEDULES))
+    # Masks of several words are not looked up (see `schedules`).
+    known = tuple(islice(_likely_masks(len(found)), MOST_SCHEDULES)) if len(found) <= 64 else ()
     code: list[Instruction] = []
     entries, results = [0], []
     for mask in (None, *known):

@@ -87,18 +87,22 @@ def _tick_begins(time: Int64s, bounds: Int64s) -> npt.NDArray[np.bool_]:
             "a time is too far from zero to compute durations with",
             hint="times are integers below 2**62, in whatever unit the query counts",
         )
+    follows = np.ones(len(time), np.bool_)  # whether a row has one of its own key before it
+    follows[bounds[:-1][bounds[:-1] < len(time)]] = False
+    refuse_backwards(time, follows)
     begins = np.ones(len(time), np.bool_)
-    inside = np.ones(len(time), np.bool_)
-    inside[bounds[:-1][bounds[:-1] < len(time)]] = False
-    begins[1:] = (time[1:] != time[:-1]) | ~inside[1:]
-    backwards = np.flatnonzero((time[1:] < time[:-1]) & inside[1:])
+    begins[1:] = (time[1:] != time[:-1]) | ~follows[1:]
+    return begins
+
+
+def refuse_backwards(time: Int64s, follows: npt.NDArray[np.bool_]) -> None:
+    backwards = np.flatnonzero((time[1:] < time[:-1]) & follows[1:])
     if len(backwards):
         row = int(backwards[0])
         raise DataError(
             f"time goes backwards: {time[row + 1]} after {time[row]}",
             hint="sort the events by key and time",
         )
-    return begins
 
 
 def _refuse_repeated(times: Int64s, masks: Masks, united: Masks, first: Int64s) -> None:
@@ -142,7 +146,9 @@ class Rows:
             np.concatenate([self.rows, others.rows]),
             np.concatenate([self.keys, others.keys]),
         )
-        return both.at(np.argsort(both.keys, kind="stable"))
+        ordered = both.at(np.argsort(both.keys, kind="stable"))
+        refuse_backwards(ordered.times, np.append(False, ordered.keys[1:] == ordered.keys[:-1]))
+        return ordered
 
     def ticks(self, keys: int, *, repeated: Repeated = "refuse") -> Ticks:
         """The ticks of keys 0, 1, … `keys` - 1."""

@@ -7,10 +7,10 @@ no part. Python writes them with operators: `A | B`, `A + B`, `A - B`, `A >> B` 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from cereus.errors import RefusedError, Span
 from cereus.lang.expression import Expression
@@ -20,6 +20,7 @@ Tau = int | timedelta
 
 MICROSECOND = timedelta(microseconds=1)
 ANY_TYPE = "*"
+HASH = "_hash"
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,10 @@ class EventExpression:
 
     def within(self, tau: Tau) -> TemporalRestriction:
         return TemporalRestriction(self, tau)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Strings hash differently in every process: a remembered hash must not travel.
+        return {name: value for name, value in self.__dict__.items() if name != HASH}
 
     def __str__(self) -> str:
         from cereus.lang.algebra_text import to_text
@@ -134,6 +139,23 @@ class TemporalRestriction(EventExpression):
 
 
 Binary = Disjunction | Conjunction | Negation | Sequence
+
+
+def _remember_hash(kind: type[EventExpression]) -> None:
+    """Compute the hash of a node once: rewriting looks expressions up all the time."""
+    computed: Callable[[EventExpression], int] = kind.__hash__
+
+    def remembered(self: EventExpression) -> int:
+        if HASH not in self.__dict__:
+            self.__dict__[HASH] = computed(self)
+        value: int = self.__dict__[HASH]
+        return value
+
+    kind.__hash__ = remembered  # type: ignore[assignment]
+
+
+for _kind in (Primitive, Disjunction, Conjunction, Negation, Sequence, TemporalRestriction):
+    _remember_hash(_kind)
 
 
 def size(expression: EventExpression) -> int:

@@ -7,7 +7,7 @@ from typing import NoReturn
 
 from cereus.errors import QuerySyntaxError
 from cereus.lang import syntax_errors
-from cereus.lang.syntax_errors import HintRule, Trouble
+from cereus.lang.syntax_errors import HintRule, Trouble, plain_terminal
 
 OPERATORS = ("SEMICOLON", "PLUS", "MINUS", "_EITHER")
 
@@ -50,8 +50,16 @@ def operator_in_condition(trouble: Trouble) -> str | None:
 
 def restriction_in_front(trouble: Trouble) -> str | None:
     """`_2 (B ; B)`"""
-    if any(re.match(r"_\d", token) for token in trouble.before[-3:]) and trouble.found:
+    names = [token for token in trouble.before[-3:] if plain_terminal(token.type) == "NAME"]
+    if any(re.match(r"_\d", name) for name in names) and trouble.found:
         return "a time restriction follows what it restricts: (B ; B)_2"
+    return None
+
+
+def unit_apart(trouble: Trouble) -> str | None:
+    """`(A ; B)_5 seconds`"""
+    if trouble.previous == "RESTRICTION" and (trouble.found or "").isidentifier():
+        return "write a duration without spaces, _5s, or in braces, _{5 seconds}"
     return None
 
 
@@ -87,10 +95,12 @@ def others_operators(trouble: Trouble) -> str | None:
         return None
     if trouble.found == ">" and trouble.previous == "MINUS":
         return "write ; for «then»"
+    if trouble.found == "|" and trouble.previous == "_EITHER":
+        return "write | for «either»"
     for signs, instead in (
         (("=>", "→", ",", "."), "write ; for «then»"),
         (("&", "∧", "and", "AND"), "write + for «both», in any order"),
-        (("||", "or", "OR"), "write | for «either»"),
+        (("or", "OR"), "write | for «either»"),
         (("!", "¬", "\\", "unless", "UNLESS"), "write A - B for an A during which no B occurs"),
     ):
         if trouble.rest.startswith(signs):
@@ -107,6 +117,7 @@ def two_expressions(trouble: Trouble) -> str | None:
 RULES: tuple[HintRule, ...] = (
     restriction_in_front,
     operator_in_condition,
+    unit_apart,
     subscript_without_number,
     within,
     prefix_negation,
