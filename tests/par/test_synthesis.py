@@ -66,6 +66,11 @@ def test_a_loop_left_by_success_and_by_failure() -> None:
     assert par.equivalent(machine, par.synthesise(machine))
 
 
+def test_failing_is_not_arriving_in_the_state_of_silence() -> None:
+    text = "!(b(w = 1)[A] | try *(w = 1) ; a(v > 1) unless (*(v > 1) ; c))"
+    assert par.equivalent(par.synthesise(par.machine(text)), text)
+
+
 def test_what_is_not_adequate_is_refused() -> None:
     machine = par.machine("repeat a[A]")
     broken = Machine(

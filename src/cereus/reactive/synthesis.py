@@ -83,7 +83,7 @@ class Synthesis:
     def stage(self, machine: Machine) -> Program | None:
         """`x ; y`, where that writes fewer states than a choice does."""
         first, cost = None, sum(reach(machine, after) for after in next_states(machine))
-        for state in range(1, machine.states):
+        for state in np.flatnonzero(~machine.silent).tolist()[1:]:
             until = succeeding_at(machine, state)
             new = until.states + reach(machine, state)
             if new < cost and not succeeds_before(machine, state):
@@ -187,9 +187,9 @@ def exchanged(machine: Machine) -> Machine:
 
 
 def succeeding_at(machine: Machine, state: int) -> Machine:
-    """The machine that succeeds on arrival at `state`."""
+    """The machine that succeeds on arrival at `state`, unless it completes with that step."""
     quiet = np.full((1, machine.classes), machine.states, np.int32)
-    arrives = (machine.next_state == state) & ~stays(machine)
+    arrives = (machine.next_state == state) & (machine.completion == 0) & ~stays(machine)
     return minimise(
         replace(
             machine,
