@@ -71,6 +71,8 @@ class Query:
         """The plan for events of a schema (checked against it), or for events yet unknown."""
         key = None if schema is None else schema.remove_metadata().serialize().to_pybytes()
         if key not in self._plans:
+            if schema is not None:
+                self.stream.check(schema)
             self._plans[key] = build(self.query, self.stream, schema)
         return self._plans[key]
 

@@ -85,7 +85,7 @@ def source(data: Any, stream: Stream, *, sort: bool = False) -> Source:
         return Source(table.schema, table)
     if stream.time is None:
         raise DataError("sort=True needs a time column", hint='say Stream(time="…")')
-    order = pc.sort_indices(table.column(stream.time), null_placement="at_end")
+    order = pc.sort_indices(table.column(stream.time))
     # sort_indices is stable, so events of one time keep their order
     return Source(
         table.schema,

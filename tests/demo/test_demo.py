@@ -42,7 +42,7 @@ def test_few_events_are_no_special_case(make: Callable[..., pa.Table], n: int) -
 
 def test_market_events_are_one_trading_day() -> None:
     events = market_events(N)
-    assert events.schema.names == ["type", "name", "price", "volume", "ts"]
+    assert events.schema.names == ["id", "type", "name", "price", "volume", "ts"]
     assert events.schema.field("ts").type == pa.timestamp("us")
     day = time_of(events)
     assert day[-1] - day[0] <= 6.5 * 3600 * 1e6

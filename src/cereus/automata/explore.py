@@ -65,9 +65,11 @@ Expand = Callable[[State, Letter], Iterable[tuple[Label, State]]]
 
 def explore(automaton: Automaton, letters: Iterable[Letter], most: int = MOST_STEPS) -> Explored:
     """The automaton as it is built: nondeterministic."""
-    return _explore(
-        tuple(automaton.initial()), automaton.moves, automaton.accepts, tuple(letters), most
-    )
+
+    def moves(state: State, letter: Letter) -> Iterable[tuple[Label, State]]:
+        return ((move.label, move.target) for move in automaton.moves(state, letter))
+
+    return _explore(tuple(automaton.initial()), moves, automaton.accepts, tuple(letters), most)
 
 
 def explore_deterministic(

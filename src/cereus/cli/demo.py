@@ -49,8 +49,9 @@ def demo(
     path = _events(events, seed, directory)
     outcome, query = _matched(path, engine)
     report(outcome, query, None)
+    by_hand = f"cereus run {directory / 'query.ceql'} {path} --time ts --tie id"
     out.print(
-        f"[dim]again, by hand:[/dim] cereus run {directory / 'query.ceql'} {path} --time ts --tie id",
+        f"[dim]again, by hand:[/dim] {by_hand}",
         highlight=False,
         soft_wrap=True,
     )

@@ -135,7 +135,7 @@ def _why(outlook: Outlook) -> str:
         return f": {_nothing_passes(outlook, outlook.impossible_tests[0])}"
     if isinstance(window, cel.EventWindow) and outlook.shortest > window.size:
         return (
-            f": a match spans at least {outlook.shortest} events, and WITHIN allows {window.size}"
+            f": a match spans at least {outlook.shortest} events, WITHIN allows {window.size}"
         )
     return ": no sequence of events satisfies it"
 

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from cereus.errors import CereusError
+import pyarrow as pa
+
+from cereus.errors import CereusError, DataError
+from cereus.lang.functions import Kind
+from cereus.lang.kinds import kind_of
 
 UNITS = {"s": 1_000_000, "ms": 1_000, "us": 1, "ns": 0.001}
 """Microseconds in one unit of a time column that holds plain numbers."""
@@ -45,3 +49,15 @@ class Stream:
         set_field(self, "keys", (keys,) if isinstance(keys, str) else tuple(keys))
         set_field(self, "stream", stream)
         set_field(self, "unit", unit)
+
+    def check(self, schema: pa.Schema) -> None:
+        """Types and streams have names: the columns that say them hold text."""
+        for name, what in ((self.type, "type"), (self.stream, "stream")):
+            if name is None or name not in schema.names:
+                continue
+            kind = schema.field(name).type
+            if kind_of(kind) not in (Kind.STRING, Kind.ANY):
+                raise DataError(
+                    f"the {what} column {name!r} has the type {kind}, but must hold text",
+                    hint="name another column, or cast this one to a string",
+                )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from importlib import import_module
 from typing import Any
 
@@ -12,6 +13,7 @@ from cereus.matches import Matches
 
 MOST_MATCHES = 50
 NAMES = ("variables", "type")
+SINCE = "since the first event"
 
 
 def timeline(
@@ -19,11 +21,13 @@ def timeline(
     *,
     time: str | None = None,
     color: str | None = None,
+    aligned: bool = False,
     most: int = MOST_MATCHES,
 ) -> Any:
     """An altair chart of the first matches: events along `time` (positions without one).
 
     `color` is a column of the events; without it, the selected variables or the type.
+    `aligned` lets every match begin at 0 (seconds, or positions), to compare their shapes.
     """
     alt = _altair()
     events = _events(matches, most)
@@ -35,6 +39,8 @@ def timeline(
                 f"the events have no column {name!r}",
                 hint=f"they have {', '.join(events.column_names)}",
             )
+    if aligned:
+        events, along = _aligned(events, along), SINCE
     base = alt.Chart(alt.Data(values=_rows(events))).encode(
         x=alt.X(along, type=_scale(events, along), title=along, scale=alt.Scale(zero=False)),
         y=alt.Y("match:O", title="match"),
@@ -58,6 +64,18 @@ def _altair() -> Any:
 
 def _events(matches: Matches, most: int) -> pa.Table:
     return matches.head(most).events()
+
+
+def _aligned(events: pa.Table, along: str) -> pa.Table:
+    """With a column that counts from the first event of each match."""
+    first: dict[int, Any] = {}
+    since = []
+    for match, value in zip(
+        events.column("match").to_pylist(), events.column(along).to_pylist(), strict=True
+    ):
+        passed = value - first.setdefault(match, value)
+        since.append(passed.total_seconds() if isinstance(passed, timedelta) else passed)
+    return events.append_column(SINCE, pa.array(since))
 
 
 def _rows(events: pa.Table) -> list[dict[str, Any]]:

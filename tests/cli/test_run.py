@@ -1,0 +1,168 @@
+"""`cereus run --engine local`: formats in, formats out, and what is shown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv as csv
+import pyarrow.ipc as ipc
+import pyarrow.parquet as pq
+import pytest
+
+from .conftest import Run, events
+
+QUERY = "SELECT a, b FROM S WHERE SELL AS a ; BUY AS b WITHIN 10 seconds"
+LOCAL = ("--engine", "local", "--time", "ts")
+Write = Callable[..., Path]
+
+
+def test_matches_are_shown_with_their_events(cli: Run, write: Write) -> None:
+    shown = cli("run", QUERY, write(), *LOCAL)
+    assert shown.exit_code == 0
+    lines = [line.split() for line in shown.stdout.splitlines()]
+    assert ["1", "a", "09:30:00", "SELL", "INTC", "10"] in lines
+    assert ["b", "09:30:01", "BUY", "INTC", "11"] in lines
+    assert "2 matches" in shown.stdout
+    assert "5 events" in shown.stdout
+
+
+def test_few_are_shown_of_many(cli: Run, write: Write) -> None:
+    shown = cli("run", QUERY, write(), *LOCAL, "--limit-shown", 1)
+    assert "1 of the matches" in shown.stdout
+    assert "2 matches" in shown.stdout
+    assert cli("run", QUERY, write(), *LOCAL, "--limit-shown", 0).stdout.startswith("2 matches")
+
+
+def test_keyed_matches_show_different_keys(cli: Run, write: Write) -> None:
+    write(
+        type=["SELL"] * 5,
+        name=["INTC"] * 4 + ["MSFT"],
+    )
+    query = "SELECT * FROM S WHERE SELL PARTITION BY name WITHIN 10 seconds"
+    shown = cli("run", query, "events.parquet", *LOCAL, "--limit-shown", 2)
+    assert "INTC" in shown.stdout
+    assert "MSFT" in shown.stdout
+
+
+def test_the_middle_of_a_long_match_is_left_out(cli: Run) -> None:
+    table = pa.table({"type": ["A"] * 30, "x": list(range(30))})
+    pq.write_table(table, "events.parquet")
+    query = "SELECT MAX * FROM S WHERE A:+ WITHIN 20 EVENTS"
+    shown = cli("run", query, "events.parquet", "--engine", "local", "--limit-shown", 40)
+    assert "…" in shown.stdout
+
+
+def write_csv(path: Path) -> None:
+    csv.write_csv(events(), path)
+
+
+def write_json(path: Path) -> None:
+    rows = [{**row, "ts": row["ts"].isoformat()} for row in events().to_pylist()]
+    path.write_text("\n".join(map(json.dumps, rows)))
+
+
+def write_arrow(path: Path) -> None:
+    with ipc.new_file(path, events().schema) as file:
+        file.write_table(events())
+
+
+@pytest.mark.parametrize(
+    ("suffix", "make"), [("csv", write_csv), ("jsonl", write_json), ("arrow", write_arrow)]
+)
+def test_every_format_is_read(
+    suffix: str, make: Callable[[Path], None], cli: Run, tmp_path: Path
+) -> None:
+    make(tmp_path / f"events.{suffix}")
+    shown = cli("run", QUERY, f"events.{suffix}", *LOCAL)
+    assert "2 matches" in shown.stdout, shown.output
+
+
+def test_several_files_are_one_stream(cli: Run, write: Write) -> None:
+    later = [t.replace(hour=10) for t in events()["ts"].to_pylist()]
+    shown = cli("run", QUERY, write("a.parquet"), write("b.parquet", ts=later), *LOCAL)
+    assert "4 matches" in shown.stdout
+
+
+READERS: dict[str, Callable[[Path], list[dict[str, Any]]]] = {
+    "parquet": lambda path: pq.read_table(path).to_pylist(),
+    "arrow": lambda path: ipc.open_file(path).read_all().to_pylist(),
+    "json": lambda path: list(map(json.loads, path.read_text().splitlines())),
+    "csv": lambda path: [
+        {**row, "positions": json.loads(row["positions"])} for row in csv.read_csv(path).to_pylist()
+    ],
+}
+
+
+@pytest.mark.parametrize("suffix", READERS)
+def test_every_format_is_written(suffix: str, cli: Run, write: Write) -> None:
+    done = cli("run", QUERY, write(), *LOCAL, "-o", f"m.{suffix}")
+    assert done.exit_code == 0, done.output
+    assert f"2 matches written to m.{suffix}" in done.stdout
+    rows = READERS[suffix](Path(f"m.{suffix}"))
+    assert [row["positions"] for row in rows] == [[0, 1], [0, 2]]
+
+
+@pytest.mark.parametrize("suffix", READERS)
+def test_no_matches_are_a_file_without_rows(suffix: str, cli: Run, write: Write) -> None:
+    done = cli("run", QUERY, write(type=["X"] * 5), *LOCAL, "-o", f"m.{suffix}")
+    assert "0 matches" in done.stdout
+    assert READERS[suffix](Path(f"m.{suffix}")) == []
+
+
+def test_an_output_is_not_replaced_unasked(cli: Run, write: Write) -> None:
+    Path("m.csv").write_text("precious")
+    refused = cli("run", QUERY, write(), *LOCAL, "-o", "m.csv")
+    assert refused.exit_code == 1
+    assert "--overwrite" in refused.stderr
+    assert Path("m.csv").read_text() == "precious"
+    assert cli("run", QUERY, write(), *LOCAL, "-o", "m.csv", "--overwrite").exit_code == 0
+    assert "positions" in Path("m.csv").read_text()
+
+
+def test_the_events_are_not_overwritten(cli: Run, write: Write) -> None:
+    refused = cli("run", QUERY, write(), *LOCAL, "-o", "events.parquet", "--overwrite")
+    assert refused.exit_code == 1
+    assert pq.read_table("events.parquet").num_rows == 5
+
+
+def test_half_a_result_is_not_left_behind(cli: Run, write: Write) -> None:
+    times = events()["ts"].to_pylist()
+    path = write(ts=[*times[:3], times[0], times[4]])
+    failed = cli("run", QUERY, path, *LOCAL, "-o", "m.parquet")
+    assert failed.exit_code == 1
+    assert not Path("m.parquet").exists()
+
+
+def test_a_query_may_stand_in_a_file(cli: Run, write: Write) -> None:
+    Path("q.ceql").write_text(QUERY)
+    Path("odd name").write_text(QUERY)
+    assert "2 matches" in cli("run", "q.ceql", write(), *LOCAL).stdout
+    assert "2 matches" in cli("run", "@odd name", write(), *LOCAL).stdout
+
+
+def test_events_without_types_are_events(cli: Run, write: Write) -> None:
+    query = "SELECT * FROM S WHERE EVENT AS a FILTER a[price > 10]"
+    shown = cli("run", query, write(), "--engine", "local", "--type", "none")
+    assert "2 matches" in shown.stdout
+
+
+def test_sort_puts_events_in_order(cli: Run, write: Write) -> None:
+    times = events()["ts"].to_pylist()
+    path = write(ts=times[::-1])
+    assert cli("run", QUERY, path, *LOCAL).exit_code == 1
+    shown = cli("run", QUERY, path, *LOCAL, "--sort")
+    assert shown.exit_code == 0, shown.output
+
+
+def test_keys_and_units_can_be_said(cli: Run, write: Write) -> None:
+    path = write(ts=[0, 1000, 2000, 3000, 60_000])
+    shown = cli("run", QUERY, path, *LOCAL, "--unit", "ms", "--key", "name")
+    assert "1 match" in shown.stdout
+
+
+def test_progress_is_not_written_to_a_pipe(cli: Run, write: Write) -> None:
+    assert cli("run", QUERY, write(), *LOCAL).stderr == ""
