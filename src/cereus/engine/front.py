@@ -138,8 +138,10 @@ class Front:
         if own is not None:
             batch = batch.take(pa.array(own))
         times = self._times(batch, first_row)
-        places, classes = self.letters.classify(batch, self.known)
         everyone = self.plan.position_sensitive
+        # consumption across keys must know how far each key has come, so no event is dropped
+        keep_all = everyone and not self.grouped
+        places, classes = self.letters.classify(batch, self.known, keep_all=keep_all)
         keys = self._keys(batch, None if everyone else places)
         self._check_order("time", times, keys, places, first_row)
         positions = self._positions(keys, places, everyone, first_row)

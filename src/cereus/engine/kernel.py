@@ -507,14 +507,17 @@ class Kernel:
         """The states that some key's configurations are in."""
         return np.unique(np.asarray(self.carry)[:, 0])
 
-    def begin_all_anew(self):
-        """Every key's evaluation starts anew after its last event (CONSUME BY ANY)."""
+    def begin_others_anew(self, key):
+        """Every other key's evaluation starts anew after its last event (CONSUME BY ANY)."""
         keys = self.last_position.shape[0]
+        own = np.asarray(self.carry)[self.carry_from[key] : self.carry_from[key + 1]]
         counts = (np.asarray(self.last_position) >= 0).astype(np.int64)
+        counts[key] = len(own)
         starts = np.zeros(keys + 1, np.int64)
         np.cumsum(counts, out=starts[1:])
         carry = np.zeros((int(starts[-1]), 3), np.int32)
         carry[:, 0] = self.table.initial
+        carry[starts[key] : starts[key + 1]] = own
         self.carry_from = starts
         self.carry = carry
 
@@ -713,7 +716,8 @@ class Kernel:
                     return False
                 continue
             if depth == 0:
-                self.walk_end = wide[n, 0]
+                # the last event shown is not the last of the match if that is not selected
+                self.walk_end = wide[n, 0] if self.open_ended else self.base + self.event
                 if self.open_ended and self.windowed:
                     self._push_siblings(n)
                     bound = self.walk_bound = self.known_floors[wide[n, 0] - known_from]

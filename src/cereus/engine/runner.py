@@ -214,7 +214,7 @@ class Runner:
         for stretch in events.runs():
             yield from self._run(stretch)
             if self.kernel.has_produced:
-                self.kernel.begin_all_anew()
+                self.kernel.begin_others_anew(int(stretch.keys[0]))
 
     def _run(self, events: Events) -> Iterator[Found]:
         self._know_letters(events)

@@ -10,6 +10,7 @@ from cereus.automata.automaton import Automaton, Label, marks
 from cereus.automata.correlate import Correlated
 from cereus.errors import RefusedError
 from cereus.lang import cel
+from cereus.lang import expression as ex
 from cereus.lang.expression import Expression, attributes, variables, without_variable
 from cereus.plan.rewrite import is_local
 from cereus.plan.tests import EventTest, TestSet, conjuncts
@@ -39,18 +40,22 @@ class Leaf:
     type: str
     stream: str | None
     label: Label
+    conditions: tuple[Expression, ...] = ()
 
 
 @dataclass
 class Lowering:
-    """What all parts of one formula share: the tests, and the names of the streams it reads.
+    """What all parts of one formula share: the tests, and the streams that it tells apart.
 
-    `streams` is empty when events do not say which stream they came on.
+    `streams` is empty when events do not say which stream they came on, or nobody asks. Without
+    a FROM, there may be `others`, streams that the query does not mention.
     """
 
     tests: TestSet
     streams: tuple[str, ...]
     only_stream: str | None = None
+    stream_column: str | None = None
+    others: bool = False
     compared: set[tuple[str, ...]] = field(default_factory=set)
     """The attributes that conditions between events read."""
 
@@ -96,11 +101,21 @@ class Lowering:
             if self.only_stream is not None:
                 label.add(f"{self.only_stream}>{node.name}")
             return [Leaf(node.name, None, frozenset(label))]
-        return [
+        leaves = [
             Leaf(node.name, stream, frozenset({node.name, f"{stream}>{node.name}"}))
             for stream in self.streams
             if node.stream in (None, stream)
         ]
+        if self.others and node.stream is None:
+            elsewhere = (self._not_from(self.streams),)
+            leaves.append(Leaf(node.name, None, frozenset({node.name}), elsewhere))
+        return leaves
+
+    def _not_from(self, streams: tuple[str, ...]) -> Expression:
+        """The condition that an event came on none of these streams."""
+        assert self.stream_column is not None
+        column = ex.Attribute((self.stream_column,))
+        return ex.Or((ex.IsNull(column), ex.Not(ex.In(column, tuple(map(ex.Literal, streams))))))
 
     def _events(self, node: cel.Type, filters: tuple[Expression, ...]) -> Automaton:
         """A type under filters on its own variables: the filters become part of the test."""
@@ -110,7 +125,7 @@ class Lowering:
             test = EventTest(
                 None if leaf.type == ANY_TYPE else leaf.type,
                 leaf.stream,
-                tuple(without_variable(c) for c in conditions),
+                (*leaf.conditions, *(without_variable(c) for c in conditions)),
             )
             automata.append(make.Atom(self.tests.bit(test), leaf.label))
         whole = automata[0]
@@ -124,7 +139,7 @@ class Lowering:
         node = body
         while not isinstance(node, cel.Type):
             if isinstance(node, cel.Filter):
-                conditions.append(_as_condition(node.predicate))
+                conditions.append(self._as_condition(node.predicate))
                 node = node.body
             elif isinstance(node, cel.As):
                 node = node.body
@@ -136,6 +151,28 @@ class Lowering:
             tuple(conditions),
             negated=True,
         )
+
+    def _as_condition(self, predicate: cel.Predicate) -> Expression:
+        """A filter on a single event as one condition on it."""
+        match predicate:
+            case cel.Holds(condition):
+                return self._of_its_stream(condition)
+            case cel.AllOf(operands):
+                return ex.And(tuple(map(self._as_condition, operands)))
+            case cel.AnyOf(operands):
+                return ex.Or(tuple(map(self._as_condition, operands)))
+        raise TypeError(f"not a predicate: {predicate!r}")
+
+    def _of_its_stream(self, condition: Expression) -> Expression:
+        """What `S>R[…]` asks of an event; it is true of an event of another stream."""
+        named = {variable.rpartition(">")[0] for variable in variables(condition)}
+        streams = sorted(named - {"", self.only_stream})
+        if not streams:
+            return without_variable(condition)
+        if not self.streams:
+            return ex.Literal(True)
+        elsewhere = [self._not_from((stream,)) for stream in streams]
+        return ex.Or((*elsewhere, without_variable(condition)))
 
     # ------------------------------------------------------------ filters
 
@@ -176,20 +213,6 @@ def _event_under_filters(
         event, filters = _event_under_filters(formula.body)
         return event, (*filters, *conjuncts(formula.predicate.condition))
     return None, ()
-
-
-def _as_condition(predicate: cel.Predicate) -> Expression:
-    """A filter on a single event as one condition on it."""
-    from cereus.lang import expression as ex
-
-    match predicate:
-        case cel.Holds(condition):
-            return without_variable(condition)
-        case cel.AllOf(operands):
-            return ex.And(tuple(map(_as_condition, operands)))
-        case cel.AnyOf(operands):
-            return ex.Or(tuple(map(_as_condition, operands)))
-    raise TypeError(f"not a predicate: {predicate!r}")
 
 
 # ---------------------------------------------------------------- how matches end

@@ -11,7 +11,7 @@ import pyarrow as pa
 from cereus.automata.automaton import Automaton, Label, marks
 from cereus.automata.selection import BEGINS_UNSEEN, Named
 from cereus.errors import QueryError, RefusedError, UnknownNameError, did_you_mean
-from cereus.lang import cel
+from cereus.lang import cel, scope
 from cereus.lang.check import check, coerce
 from cereus.lang.expression import Expression, attributes
 from cereus.plan.lower import Lowering, ends_marked, select
@@ -135,13 +135,29 @@ def build(
     return plan
 
 
-def _stream_names(query: cel.Query, stream: Stream) -> tuple[tuple[str, ...], str | None]:
-    """The streams to tell apart, or the only one there is."""
+def _stream_names(
+    query: cel.Query, stream: Stream
+) -> tuple[tuple[str, ...], str | None, str | None, bool]:
+    """The streams to tell apart, or the only one there is; their column; whether more may come."""
     if stream.stream is None:
-        return (), query.streams[0] if len(query.streams) == 1 else None
-    named = {n.stream for n in query.formula.walk() if isinstance(n, cel.Type)} - {None}
-    streams = query.streams or tuple(sorted(str(name) for name in named))
-    return streams, None
+        return (), query.streams[0] if len(query.streams) == 1 else None, None, False
+    streams = query.streams or tuple(sorted(_mentioned_streams(query)))
+    return streams, None, stream.stream, not query.streams
+
+
+def _mentioned_streams(query: cel.Query) -> set[str]:
+    """The streams that a type `S>R`, a filter, a projection or the output names."""
+    names = [output.variable for output in query.select or ()]
+    streams = []
+    for node in query.formula.walk():
+        if isinstance(node, cel.Type):
+            streams.append(node.stream or "")
+        elif isinstance(node, cel.Filter):
+            names.extend(name for name, _ in scope.mentioned(node.predicate))
+        elif isinstance(node, cel.Project):
+            names.extend(node.variables)
+    streams.extend(name.rpartition(">")[0] for name in names)
+    return set(streams) - {""}
 
 
 def _check_streams(query: cel.Query, stream: Stream) -> None:

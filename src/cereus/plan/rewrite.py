@@ -14,10 +14,12 @@ from cereus.lang.expression import Attribute, Expression, rebuild, variables
 Rule = Callable[[cel.Formula], cel.Formula]
 
 
-def bottom_up(formula: cel.Formula, change: Rule) -> cel.Formula:
+def bottom_up(formula: cel.Formula, change: Rule, *, into_not: bool = True) -> cel.Formula:
     """`change` applied to every part of a formula, the inner parts first."""
+    if isinstance(formula, cel.Not) and not into_not:
+        return change(formula)
     parts = {
-        each.name: bottom_up(value, change)
+        each.name: bottom_up(value, change, into_not=into_not)
         for each in fields(formula)
         if isinstance(value := getattr(formula, each.name), cel.Formula)
     }
@@ -47,7 +49,7 @@ def split_filters(formula: cel.Formula) -> cel.Formula:
                 return whole
         return node
 
-    return bottom_up(formula, split)
+    return bottom_up(formula, split, into_not=False)  # the body of a NOT is one test
 
 
 def push_filters(formula: cel.Formula) -> cel.Formula:
@@ -66,7 +68,7 @@ def push_filters(formula: cel.Formula) -> cel.Formula:
             return node
         return _push(node.body, next(iter(names)), condition) or node
 
-    return bottom_up(formula, push)
+    return bottom_up(formula, push, into_not=False)
 
 
 RULES: tuple[Rule, ...] = (split_filters, push_filters)

@@ -46,18 +46,19 @@ class Match:
 
 @dataclass(eq=False)
 class Stream:
-    """S: a sequence of events, and which of their columns say type, time and stream."""
+    """S: a sequence of events, and which of their columns say type and stream (or the only one)."""
 
     events: Sequence[Event]
     type: str | None = "type"
     stream: str | None = None
+    only_stream: str | None = None
     _memo: dict[tuple[cel.Formula, int, int], frozenset[Valuation]] = field(default_factory=dict)
 
     def labels(self, node: cel.Type, j: int) -> frozenset[str] | None:
         """The variables that mark event j when it matches `R` or `S>R`, else None."""
         event = self.events[j]
         name = NO_TYPE if self.type is None else event[self.type]
-        source = None if self.stream is None else event[self.stream]
+        source = self.only_stream if self.stream is None else event[self.stream]
         if node.name not in (ANY_TYPE, name) or node.stream not in (None, source):
             return None
         return frozenset({node.name} if source is None else {node.name, f"{source}>{node.name}"})
@@ -350,4 +351,5 @@ def _partition(
         assert time is not None, "a window in time needs a time"
         return time(events[position])
 
-    return _Partition(query, Stream(events, type, stream), [], measure)
+    only = query.streams[0] if len(query.streams) == 1 else None
+    return _Partition(query, Stream(events, type, stream, only), [], measure)
