@@ -28,16 +28,58 @@ PLACE = "¬"
 PLACE_ONLY: Label = frozenset({PLACE})
 
 
+class Slot(NamedTuple):
+    """A place for one value that a run remembers: side `side` of comparison `number`.
+
+    The slots of equalities sort first, so that runs can be found by their values.
+    """
+
+    by_order: bool
+    number: int
+    side: int
+
+
+class Check(NamedTuple):
+    """The slot's value `op` the value in the event's column must hold; without a slot, the value
+    in `column` is compared with the one in `other`. Nothing holds of NULL, but `differs`."""
+
+    op: str
+    slot: Slot | None
+    column: int
+    other: int = -1
+
+
+class Update(NamedTuple):
+    """The slot takes the value in the event's column: `set`, or the `min` or `max` of both."""
+
+    slot: Slot
+    how: str
+    column: int
+
+
 class Move(NamedTuple):
-    """Read an event, mark it with the variables of `label` (maybe none), go to `target`."""
+    """Read an event, mark it with the variables of `label` (maybe none), go to `target`.
+
+    With registers (`automata.registers`) a move may also check slots and update them.
+    """
 
     label: Label
     target: State
+    checks: tuple[Check, ...] = ()
+    updates: tuple[Update, ...] = ()
+
+    def joined(self, other: Move, label: Label, target: State) -> Move:
+        """Both moves made at once."""
+        return Move(label, target, self.checks + other.checks, self.updates + other.updates)
 
 
 def marks(label: Label) -> bool:
     """Whether the event gets into the complex event."""
     return bool(label) and label != PLACE_ONLY
+
+
+Slots = frozenset[Slot]
+NO_SLOTS: Slots = frozenset()
 
 
 class Automaton(ABC):
@@ -56,6 +98,10 @@ class Automaton(ABC):
     def goes_on(self, state: State) -> bool:
         """False when no move can leave the state; a cheap, local form of trimming."""
         return True
+
+    def slots(self, state: State) -> Slots:
+        """The slots that are set in a state."""
+        return NO_SLOTS
 
 
 States = frozenset[State]

@@ -8,12 +8,14 @@ from itertools import product
 from typing import Any
 
 from cereus.automata.automaton import (
+    NO_SLOTS,
     NOTHING,
     PLACE_ONLY,
     Automaton,
     Label,
     Letter,
     Move,
+    Slots,
     State,
     marks,
     targets,
@@ -66,6 +68,9 @@ class Wrapped(Automaton):
     def goes_on(self, state: State) -> bool:
         return self.body.goes_on(state)
 
+    def slots(self, state: State) -> Slots:
+        return self.body.slots(state)
+
 
 @dataclass(frozen=True)
 class Bind(Wrapped):
@@ -74,8 +79,10 @@ class Bind(Wrapped):
     variable: str
 
     def moves(self, state: State, letter: Letter) -> Iterator[Move]:
-        for label, target in self.body.moves(state, letter):
-            yield Move(label | {self.variable} if marks(label) else label, target)
+        for move in self.body.moves(state, letter):
+            if marks(move.label):
+                move = move._replace(label=move.label | {self.variable})
+            yield move
 
 
 @dataclass(frozen=True)
@@ -99,8 +106,8 @@ class Projection(Wrapped):
     variables: frozenset[str]
 
     def moves(self, state: State, letter: Letter) -> Iterator[Move]:
-        for label, target in self.body.moves(state, letter):
-            yield Move(label & self.variables, target)
+        for move in self.body.moves(state, letter):
+            yield move._replace(label=move.label & self.variables)
 
 
 @dataclass(frozen=True)
@@ -116,6 +123,9 @@ class Pair(Automaton):
     def goes_on(self, state: Any) -> bool:
         return self.part(state[0]).goes_on(state[1])
 
+    def slots(self, state: Any) -> Slots:
+        return self.part(state[0]).slots(state[1])
+
 
 @dataclass(frozen=True)
 class Union(Pair):
@@ -126,8 +136,8 @@ class Union(Pair):
 
     def moves(self, state: Any, letter: Letter) -> Iterator[Move]:
         tag, inner = state
-        for label, target in self.part(tag).moves(inner, letter):
-            yield Move(label, (tag, target))
+        for move in self.part(tag).moves(inner, letter):
+            yield move._replace(target=(tag, move.target))
 
     def accepts(self, state: Any) -> bool:
         return self.part(state[0]).accepts(state[1])
@@ -144,18 +154,18 @@ class Concatenation(Pair):
 
     def moves(self, state: Any, letter: Letter) -> Iterator[Move]:
         tag, inner = state
-        for label, target in self.part(tag).moves(inner, letter):
-            if tag == 2 and not label:
+        for move in self.part(tag).moves(inner, letter):
+            if tag == 2 and not move.label:
                 continue
             if tag:
-                yield Move(label, (1, target))
+                yield move._replace(target=(1, move.target))
                 continue
-            if self.left.goes_on(target):
-                yield Move(label, (0, target))
-            if self.left.accepts(target) and (label or not self.contiguous):
+            if self.left.goes_on(move.target):
+                yield move._replace(target=(0, move.target))
+            if self.left.accepts(move.target) and (move.label or not self.contiguous):
                 seam = 2 if self.contiguous else 1
                 for begin in self.right.initial():
-                    yield Move(label, (seam, begin))
+                    yield move._replace(target=(seam, begin))
 
     def accepts(self, state: Any) -> bool:
         return state[0] == 1 and self.right.accepts(state[1])
@@ -173,19 +183,22 @@ class Repetition(Automaton):
 
     def moves(self, state: Any, letter: Letter) -> Iterator[Move]:
         at_seam, inner = state
-        for label, target in self.body.moves(inner, letter):
-            if at_seam and not label:
+        for move in self.body.moves(inner, letter):
+            if at_seam and not move.label:
                 continue
-            yield Move(label, (0, target))
-            if self.body.accepts(target) and (label or not self.contiguous):
+            yield move._replace(target=(0, move.target))
+            if self.body.accepts(move.target) and (move.label or not self.contiguous):
                 for begin in self.body.initial():
-                    yield Move(label, (int(self.contiguous), begin))
+                    yield move._replace(target=(int(self.contiguous), begin))
 
     def accepts(self, state: Any) -> bool:
         return not state[0] and self.body.accepts(state[1])
 
     def goes_on(self, state: Any) -> bool:
         return self.body.goes_on(state[1])
+
+    def slots(self, state: Any) -> Slots:
+        return self.body.slots(state[1])
 
 
 @dataclass(frozen=True)
@@ -199,15 +212,18 @@ class Anchored(Automaton):
 
     def moves(self, state: Any, letter: Letter) -> Iterator[Move]:
         first, inner = state
-        for label, target in self.body.moves(inner, letter):
-            if label or not first:
-                yield Move(label, (False, target))
+        for move in self.body.moves(inner, letter):
+            if move.label or not first:
+                yield move._replace(target=(False, move.target))
 
     def accepts(self, state: Any) -> bool:
         return not state[0] and self.body.accepts(state[1])
 
     def goes_on(self, state: Any) -> bool:
         return self.body.goes_on(state[1])
+
+    def slots(self, state: Any) -> Slots:
+        return self.body.slots(state[1])
 
 
 @dataclass(frozen=True)
@@ -220,16 +236,19 @@ class Product(Pair):
     def moves(self, state: Any, letter: Letter) -> Iterator[Move]:
         first, second = state
         rights = list(self.right.moves(second, letter))
-        for label, target in self.left.moves(first, letter):
-            for other, target2 in rights:
-                if label == other:
-                    yield Move(label, (target, target2))
+        for move in self.left.moves(first, letter):
+            for other in rights:
+                if move.label == other.label:
+                    yield move.joined(other, move.label, (move.target, other.target))
 
     def accepts(self, state: Any) -> bool:
         return self.left.accepts(state[0]) and self.right.accepts(state[1])
 
     def goes_on(self, state: Any) -> bool:
         return self.left.goes_on(state[0]) and self.right.goes_on(state[1])
+
+    def slots(self, state: Any) -> Slots:
+        return self.left.slots(state[0]) | self.right.slots(state[1])
 
 
 WAITING, DONE = "waiting", "done"
@@ -248,10 +267,11 @@ class Interleaving(Pair):
 
     def moves(self, state: Any, letter: Letter) -> Iterator[Move]:
         lefts = list(self._side(self.left, state[0], letter))
-        for label2, target2 in self._side(self.right, state[1], letter):
-            for label1, target1 in lefts:
-                if (target1, target2) != (DONE, DONE):
-                    yield Move(label1 | label2, (target1, target2))
+        for right in self._side(self.right, state[1], letter):
+            for left in lefts:
+                if (left.target, right.target) != (DONE, DONE):
+                    target = (left.target, right.target)
+                    yield left.joined(right, left.label | right.label, target)
 
     @staticmethod
     def _side(body: Automaton, state: State, letter: Letter) -> Iterator[Move]:
@@ -276,6 +296,13 @@ class Interleaving(Pair):
     def goes_on(self, state: Any) -> bool:
         return True
 
+    def slots(self, state: Any) -> Slots:
+        found = NO_SLOTS
+        for body, side in ((self.left, state[0]), (self.right, state[1])):
+            if side not in (WAITING, DONE):
+                found |= body.slots(side)
+        return found
+
 
 @dataclass(frozen=True)
 class Guarded(Pair):
@@ -295,11 +322,14 @@ class Guarded(Pair):
         if any(self.right.accepts(q) for q in reached):
             return
         ahead = reached | frozenset(self.right.initial())
-        for label, target in self.left.moves(inner, letter):
-            yield Move(label, (target, ahead))
+        for move in self.left.moves(inner, letter):
+            yield move._replace(target=(move.target, ahead))
 
     def accepts(self, state: Any) -> bool:
         return self.left.accepts(state[0])
 
     def goes_on(self, state: Any) -> bool:
         return self.left.goes_on(state[0])
+
+    def slots(self, state: Any) -> Slots:
+        return self.left.slots(state[0])

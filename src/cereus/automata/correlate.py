@@ -135,13 +135,12 @@ class Correlated(Automaton):
 
     def moves(self, state: Any, letter: Letter) -> Iterator[Move]:
         inner, memories = state
-        for label, target in self.body.moves(inner, letter):
-            after = memories
-            if not label.isdisjoint(self.names):
-                after = self._remember(memories, label, letter)
-                if after is None:
-                    continue
-            yield Move(label, (target, after))
+        for move in self.body.moves(inner, letter):
+            after: tuple[Memory, ...] | None = memories
+            if not move.label.isdisjoint(self.names):
+                after = self._remember(memories, move.label, letter)
+            if after is not None:
+                yield move._replace(target=(move.target, after))
 
     def accepts(self, state: Any) -> bool:
         inner, memories = state

@@ -24,6 +24,7 @@ from cereus.automata.automaton import (
     Automaton,
     Letter,
     Move,
+    Slots,
     State,
     States,
     marks,
@@ -42,18 +43,20 @@ class Strict(Automaton):
 
     def moves(self, state: Any, letter: Letter) -> Iterator[Move]:
         phase, inner = state
-        for label, target in self.body.moves(inner, letter):
-            if marks(label):
-                if phase < 3:
-                    yield Move(label, (2, target))
-            else:
-                yield Move(label, (1 if phase == 1 else 3, target))
+        for move in self.body.moves(inner, letter):
+            if not marks(move.label):
+                yield move._replace(target=(1 if phase == 1 else 3, move.target))
+            elif phase < 3:
+                yield move._replace(target=(2, move.target))
 
     def accepts(self, state: Any) -> bool:
         return self.body.accepts(state[1])
 
     def goes_on(self, state: Any) -> bool:
         return self.body.goes_on(state[1])
+
+    def slots(self, state: Any) -> Slots:
+        return self.body.slots(state[1])
 
 
 NONE: States = frozenset()

@@ -12,10 +12,20 @@ import pyarrow as pa
 
 from cereus.engine import snapshot
 from cereus.engine.event_results import EventResults, EventShape
+from cereus.engine.general import GeneralReplayRunner, GeneralRunner
 from cereus.engine.replay import ReplayRunner
 from cereus.engine.results import Results, needed_payload
 from cereus.engine.runner import Limits, Runner
 from cereus.plan.plan import Plan
+
+
+RUNNERS: dict[tuple[bool, bool], type[Runner]] = {
+    (False, False): Runner,
+    (False, True): ReplayRunner,
+    (True, False): GeneralRunner,
+    (True, True): GeneralReplayRunner,
+}
+"""By whether events are compared with each other, and whether a windowed strategy chooses."""
 
 
 class Executor(ABC):
@@ -73,7 +83,7 @@ class PatternExecutor(Executor):
         shape: EventShape | None = None,
     ) -> None:
         self.plan = plan
-        kind = Runner if plan.replayed is None else ReplayRunner
+        kind = RUNNERS[plan.remembers_values, plan.replayed is not None]
         carried = () if shape is None else shape.payload(plan.query)
         self.runner = kind(
             plan,

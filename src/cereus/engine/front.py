@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from cereus.engine import codes
 from cereus.engine.columns import Clock, as_integers, read
+from cereus.engine.compared import ComparedColumns
 from cereus.engine.keys import KeyIndex
 from cereus.engine.letters import Letters
 from cereus.errors import DataError, did_you_mean
@@ -54,6 +55,7 @@ class Events:
     known_floors: Ints = field(default_factory=lambda: NO_INTS)
     waiting: Codes = field(default_factory=lambda: np.zeros(0, np.int32))
     letters: list[int] = field(default_factory=list)
+    columns: Ints = field(default_factory=lambda: np.zeros((1, 0), np.int64))
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -63,6 +65,8 @@ class Events:
             setattr(self, name, getattr(self, name)[order])
         if len(self.times):
             self.times = self.times[order]
+        if self.columns.shape[1]:
+            self.columns = np.ascontiguousarray(self.columns[:, order])
 
     def places_of(self, key: int) -> slice | Ints:
         """Where the events of one key stand."""
@@ -99,6 +103,7 @@ class Events:
             base=self.base + begin,
             waiting=self.waiting[part],
             letters=self.letters[part],
+            columns=np.ascontiguousarray(self.columns[:, part]),
         )
 
 
@@ -118,6 +123,7 @@ class Front:
             (stream.stream,) if stream.stream else None,
             schema,
         )
+        self.compared = ComparedColumns(plan.columns_compared)
         self.known: dict[int, int] = {}
         self._key_fields = [_field(schema, path) for path in plan.keys]
         self.row = 0
@@ -162,6 +168,7 @@ class Front:
             rows, whole, classes, shown, measures, floors, kept, keys,
             np.zeros(1, np.int32), np.array([len(places)]), self.grouped,
         )  # fmt: skip
+        events.columns = self.compared.read(batch, places)
         if self.plan.keys and self.grouped:
             order, events.key_of, events.group_ends = codes.group_rows(keys, len(self.keys))
             events.sorted_by(order)
@@ -170,6 +177,7 @@ class Front:
     def save(self) -> dict[str, Any]:
         return {
             "letters": list(self.known),
+            "strings": self.compared.strings,
             "keys": self.keys.save(),
             "row": self.row,
             "seen": self.seen,
@@ -179,6 +187,7 @@ class Front:
     def restore(self, saved: dict[str, Any]) -> None:
         self.known.update((letter, place) for place, letter in enumerate(saved["letters"]))
         self.keys.restore(saved["keys"])
+        self.compared.strings.update(saved["strings"])
         self.row, self.seen, self.latest = saved["row"], saved["seen"], saved["latest"]
 
     # ------------------------------------------------------------ columns

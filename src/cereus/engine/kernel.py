@@ -1,11 +1,14 @@
 """The kernel: classified events in, matches out. Pure Python to read, compiled by Cython to run.
 
-**Configurations.** The automaton is I/O-deterministic (`engine.table`), so the partial matches in
-one state differ in what they marked. A state s holds them as
+**Configurations.** A configuration is a state with the values in its slots (none, for patterns
+that do not compare events), and holds all partial matches that agree on both:
 
-* `root[s]`  a heap of partial matches that have marked events (0: none), and
-* `empty[s]` the partial match that has shown nothing: NONE, UNSTARTED, or the node of the event
+* `root[c]`  a heap of partial matches that have marked events (0: none), and
+* `empty[c]` the partial match that has shown nothing: NONE, UNSTARTED, or the node of the event
   where it began unseen (a variable that is not selected).
+
+A state without slots has at most one configuration. The others are linked per state, and hashed by
+state and first slot, so that an equality finds the configurations that can satisfy it.
 
 **The forest.** Partial matches are shared, never copied. A node is 32 bytes: the event's ordinal,
 `start` (the measure of the latest first event among the matches below: its time, or its position), the `link` to the
@@ -36,6 +39,22 @@ UNKNOWN = cython.declare(cython.int, -2)
 UNMARKED = cython.declare(cython.int, 0)
 UNSEEN = cython.declare(cython.int, 1)
 NO_BOUND = cython.declare(cython.longlong, -(1 << 62))
+NULL = cython.declare(cython.longlong, -(1 << 63))
+LOW_63 = cython.declare(cython.longlong, (1 << 63) - 1)
+PRIME = cython.declare(cython.ulonglong, 0x9E3779B97F4A7C15)
+
+# what a check asks, and how a slot is updated (`engine.table` writes the programs)
+LESS = cython.declare(cython.int, 0)
+LESS_OR_EQUAL = cython.declare(cython.int, 1)
+GREATER = cython.declare(cython.int, 2)
+GREATER_OR_EQUAL = cython.declare(cython.int, 3)
+EQUAL = cython.declare(cython.int, 4)
+NOT_EQUAL = cython.declare(cython.int, 5)
+DIFFERS = cython.declare(cython.int, 6)
+KEEP = cython.declare(cython.int, 0)
+TAKE = cython.declare(cython.int, 1)
+SMALLEST = cython.declare(cython.int, 2)
+LARGEST = cython.declare(cython.int, 3)
 
 FINISHED, CHUNK_FULL, OVER_LIMIT = 0, 1, 2
 
@@ -50,6 +69,9 @@ class Kernel:
     edges: cython.int[::1]
     accepting: cython.uchar[::1]
     gap_to: cython.int[::1]
+    gap_copy: cython.int[::1]
+    slot_counts: cython.int[::1]
+    programs: cython.int[::1]
 
     # the forest: one (n, 4) int64 array, seen also as (n, 8) int32
     #   int64 0: event ordinal, 1: start;  int32 4: link, 5: left, 6: right, 7: label * 256 + rank
@@ -58,20 +80,34 @@ class Kernel:
     used: cython.int
     sweep_at: cython.int
 
-    # configurations of the key at hand; a pending row is (state, root, empty) on its way in
+    # the states in use, and the configurations of each
     active: cython.int[::1]
     is_active: cython.uchar[::1]
+    first: cython.int[::1]
+    n_active: cython.int
     root: cython.int[::1]
     empty: cython.int[::1]
-    n_active: cython.int
+    values: cython.longlong[:, ::1]
+    state_of: cython.int[::1]
+    following: cython.int[::1]
+    preceding: cython.int[::1]
+    chain: cython.int[::1]
+    buckets: cython.int[::1]
+    n_slots: cython.int
+    free: cython.int
+    n_configurations: cython.int
+    made: cython.int
+
+    # configurations on their way: (state, root, empty, is the root new), and their values
     pending: cython.int[:, ::1]
+    pending_values: cython.longlong[:, ::1]
     n_pending: cython.int
 
-    # configurations of every key between calls: rows (state, root, empty) carry_from[k] …
+    # configurations of every key between calls: rows (state, root, empty, values …)
     carry_from: cython.longlong[::1]
-    carry: cython.int[:, ::1]
+    carry: cython.longlong[:, ::1]
     fresh_from: cython.longlong[::1]
-    fresh: cython.int[:, ::1]
+    fresh: cython.longlong[:, ::1]
     n_fresh: cython.longlong
     last_position: cython.longlong[::1]
     last_floor: cython.longlong[::1]
@@ -81,6 +117,7 @@ class Kernel:
     positions: cython.longlong[::1]
     measures: cython.longlong[::1]
     floors: cython.longlong[::1]
+    columns: cython.longlong[:, ::1]
     shown: cython.longlong[::1]
     key_of: cython.int[::1]
     group_ends: cython.longlong[::1]
@@ -99,6 +136,7 @@ class Kernel:
     consuming: cython.bint
     limit: cython.longlong
     max_nodes: cython.longlong
+    max_configurations: cython.longlong
     with_labels: cython.bint
     report_from: cython.longlong
     watching: cython.bint
@@ -112,6 +150,7 @@ class Kernel:
     walk_bound: cython.longlong
     walk_end: cython.longlong
     reporting: cython.int
+    report_next: cython.int
     reported: cython.longlong
     out_events: cython.longlong[::1]
     out_labels: cython.int[::1]
@@ -131,6 +170,8 @@ class Kernel:
         self.consuming = options.consuming
         self.limit = -1 if options.limit is None else options.limit
         self.max_nodes = options.max_nodes
+        self.max_configurations = options.max_configurations
+        self.n_slots = options.slots
         self.with_labels = options.with_labels
         self.watching = options.watching
         self.report_from = 0
@@ -138,18 +179,24 @@ class Kernel:
         self.used = 1
         self.sweep_at = 1 << 16
         self.pending = np.zeros((64, 4), np.int32)
+        self.pending_values = np.zeros((64, max(1, self.n_slots)), np.int64)
         self.stack = np.zeros((256, 2), np.int32)
         self.path = np.zeros(64, np.int64)
         self.path_label = np.zeros(64, np.int32)
-        self.fresh = np.zeros((64, 3), np.int32)
+        self.fresh = np.zeros((64, 3 + self.n_slots), np.int64)
         self.n_active = 0
-        self.root = np.zeros(0, np.int32)
-        self.empty = np.zeros(0, np.int32)
         self.active = np.zeros(0, np.int32)
         self.is_active = np.zeros(0, np.uint8)
+        self.first = np.zeros(0, np.int32)
+        self._room_for_configurations(64)
+        self.free = NONE
+        self.n_configurations = 0
+        self.made = 0
+        self.columns = np.zeros((1, 0), np.int64)
         self.load_table()
         self.clear_keys()
         self.reporting = -1
+        self.report_next = -1
         self.height = 0
         self.n_matches = 0
         self.n_cells = 0
@@ -165,12 +212,35 @@ class Kernel:
         self.edges = self.table.edges
         self.accepting = self.table.accepting
         self.gap_to = self.table.gap_to
+        self.gap_copy = self.table.gap_copy
+        self.slot_counts = self.table.slot_counts
+        self.programs = self.table.programs
         states = self.head.shape[0]
-        if states > self.root.shape[0]:
-            self.root = _longer(self.root, states, 0)
-            self.empty = _longer(self.empty, states, -1)
+        if states > self.active.shape[0]:
             self.active = _longer(self.active, states, 0)
             self.is_active = _longer(self.is_active, states, 0)
+            self.first = _longer(self.first, states, -1)
+
+    @cython.cfunc
+    def _room_for_configurations(self, size: cython.int) -> cython.int:
+        if self.made == 0:
+            self.values = np.zeros((0, max(1, self.n_slots)), np.int64)
+            self.root = self.empty = self.state_of = np.zeros(0, np.int32)
+            self.following = self.preceding = self.chain = np.zeros(0, np.int32)
+        self.root = _longer(self.root, size, 0)
+        self.empty = _longer(self.empty, size, -1)
+        self.state_of = _longer(self.state_of, size, -1)
+        self.following = _longer(self.following, size, -1)
+        self.preceding = _longer(self.preceding, size, -1)
+        self.chain = _longer(self.chain, size, -1)
+        self.values = _taller(self.values, size)
+        if self.n_slots:
+            self.buckets = np.full(2 * size, -1, np.int32)
+            c: cython.int
+            for c in range(self.made):
+                if self.state_of[c] >= 0 and self.slot_counts[self.state_of[c]]:
+                    self._enter_chain(c)
+        return 0
 
     @cython.cfunc
     def _set_nodes(self, nodes: object) -> cython.int:
@@ -256,7 +326,7 @@ class Kernel:
         self.n_pending = 0
         left: cython.bint = False
         for i in range(self.n_active):
-            if self._read(self.active[i], letter, ordinal, now):
+            if self._read(self.active[i], letter, e, ordinal, now):
                 left = True
         self._settle()
         if left:
@@ -268,15 +338,23 @@ class Kernel:
         """The state of the runs that have marked nothing; there is at most one."""
         i: cython.int
         for i in range(self.n_active):
-            if self.empty[self.active[i]] == UNSTARTED:
-                return self.active[i]
+            c: cython.int = self.first[self.active[i]]
+            while c >= 0:
+                if self.empty[c] == UNSTARTED:
+                    return self.active[i]
+                c = self.following[c]
         return NONE
 
     @cython.cfunc
     def _read(
-        self, s: cython.int, letter: cython.int, ordinal: cython.longlong, now: cython.longlong
+        self,
+        s: cython.int,
+        letter: cython.int,
+        e: cython.longlong,
+        ordinal: cython.longlong,
+        now: cython.longlong,
     ) -> cython.bint:
-        """The configurations of state s read an event; whether the state is left by them."""
+        """The configurations of state s read an event; whether none of them is left there."""
         at: cython.int = self.head[s, letter]
         if at == UNKNOWN:
             self.table.expand(s, letter)
@@ -284,33 +362,129 @@ class Kernel:
             at = self.head[s, letter]
         if at == STAY:
             return False
-        r: cython.int = self.root[s]
+        column: cython.int = self.edges[at + 1]
+        c: cython.int
+        after: cython.int
+        if column < 0:
+            c = self.first[s]
+            while c >= 0:
+                after = self.following[c]
+                self._go(c, s, at, e, ordinal, now)
+                c = after
+        elif self.columns[column, e] != NULL:
+            # every move but staying asks the first slot to be equal to this column
+            c = self.buckets[self._bucket(s, self.columns[column, e])]
+            while c >= 0:
+                after = self.chain[c]
+                if self.state_of[c] == s and self.values[c, 0] == self.columns[column, e]:
+                    self._go(c, s, at, e, ordinal, now)
+                c = after
+        return self.first[s] < 0
+
+    @cython.cfunc
+    def _go(
+        self,
+        c: cython.int,
+        s: cython.int,
+        at: cython.int,
+        e: cython.longlong,
+        ordinal: cython.longlong,
+        now: cython.longlong,
+    ) -> cython.int:
+        """One configuration makes the moves at `at` in the table."""
+        r: cython.int = self.root[c]
         if r and self.wide[r, 1] < self.bound:
             r = 0
-        unseen: cython.int = self.empty[s]
+        unseen: cython.int = self.empty[c]
         if unseen > 0 and self.wide[unseen, 1] < self.bound:
             unseen = NONE
         stays: cython.bint = False
         k: cython.int
-        for k in range(self.edges[at]):
-            label: cython.int = self.edges[at + 1 + 2 * k]
-            to: cython.int = self.edges[at + 2 + 2 * k]
-            if label == UNMARKED:
-                if to == s:
-                    stays = True
+        if r or unseen != NONE:
+            for k in range(self.edges[at]):
+                move: cython.int = at + 2 + 4 * k
+                label: cython.int = self.edges[move]
+                to: cython.int = self.edges[move + 1]
+                if self.edges[move + 2] >= 0 and not self._holds(self.edges[move + 2], c, e):
+                    continue
+                if label == UNMARKED:
+                    if to == s:
+                        stays = True
+                    else:
+                        self._send(to, r, unseen, c, self.edges[move + 3], e)
+                elif label == UNSEEN:
+                    new: cython.int = self._node(ordinal, now, 0, UNSEEN)
+                    self._send(to, 0, new, c, self.edges[move + 3], e)
                 else:
-                    self._send(to, r, unseen)
-            elif label == UNSEEN:
-                self._send(to, 0, self._node(ordinal, now, 0, UNSEEN))
-            else:
-                self._send_new(to, self._mark(ordinal, now, label, r, unseen))
+                    new = self._mark(ordinal, now, label, r, unseen)
+                    self._send(to, new, NONE, c, self.edges[move + 3], e)
+                    self.pending[self.n_pending - 1, 3] = 1
         if stays:
-            self.root[s] = r
-            self.empty[s] = unseen
-            return r == 0 and unseen == NONE
-        self.root[s] = 0
-        self.empty[s] = NONE
+            self.root[c] = r
+            self.empty[c] = unseen
+        else:
+            self._drop(c)
+        return 0
+
+    @cython.cfunc
+    def _holds(self, at: cython.int, c: cython.int, e: cython.longlong) -> cython.bint:
+        """Whether all checks of a program hold: (op, slot or -1, column, other column) each."""
+        k: cython.int
+        for k in range(self.programs[at]):
+            op: cython.int = self.programs[at + 1 + 4 * k]
+            slot: cython.int = self.programs[at + 2 + 4 * k]
+            a: cython.longlong = self.columns[self.programs[at + 3 + 4 * k], e]
+            b: cython.longlong
+            if slot >= 0:
+                b = a
+                a = self.values[c, slot]
+            else:
+                b = self.columns[self.programs[at + 4 + 4 * k], e]
+            known: cython.bint = a != NULL and b != NULL
+            if op == DIFFERS:
+                if known and a == b:
+                    return False
+            elif not known:
+                return False
+            elif op == LESS:
+                if a >= b:
+                    return False
+            elif op == LESS_OR_EQUAL:
+                if a > b:
+                    return False
+            elif op == GREATER:
+                if a <= b:
+                    return False
+            elif op == GREATER_OR_EQUAL:
+                if a < b:
+                    return False
+            elif op == EQUAL:
+                if a != b:
+                    return False
+            elif a == b:
+                return False
         return True
+
+    @cython.cfunc
+    def _copy(
+        self, at: cython.int, c: cython.int, e: cython.longlong, row: cython.int
+    ) -> cython.int:
+        """The values that a configuration takes along: (how, slot, column) for each of them."""
+        k: cython.int
+        for k in range(self.programs[at]):
+            how: cython.int = self.programs[at + 1 + 3 * k]
+            value: cython.longlong = 0
+            if how != TAKE:
+                value = self.values[c, self.programs[at + 2 + 3 * k]]
+            if how != KEEP:
+                new: cython.longlong = self.columns[self.programs[at + 3 + 3 * k], e]
+                # NULL is the smallest value, and stays once it is in
+                if how == TAKE or new == NULL:
+                    value = new
+                elif value != NULL and (how == SMALLEST) == (new < value):
+                    value = new
+            self.pending_values[row, k] = value
+        return 0
 
     @cython.cfunc
     def _mark(
@@ -332,44 +506,137 @@ class Kernel:
         return n
 
     @cython.cfunc
-    def _send(self, to: cython.int, r: cython.int, unseen: cython.int) -> cython.int:
-        """Configurations go to another state; they arrive when all states have read the event."""
-        if r == 0 and unseen == NONE:
-            return 0
+    def _send(
+        self,
+        to: cython.int,
+        r: cython.int,
+        unseen: cython.int,
+        c: cython.int,
+        copy: cython.int,
+        e: cython.longlong,
+    ) -> cython.int:
+        """What configuration c holds goes to a state; it arrives when all have read the event."""
         n: cython.int = self.n_pending
         if n == self.pending.shape[0]:
             self.pending = _taller(self.pending, 2 * n)
+            self.pending_values = _taller(self.pending_values, 2 * n)
         self.pending[n, 0] = to
         self.pending[n, 1] = r
         self.pending[n, 2] = unseen
         self.pending[n, 3] = 0
+        if copy >= 0:
+            self._copy(copy, c, e, n)
         self.n_pending = n + 1
         return 0
 
     @cython.cfunc
-    def _send_new(self, to: cython.int, n: cython.int) -> cython.int:
-        """The same for a node that nothing points to yet, so that a heap may be hung below it."""
-        if n:
-            self._send(to, n, NONE)
-            self.pending[self.n_pending - 1, 3] = 1
-        return 0
-
-    @cython.cfunc
     def _settle(self) -> cython.int:
-        """What is on its way arrives, after every state has read the event."""
+        """What is on its way arrives, and joins what agrees with it on state and values."""
         i: cython.int
         for i in range(self.n_pending):
             to: cython.int = self.pending[i, 0]
             r: cython.int = self.pending[i, 1]
-            if not self.is_active[to]:
-                self.is_active[to] = 1
-                self.active[self.n_active] = to
-                self.n_active += 1
+            c: cython.int = self._find(to, i)
+            if c < 0:
+                c = self._new(to, i)
+            # a node that nothing points to yet may have a heap hung below it
             if self.pending[i, 3] and self.thin[r, 5] == 0:
-                self.root[to] = self._add(self.root[to], r)
+                self.root[c] = self._add(self.root[c], r)
             elif r:
-                self.root[to] = self._meld(self.root[to], r)
-            self.empty[to] = self._later(self.empty[to], self.pending[i, 2])
+                self.root[c] = self._meld(self.root[c], r)
+            self.empty[c] = self._later(self.empty[c], self.pending[i, 2])
+        return 0
+
+    # ------------------------------------------------------------ configurations
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _bucket(self, s: cython.int, value: cython.longlong) -> cython.longlong:
+        mixed: cython.ulonglong = cython.cast(cython.ulonglong, value & LOW_63)
+        mixed = (mixed ^ (mixed >> 29)) * PRIME + cython.cast(cython.ulonglong, s)
+        if not cython.compiled:
+            mixed = mixed & ((1 << 64) - 1)
+        return cython.cast(cython.longlong, (mixed >> 20) % self.buckets.shape[0])
+
+    @cython.cfunc
+    def _find(self, s: cython.int, row: cython.int) -> cython.int:
+        """The configuration of state s with the values of a pending row, or -1."""
+        slots: cython.int = self.slot_counts[s]
+        if slots == 0:
+            return self.first[s]
+        c: cython.int = self.buckets[self._bucket(s, self.pending_values[row, 0])]
+        k: cython.int
+        while c >= 0:
+            if self.state_of[c] == s:
+                k = 0
+                while k < slots and self.values[c, k] == self.pending_values[row, k]:
+                    k += 1
+                if k == slots:
+                    return c
+            c = self.chain[c]
+        return -1
+
+    @cython.cfunc
+    def _new(self, s: cython.int, row: cython.int) -> cython.int:
+        """A configuration of state s, with the values of a pending row."""
+        c: cython.int = self.free
+        if c >= 0:
+            self.free = self.following[c]
+        else:
+            if self.made == self.root.shape[0]:
+                self._room_for_configurations(2 * self.made)
+            c = self.made
+            self.made += 1
+        if not self.is_active[s]:
+            self.is_active[s] = 1
+            self.active[self.n_active] = s
+            self.n_active += 1
+        self.state_of[c] = s
+        self.root[c] = 0
+        self.empty[c] = NONE
+        self.preceding[c] = -1
+        self.following[c] = self.first[s]
+        if self.first[s] >= 0:
+            self.preceding[self.first[s]] = c
+        self.first[s] = c
+        self.n_configurations += 1
+        k: cython.int
+        if self.slot_counts[s]:
+            for k in range(self.slot_counts[s]):
+                self.values[c, k] = self.pending_values[row, k]
+            self._enter_chain(c)
+        return c
+
+    @cython.cfunc
+    def _enter_chain(self, c: cython.int) -> cython.int:
+        b: cython.longlong = self._bucket(self.state_of[c], self.values[c, 0])
+        self.chain[c] = self.buckets[b]
+        self.buckets[b] = c
+        return 0
+
+    @cython.cfunc
+    def _drop(self, c: cython.int) -> cython.int:
+        """Forget a configuration; its state may be left without any (`_forget_empty`)."""
+        s: cython.int = self.state_of[c]
+        if self.preceding[c] >= 0:
+            self.following[self.preceding[c]] = self.following[c]
+        else:
+            self.first[s] = self.following[c]
+        if self.following[c] >= 0:
+            self.preceding[self.following[c]] = self.preceding[c]
+        if self.slot_counts[s]:
+            b: cython.longlong = self._bucket(s, self.values[c, 0])
+            other: cython.int = self.buckets[b]
+            if other == c:
+                self.buckets[b] = self.chain[c]
+            else:
+                while self.chain[other] != c:
+                    other = self.chain[other]
+                self.chain[other] = self.chain[c]
+        self.state_of[c] = -1
+        self.following[c] = self.free
+        self.free = c
+        self.n_configurations -= 1
         return 0
 
     @cython.cfunc
@@ -387,7 +654,7 @@ class Kernel:
         i: cython.int
         for i in range(self.n_active):
             s: cython.int = self.active[i]
-            if self.root[s] or self.empty[s] != NONE:
+            if self.first[s] >= 0:
                 self.active[kept] = s
                 kept += 1
             else:
@@ -409,11 +676,12 @@ class Kernel:
                     to = self.table.expand_gap(s)
                     self.load_table()
                 if to != s:
-                    if to != NONE:
-                        self._send(to, self.root[s], self.empty[s])
-                    self.root[s] = 0
-                    self.empty[s] = NONE
                     moved = True
+                    while self.first[s] >= 0:
+                        c: cython.int = self.first[s]
+                        if to != NONE:
+                            self._send(to, self.root[c], self.empty[c], c, self.gap_copy[s], 0)
+                        self._drop(c)
             if not moved:
                 return 0
             self._settle()
@@ -427,11 +695,7 @@ class Kernel:
     def _begin(self) -> cython.int:
         """Evaluation starts (anew): one partial match that has seen nothing."""
         self._drop_all()
-        s: cython.int = self.table.initial
-        self.active[0] = s
-        self.is_active[s] = 1
-        self.empty[s] = UNSTARTED
-        self.n_active = 1
+        self.empty[self._new(self.table.initial, 0)] = UNSTARTED
         return 0
 
     @cython.cfunc
@@ -439,8 +703,8 @@ class Kernel:
         i: cython.int
         for i in range(self.n_active):
             s: cython.int = self.active[i]
-            self.root[s] = 0
-            self.empty[s] = NONE
+            while self.first[s] >= 0:
+                self._drop(self.first[s])
             self.is_active[s] = 0
         self.n_active = 0
         return 0
@@ -454,34 +718,39 @@ class Kernel:
             return 0
         self._drop_all()
         i: cython.longlong
+        k: cython.int
         for i in range(self.carry_from[key], self.carry_from[key + 1]):
-            s: cython.int = self.carry[i, 0]
-            self.active[self.n_active] = s
-            self.is_active[s] = 1
-            self.root[s] = self.carry[i, 1]
-            self.empty[s] = self.carry[i, 2]
-            self.n_active += 1
+            for k in range(self.n_slots):
+                self.pending_values[0, k] = self.carry[i, 3 + k]
+            c: cython.int = self._new(cython.cast(cython.int, self.carry[i, 0]), 0)
+            self.root[c] = cython.cast(cython.int, self.carry[i, 1])
+            self.empty[c] = cython.cast(cython.int, self.carry[i, 2])
         return 0
 
     @cython.cfunc
     def _save(self, key: cython.int) -> cython.int:
-        """Put down the configurations of a key; a state that died is not kept."""
+        """Put down the configurations of a key."""
         i: cython.int
+        k: cython.int
         self.last_position[key] = self.position
         for i in range(self.n_active):
-            s: cython.int = self.active[i]
-            if self.n_fresh == self.fresh.shape[0]:
-                self.fresh = _taller(self.fresh, 2 * self.n_fresh)
-            self.fresh[self.n_fresh, 0] = s
-            self.fresh[self.n_fresh, 1] = self.root[s]
-            self.fresh[self.n_fresh, 2] = self.empty[s]
-            self.n_fresh += 1
+            c: cython.int = self.first[self.active[i]]
+            while c >= 0:
+                if self.n_fresh == self.fresh.shape[0]:
+                    self.fresh = _taller(self.fresh, 2 * self.n_fresh)
+                self.fresh[self.n_fresh, 0] = self.state_of[c]
+                self.fresh[self.n_fresh, 1] = self.root[c]
+                self.fresh[self.n_fresh, 2] = self.empty[c]
+                for k in range(self.n_slots):
+                    self.fresh[self.n_fresh, 3 + k] = self.values[c, k]
+                self.n_fresh += 1
+                c = self.following[c]
         return 0
 
     def clear_keys(self):
         """No key has been seen."""
         self.carry_from = np.zeros(1, np.int64)
-        self.carry = np.zeros((0, 3), np.int32)
+        self.carry = np.zeros((0, 3 + self.n_slots), np.int64)
         self.last_position = np.zeros(0, np.int64)
         self.last_floor = np.zeros(0, np.int64)
         self.n_fresh = 0
@@ -515,7 +784,7 @@ class Kernel:
         counts[key] = len(own)
         starts = np.zeros(keys + 1, np.int64)
         np.cumsum(counts, out=starts[1:])
-        carry = np.zeros((int(starts[-1]), 3), np.int32)
+        carry = np.zeros((int(starts[-1]), 3 + self.n_slots), np.int64)
         carry[:, 0] = self.table.initial
         carry[starts[key] : starts[key + 1]] = own
         self.carry_from = starts
@@ -532,7 +801,7 @@ class Kernel:
         counts[touched] = np.diff(np.asarray(self.fresh_from))
         starts = np.zeros(keys + 1, np.int64)
         np.cumsum(counts, out=starts[1:])
-        carry = np.empty((int(starts[keys]), 3), np.int32)
+        carry = np.empty((int(starts[keys]), 3 + self.n_slots), np.int64)
         is_touched = np.zeros(keys, bool)
         is_touched[touched] = True
         row_touched = np.repeat(is_touched, counts)
@@ -560,6 +829,8 @@ class Kernel:
         self.positions = events.positions
         self.measures = events.measures
         self.floors = events.floors
+        if self.n_slots:
+            self.columns = events.columns
         self.shown = events.shown
         self.key_of = events.key_of
         self.group_ends = events.group_ends
@@ -617,6 +888,8 @@ class Kernel:
                 self._sweep()
                 if self.used > self.max_nodes:
                     return OVER_LIMIT
+            if self.n_configurations > self.max_configurations:
+                return OVER_LIMIT
             self._step(self.event)
             if self.event >= self.report_from and self._anything_accepted():
                 self.reporting = 0
@@ -646,9 +919,12 @@ class Kernel:
     def _anything_accepted(self) -> cython.bint:
         i: cython.int
         for i in range(self.n_active):
-            s: cython.int = self.active[i]
-            if self.accepting[s] and self.root[s]:
-                return True
+            if self.accepting[self.active[i]]:
+                c: cython.int = self.first[self.active[i]]
+                while c >= 0:
+                    if self.root[c]:
+                        return True
+                    c = self.following[c]
         return False
 
     # ------------------------------------------------------------ reporting
@@ -662,15 +938,21 @@ class Kernel:
                     return False
             if self.limit >= 0 and self.reported >= self.limit:
                 self.height = 0
-                self.reporting = self.n_active
-            if self.reporting >= self.n_active:
                 break
-            s: cython.int = self.active[self.reporting]
-            self.reporting += 1
-            if self.accepting[s] and self.root[s] and self.wide[self.root[s], 1] >= self.bound:
-                self.walk_bound = self.bound
-                self._push(self.root[s], 0)
+            if self.report_next >= 0:
+                c: cython.int = self.report_next
+                self.report_next = self.following[c]
+                if self.root[c] and self.wide[self.root[c], 1] >= self.bound:
+                    self.walk_bound = self.bound
+                    self._push(self.root[c], 0)
+            elif self.reporting < self.n_active:
+                if self.accepting[self.active[self.reporting]]:
+                    self.report_next = self.first[self.active[self.reporting]]
+                self.reporting += 1
+            else:
+                break
         self.reporting = -1
+        self.report_next = -1
         if self.reported:
             self.produced = True
             if self.consuming:
@@ -802,23 +1084,22 @@ class Kernel:
         n: cython.int
         here: cython.longlong = NO_BOUND
         pruned: cython.bint = self.windowed and not self.open_ended
+        c: cython.int
         if self.loaded:
             if pruned:
                 here = self.floors[self.event]
-            for i in range(self.n_active):
-                n = self.active[i]
-                self.root[n] = self._reach(self.root[n], here, bounds, moved)
-                self.empty[n] = self._reach_unseen(self.empty[n], here, bounds, moved)
+            for c in range(self.made):
+                if self.state_of[c] >= 0:
+                    self.root[c] = self._reach(self.root[c], here, bounds, moved)
+                    self.empty[c] = self._reach_unseen(self.empty[c], here, bounds, moved)
         for k in range(self.carry_from.shape[0] - 1):
             here = NO_BOUND
             if pruned:
                 here = self.last_floor[k]
             for i in range(self.carry_from[k], self.carry_from[k + 1]):
-                self.carry[i, 1] = self._reach(self.carry[i, 1], here, bounds, moved)
-                self.carry[i, 2] = self._reach_unseen(self.carry[i, 2], here, bounds, moved)
+                self._reach_row(self.carry, i, here, bounds, moved)
         for i in range(self.n_fresh):
-            self.fresh[i, 1] = self._reach(self.fresh[i, 1], NO_BOUND, bounds, moved)
-            self.fresh[i, 2] = self._reach_unseen(self.fresh[i, 2], NO_BOUND, bounds, moved)
+            self._reach_row(self.fresh, i, NO_BOUND, bounds, moved)
         for n in range(self.used - 1, 0, -1):
             if moved[n]:
                 self._reach(self.thin[n, 4], bounds[n], bounds, moved)
@@ -836,11 +1117,14 @@ class Kernel:
                 self.thin[live, 7] = self.thin[n, 7]
                 live += 1
         if self.loaded:
-            for i in range(self.n_active):
-                n = self.active[i]
-                self.root[n] = moved[self.root[n]]
-                if self.empty[n] > 0:
-                    self.empty[n] = moved[self.empty[n]]
+            for c in range(self.made):
+                if self.state_of[c] >= 0:
+                    self.root[c] = moved[self.root[c]]
+                    if self.empty[c] > 0:
+                        self.empty[c] = moved[self.empty[c]]
+                    if self.root[c] == 0 and self.empty[c] == NONE:
+                        self._drop(c)
+            self._forget_empty()
         for i in range(self.carry.shape[0]):
             self.carry[i, 1] = moved[self.carry[i, 1]]
             if self.carry[i, 2] > 0:
@@ -851,6 +1135,21 @@ class Kernel:
                 self.fresh[i, 2] = moved[self.fresh[i, 2]]
         self.used = live
         self.sweep_at = max(1 << 16, 2 * live)
+        return 0
+
+    @cython.cfunc
+    def _reach_row(
+        self,
+        rows: cython.longlong[:, ::1],
+        i: cython.longlong,
+        bound: cython.longlong,
+        bounds: cython.longlong[::1],
+        moved: cython.int[::1],
+    ) -> cython.int:
+        r: cython.int = cython.cast(cython.int, rows[i, 1])
+        unseen: cython.int = cython.cast(cython.int, rows[i, 2])
+        rows[i, 1] = self._reach(r, bound, bounds, moved)
+        rows[i, 2] = self._reach_unseen(unseen, bound, bounds, moved)
         return 0
 
     @cython.cfunc

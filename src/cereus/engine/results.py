@@ -9,13 +9,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cereus.engine.distinct import Distinct
 from cereus.engine.history import History
 from cereus.engine.runner import Found, Runner
 from cereus.engine.table import FIRST_SHOWN
 from cereus.lang import cel
 
 Ints = npt.NDArray[np.int64]
-Span = tuple[int, int, int]
 POSITIONS = pa.list_(pa.int64())
 
 
@@ -49,13 +49,13 @@ class Results:
 
     @property
     def deduplicated(self) -> bool:
-        """Whether several kernel matches may be one row (unseen events, and none of them last)."""
-        return self.plan.names is not None and self.plan.open_ended
+        """Whether several kernel matches may be one row: they differ in unseen events only, or
+        were found in two ways."""
+        hidden = self.plan.names is not None and (self.plan.open_ended or self.plan.registers)
+        return hidden or self.runner.table.ambiguous
 
     def batches(self, found: Iterator[Found]) -> Iterator[pa.RecordBatch]:
-        if self.deduplicated:
-            found = self._distinct(found)
-        for chunk in found:
+        for chunk in self._distinct(found):
             batch = self.batch(chunk)
             del chunk  # its arrays may be written again once no result refers to them
             if batch.num_rows:
@@ -118,27 +118,17 @@ class Results:
         return pa.ListArray.from_arrays(pa.array(offsets), structs)
 
     def _distinct(self, found: Iterator[Found]) -> Iterator[Found]:
-        """Rows that differ only in unseen events, once, with the latest start (a slow path)."""
-        best: dict[tuple[object, ...], tuple[Span, Ints, npt.NDArray[np.int32]]] = {}
-        labels = self.runner.labels.shown
+        """Every row once. The rows reported at one event are together, and are held back until
+        the next event's come."""
+        held = Distinct()
         for chunk in found:
-            shown = np.array([bool(label) for label in labels], bool)[chunk.labels - FIRST_SHOWN]
-            for i in range(len(chunk)):
-                part = slice(chunk.offsets[i], chunk.offsets[i + 1])
-                cells, names = chunk.cells[part][shown[part]], chunk.labels[part][shown[part]]
-                span = (int(chunk.first[i]), int(chunk.last[i]), int(chunk.at[i]))
-                key = (span[2], cells.tobytes(), names.tobytes())
-                if len(cells) and (key not in best or best[key][0] < span):
-                    best[key] = (span, cells, names)
-        if best:
-            spans, cells_of, names_of = zip(*best.values(), strict=True)
-            sizes = [0, *(len(cells) for cells in cells_of)]
-            yield Found(
-                np.concatenate(cells_of),
-                np.concatenate(names_of),
-                np.cumsum(sizes).astype(np.int32),
-                *np.array(spans).T,
-            )
+            if not self.deduplicated:
+                yield chunk
+                continue
+            labels = self.runner.labels.shown if len(chunk.labels) else []
+            yield from held.add(chunk, np.array([bool(label) for label in labels], bool))
+            del chunk
+        yield from held.rest()
 
 
 def needed_payload(query: cel.Query) -> tuple[str, ...]:

@@ -32,6 +32,7 @@ class Limits:
     """What a run may use. Reaching a limit is an error that names it, never a silent loss."""
 
     nodes: int = 200_000_000
+    configurations: int = 20_000_000
     states: int = 100_000
 
 
@@ -45,6 +46,8 @@ class Options:
     limit: int | None
     max_nodes: int
     with_labels: bool
+    max_configurations: int
+    slots: int
     watching: bool = False
 
     @classmethod
@@ -56,6 +59,8 @@ class Options:
             limit=plan.query.limit,
             max_nodes=limits.nodes,
             with_labels=plan.names is not None,
+            max_configurations=limits.configurations,
+            slots=plan.slots,
         )
 
 

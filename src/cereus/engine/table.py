@@ -8,11 +8,24 @@ full determinisation would be exponential still runs.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import combinations, starmap
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from cereus.automata.automaton import NOTHING, Automaton, Label, States, targets_by_label
+from cereus.automata.automaton import (
+    NO_SLOTS,
+    NOTHING,
+    Automaton,
+    Check,
+    Label,
+    Slot,
+    Slots,
+    State,
+    States,
+    Update,
+)
 from cereus.errors import LimitError
 
 STAY, UNKNOWN, NONE = -1, -2, -1
@@ -20,9 +33,29 @@ UNMARKED, UNSEEN, FIRST_SHOWN = 0, 1, 2
 MAX_STATES = 100_000
 
 
+OPS = {"<": 0, "<=": 1, ">": 2, ">=": 3, "=": 4, "!=": 5, "differs": 6}
+HOW = {"keep": 0, "set": 1, "min": 2, "max": 3}
+"""The kernel's numbers for checks and updates."""
+
+
+class JointMove(NamedTuple):
+    """What several transitions do alike, and the states that they lead to."""
+
+    code: int
+    checks: tuple[Check, ...]
+    updates: tuple[Update, ...]
+    states: States
+
+
 class TransitionTable:
     """`head[s, c]` is STAY, UNKNOWN, or where the moves of state s on class c stand in `edges`:
-    their number, then (label, target) pairs. `gap_to[s]` is the move on an irrelevant event."""
+    their number, a column (see `_index`), then (label, target, checks, copy) for each; checks and
+    copy say where in `programs` the kernel reads what to check and which values to take along
+    (-1: nothing). `gap_to[s]` is the move on an irrelevant event, `gap_copy[s]` its copy.
+
+    `ambiguous` turns true when two moves from one state mark an event in the same way and both
+    may be possible: then one match may be found twice.
+    """
 
     def __init__(
         self,
@@ -42,6 +75,12 @@ class TransitionTable:
         self.edges: npt.NDArray[np.int32] = np.zeros(64, np.int32)
         self.accepting: npt.NDArray[np.uint8] = np.zeros(4, np.uint8)
         self.gap_to: npt.NDArray[np.int32] = np.full(4, UNKNOWN, np.int32)
+        self.gap_copy: npt.NDArray[np.int32] = np.full(4, -1, np.int32)
+        self.slot_counts: npt.NDArray[np.int32] = np.zeros(4, np.int32)
+        self.programs: npt.NDArray[np.int32] = np.zeros(0, np.int32)
+        self.layouts: list[tuple[Slot, ...]] = []
+        self.ambiguous = False
+        self._programs: dict[tuple[int, ...], int] = {}
         self._edges_used = 0
         self.initial = self.number(frozenset(automaton.initial()))
 
@@ -72,33 +111,87 @@ class TransitionTable:
     def expand(self, state: int, letter_class: int) -> None:
         """Fill in the moves of a state on a class."""
         moves = self._moves(self.subsets[state], self.letters[letter_class])
-        numbered = [(code, self.number(subset)) for code, subset in moves]
-        if numbered == [(UNMARKED, state)]:
+        if [(m.code, m.states) for m in moves] == [(UNMARKED, self.subsets[state])]:
             self.head[state, letter_class] = STAY
             return
-        self.head[state, letter_class] = self._append(numbered)
+        self.ambiguous |= any(starmap(_both_possible, combinations(moves, 2)))
+        written = [value for move in moves for value in self._written(state, move)]
+        column = self._index(state, moves)
+        self.head[state, letter_class] = self._append([len(moves), column, *written])
 
     def expand_gap(self, state: int) -> int:
         """Fill in the move of a state on an event that satisfies no atom."""
         moves = self._moves(self.subsets[state], 0)
-        target = self.number(moves[0][1]) if moves else NONE
-        self.gap_to[state] = target
+        if not moves:
+            self.gap_to[state] = NONE
+            return NONE
+        _, target, _, copy = self._written(state, moves[0])
+        self.gap_to[state], self.gap_copy[state] = target, copy
         return target
 
-    def _moves(self, subset: States, letter: int) -> list[tuple[int, States]]:
-        by_code: dict[int, set[object]] = {}
-        for label, reached in targets_by_label(self.automaton, subset, letter).items():
-            code = UNMARKED if label == NOTHING else self.label_code(label)
-            by_code.setdefault(code, set()).update(reached)
-        return [(code, frozenset(reached)) for code, reached in sorted(by_code.items())]
+    def _moves(self, subset: States, letter: int) -> list[JointMove]:
+        """Δ(R, P, L): moves that do the same are one move to a set of states."""
+        together: dict[tuple[int, Any, Any, Slots], set[State]] = {}
+        for state in subset:
+            for label, target, checks, updates in self.automaton.moves(state, letter):
+                code = UNMARKED if label == NOTHING else self.label_code(label)
+                doing = (code, checks, updates, self.automaton.slots(target))
+                together.setdefault(doing, set()).add(target)
+        moves = [
+            JointMove(code, checks, updates, frozenset(states))
+            for (code, checks, updates, _), states in together.items()
+        ]
+        return sorted(moves, key=lambda move: move[:3])
 
-    def _append(self, moves: list[tuple[int, int]]) -> int:
+    def _written(self, state: int, move: JointMove) -> tuple[int, int, int, int]:
+        """A move as the kernel reads it."""
+        to = self.number(move.states)
+        layout = self.layouts[state]
+        checks: list[int] = []
+        for op, slot, column, other in move.checks:
+            checks += (OPS[op], -1 if slot is None else layout.index(slot), column, other)
+        new = {update.slot: update for update in move.updates}
+        copies: list[int] = []
+        for slot in self.layouts[to]:
+            old = layout.index(slot) if slot in layout else -1
+            if slot in new:
+                copies += (HOW[new[slot].how], old, new[slot].column)
+            else:
+                copies += (HOW["keep"], old, -1)
+        return (
+            move.code,
+            to,
+            self._program([len(move.checks), *checks]) if checks else -1,
+            self._program([len(self.layouts[to]), *copies]) if copies else -1,
+        )
+
+    def _index(self, state: int, moves: list[JointMove]) -> int:
+        """The column that the first slot must equal for any move but staying, or -1."""
+        staying = JointMove(UNMARKED, (), (), self.subsets[state])
+        others = [move for move in moves if move != staying]
+        if len(others) == len(moves) or not self.layouts[state]:
+            return -1
+        first = self.layouts[state][0]
+        asked = [
+            {check.column for check in move.checks if check.op == "=" and check.slot == first}
+            for move in others
+        ]
+        common = set.intersection(*asked) if asked else set()
+        return min(common, default=-1)
+
+    def _program(self, words: list[int]) -> int:
+        key = tuple(words)
+        if key not in self._programs:
+            self._programs[key] = len(self.programs)
+            self.programs = np.concatenate([self.programs, np.array(words, np.int32)])
+        return self._programs[key]
+
+    def _append(self, words: list[int]) -> int:
         at = self._edges_used
-        needed = at + 1 + 2 * len(moves)
+        needed = at + len(words)
         if needed > len(self.edges):
             self.edges = np.concatenate([self.edges, np.zeros(needed + len(self.edges), np.int32)])
-        self.edges[at] = len(moves)
-        self.edges[at + 1 : needed] = [value for move in moves for value in move]
+        self.edges[at:needed] = words
         self._edges_used = needed
         return at
 
@@ -114,6 +207,9 @@ class TransitionTable:
             self._numbers[subset] = number
             self.subsets.append(subset)
             self._make_room(number)
+            layout = self.automaton.slots(next(iter(subset))) if subset else NO_SLOTS
+            self.layouts.append(tuple(sorted(layout)))
+            self.slot_counts[number] = len(layout)
             self.accepting[number] = any(map(self.automaton.accepts, subset))
         return number
 
@@ -126,3 +222,13 @@ class TransitionTable:
         self.head = taller
         self.accepting = np.concatenate([self.accepting, np.zeros(old, np.uint8)])
         self.gap_to = np.concatenate([self.gap_to, np.full(old, UNKNOWN, np.int32)])
+        self.gap_copy = np.concatenate([self.gap_copy, np.full(old, -1, np.int32)])
+        self.slot_counts = np.concatenate([self.slot_counts, np.zeros(old, np.int32)])
+
+
+def _both_possible(first: JointMove, second: JointMove) -> bool:
+    """Whether one event may be marked in the same way by either move."""
+    if first.code != second.code:
+        return False
+    refuted = {("=", c.slot, c.column) for c in first.checks + second.checks if c.op == "differs"}
+    return refuted.isdisjoint((c.op, c.slot, c.column) for c in first.checks + second.checks)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import pyarrow as pa
+
 from cereus.automata import construct as make
 from cereus.automata import strategies
 from cereus.automata.automaton import Automaton, Label, marks
 from cereus.automata.correlate import Correlated
+from cereus.automata.registers import Compared
 from cereus.errors import RefusedError
 from cereus.lang import cel
 from cereus.lang import expression as ex
 from cereus.lang.expression import Expression, attributes, variables, without_variable
+from cereus.plan.compare import CannotRegister, Columns, sides
 from cereus.plan.rewrite import is_local
 from cereus.plan.tests import EventTest, TestSet, conjuncts
 
@@ -56,8 +60,12 @@ class Lowering:
     only_stream: str | None = None
     stream_column: str | None = None
     others: bool = False
+    schema: pa.Schema | None = None
     compared: set[tuple[str, ...]] = field(default_factory=set)
     """The attributes that conditions between events read."""
+    columns: Columns = field(default_factory=Columns)
+    """With a schema, registers are used for them, or CannotRegister is raised."""
+    comparisons: int = 0
 
     def automaton(self, formula: cel.Formula) -> Automaton:
         match formula:
@@ -84,14 +92,24 @@ class Lowering:
             case cel.All(left, right):
                 return make.Interleaving(self.automaton(left), self.automaton(right))
             case cel.Unless(left, right):
-                return make.Guarded(self.automaton(left), self.automaton(right))
+                return make.Guarded(self.automaton(left), self._without_registers(right))
             case cel.Start(body):
                 return make.Anchored(self.automaton(body))
             case cel.Project(names, body):
                 return make.Projection(self.automaton(body), names)
             case cel.Select(strategy, body):
+                if strategy in SELECTIONS:
+                    return select(strategy, self._without_registers(body))
                 return select(strategy, self.automaton(body))
         raise TypeError(f"not a CEL formula: {formula!r}")
+
+    def _without_registers(self, formula: cel.Formula) -> Automaton:
+        """A part whose runs are followed as sets of states, which have no room for values."""
+        before = self.comparisons
+        automaton = self.automaton(formula)
+        if self.comparisons > before:
+            raise CannotRegister
+        return automaton
 
     # ------------------------------------------------------------ events
 
@@ -194,13 +212,23 @@ class Lowering:
     def _local(self, body: cel.Formula, condition: Expression) -> Automaton:
         names = variables(condition)
         if len(names) > 1 or not is_local(condition):
-            self.compared |= attributes(condition)
-            return Correlated(self.automaton(body), condition)
+            return self._between(body, condition)
         event, filters = _event_under_filters(cel.Filter(body, cel.Holds(condition)))
         if event is not None:
             return self._events(event, filters)
         test = EventTest(None, None, conjuncts(without_variable(condition)))
         return make.Restrict(self.automaton(body), next(iter(names), ""), self.tests.bit(test))
+
+
+    def _between(self, body: cel.Formula, condition: Expression) -> Automaton:
+        """A condition between events."""
+        self.compared |= attributes(condition)
+        inner = self.automaton(body)
+        if self.schema is None:
+            return Correlated(inner, condition)
+        self.comparisons += 1
+        op, left, right = sides(condition, body, self.columns, self.schema)
+        return Compared(inner, self.comparisons, op, left, right)
 
 
 def _event_under_filters(

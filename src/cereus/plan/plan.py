@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -14,10 +15,16 @@ from cereus.errors import QueryError, RefusedError, UnknownNameError, did_you_me
 from cereus.lang import cel, scope
 from cereus.lang.check import check, coerce
 from cereus.lang.expression import Expression, attributes
-from cereus.plan.lower import Lowering, ends_marked, select
-from cereus.plan.rewrite import RULES, Rule, bottom_up, rewrite
+from cereus.plan.compare import CannotRegister, Column
+from cereus.plan.lower import SELECTIONS, Lowering, ends_marked, select
+from cereus.plan.narrow import narrow_filters
+from cereus.plan.rewrite import RULES as LOCAL_RULES
+from cereus.plan.rewrite import Rule, bottom_up, rewrite
 from cereus.plan.stream import Stream
 from cereus.plan.tests import EventTest, TestSet
+
+RULES: tuple[Rule, ...] = (*LOCAL_RULES, narrow_filters)
+"""All rewrite rules, in the order they are applied."""
 
 PLAN_VERSION = 1
 """Raised whenever a snapshot taken with an older plan could be misread."""
@@ -35,6 +42,7 @@ class Plan:
     replayed   with a window, the strategy chooses where `automaton` (all matches) has found one:
                this automaton, without labels cut, is run again over the window's events
     compared   the attributes that conditions between events read
+    columns_compared  with registers: the columns whose values they hold
     """
 
     query: cel.Query
@@ -43,6 +51,7 @@ class Plan:
     automaton: Automaton
     replayed: Automaton | None = None
     compared: frozenset[tuple[str, ...]] = frozenset()
+    columns_compared: tuple[Column, ...] = ()
     dialect: str = "ceql"
     version: int = PLAN_VERSION
 
@@ -61,6 +70,22 @@ class Plan:
         """The paths of the columns that split the stream."""
         own = tuple((key,) for key in self.stream.keys)
         return own + tuple(path for path in self.query.partition_by if path not in own)
+
+    @cached_property
+    def slots(self) -> int:
+        """The most values that a partial match may have to remember."""
+        filters = [n for n in self.query.formula.walk() if isinstance(n, cel.Filter)]
+        return 2 * sum(map(_comparisons, (f.predicate for f in filters))) if self.registers else 0
+
+    @property
+    def registers(self) -> bool:
+        """Whether the automaton remembers values in registers."""
+        return bool(self.columns_compared)
+
+    @property
+    def remembers_values(self) -> bool:
+        """Whether the automaton's states remember values (what registers cannot decide)."""
+        return bool(self.compared) and not self.registers
 
     @cached_property
     def open_ended(self) -> bool:
@@ -97,7 +122,7 @@ class Plan:
 
     def shown(self, automaton: Automaton) -> Automaton:
         """The automaton with what is not selected made invisible."""
-        if self.names is None or self.open_ended:
+        if self.names is None or self.open_ended or self.registers:
             return automaton
         return Named(automaton, frozenset(self.names))
 
@@ -120,19 +145,39 @@ def build(
     _check_streams(query, stream)
     if schema is not None:
         query = checked(query, stream, schema)
-    lowering = Lowering(TestSet(), *_stream_names(query, stream))
-    base = lowering.automaton(rewrite(query.formula, rules))
+    formula = rewrite(query.formula, rules)
+    lowering, base = _lowered(query, formula, stream, schema)
     replayed = None
     automaton = base
     if query.strategy in REPLAYED and query.window is not None:
         replayed = select(query.strategy, base)
     else:
         automaton = select(query.strategy, base)
-    compared = frozenset(lowering.compared)
-    plan = Plan(query, stream, lowering.tests.tests, automaton, replayed, compared)
+    plan = Plan(
+        query,
+        stream,
+        lowering.tests.tests,
+        automaton,
+        replayed,
+        frozenset(lowering.compared),
+        tuple(lowering.columns.numbers),
+    )
     if replayed is None:
         plan = replace(plan, automaton=plan.shown(automaton))
     return plan
+
+
+def _lowered(
+    query: cel.Query, formula: cel.Formula, stream: Stream, schema: pa.Schema | None
+) -> tuple[Lowering, Automaton]:
+    """With registers where they can decide every condition between events, else without."""
+    names = _stream_names(query, stream)
+    if schema is not None and query.strategy not in SELECTIONS:
+        lowering = Lowering(TestSet(), *names, schema=schema)
+        with suppress(CannotRegister):
+            return lowering, lowering.automaton(formula)
+    lowering = Lowering(TestSet(), *names)
+    return lowering, lowering.automaton(formula)
 
 
 def _stream_names(
@@ -179,6 +224,13 @@ def _check_streams(query: cel.Query, stream: Stream) -> None:
                 span=node.span,
                 hint='say which column tells it: Stream(stream="…"), or run on {"name": table, …}',
             )
+
+
+def _comparisons(predicate: cel.Predicate) -> int:
+    """Conditions between events in a filter (at most two slots each)."""
+    if isinstance(predicate, cel.AllOf | cel.AnyOf):
+        return sum(map(_comparisons, predicate.operands))
+    return 1
 
 
 def _looks_at_places(node: cel.Formula) -> bool:

@@ -1,0 +1,67 @@
+"""Columns that are compared between events, as integers that compare as the values do."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from cereus.engine.conditions import evaluate
+from cereus.plan.compare import Column
+
+Ints = npt.NDArray[np.int64]
+NULL = np.int64(-(2**63))
+
+
+class ComparedColumns:
+    """Reads the columns of a plan. Strings are compared by codes that last over batches."""
+
+    def __init__(self, columns: tuple[Column, ...]) -> None:
+        self.columns = columns
+        self.strings: dict[str, int] = {}
+
+    def read(self, batch: pa.RecordBatch, places: Ints) -> Ints:
+        """One row per column, one entry per event; NULL for null and NaN."""
+        if not self.columns:
+            return np.zeros((1, 0), np.int64)
+        rows = batch.take(pa.array(places))
+        return np.stack([self._integers(column, rows) for column in self.columns])
+
+    def _integers(self, column: Column, rows: pa.RecordBatch) -> Ints:
+        values = evaluate(column.expression, rows)
+        if isinstance(values, pa.Scalar):
+            values = pa.array([values.as_py()] * rows.num_rows, values.type)
+        null = values.is_null().to_numpy(zero_copy_only=False) if values.null_count else None
+        if column.kind == "string":
+            found = self._codes(values)
+        elif column.kind == "float":
+            plain = values.cast(pa.float64()).fill_null(np.nan).to_numpy(zero_copy_only=False)
+            null, found = np.isnan(plain), _sortable(plain)
+        else:
+            found = _whole(values)
+        if null is not None and null.any():
+            found = np.where(null, NULL, found)
+        return np.ascontiguousarray(found)
+
+    def _codes(self, values: pa.Array) -> Ints:
+        encoded = values if pa.types.is_dictionary(values.type) else values.dictionary_encode()
+        strings = self.strings
+        codes = [strings.setdefault(w, len(strings)) for w in encoded.dictionary.to_pylist()]
+        places = encoded.indices.fill_null(0).to_numpy(zero_copy_only=False)
+        return np.array(codes or [0], np.int64)[places]
+
+
+def _whole(values: pa.Array) -> Ints:
+    if pa.types.is_boolean(values.type):
+        values = values.cast(pa.int8())
+    if not pa.types.is_integer(values.type):
+        values = values.cast(pa.int64())
+    plain: Ints = values.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
+    # the smallest number stands for NULL; the one after it is near enough
+    return np.maximum(plain, NULL + 1)
+
+
+def _sortable(values: npt.NDArray[np.float64]) -> Ints:
+    """Floats as integers in the same order: their bits, mirrored below zero."""
+    bits = (values + 0.0).view(np.int64)
+    return np.where(bits < 0, np.int64(-(2**63)) - bits - 1, bits)
