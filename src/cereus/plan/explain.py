@@ -165,10 +165,9 @@ def _memory(plan: Plan, outlook: Outlook) -> Iterator[str]:
     if outlook.never_matches:
         yield "none: nothing can match"
         return
-    per_event = f"{outlook.nodes_per_event} × {NODE_BYTES} bytes of shared partial matches"
+    nodes = f"up to {outlook.nodes_per_event} nodes"
     if not outlook.run.complete:
-        per_event = f"{NODE_BYTES} bytes of shared partial matches per state it extends"
-    kept = f"per event that passes a test: at most {per_event}, and {REMEMBERED_BYTES} bytes"
+        nodes = "a node per state that it extends, each"
     if plan.query.window is not None:
         yield f"follows the window: only events inside it are kept{_each_key(plan)}"
     elif outlook.grows:
@@ -177,7 +176,10 @@ def _memory(plan: Plan, outlook: Outlook) -> Iterator[str]:
         yield f"follows the longest unbroken run{_each_key(plan)}"
     else:
         yield f"constant{_each_key(plan)}"
-    yield kept
+    yield (
+        f"per event that passes a test: {nodes} of {NODE_BYTES} bytes, shared by all partial "
+        f"matches, and {REMEMBERED_BYTES} bytes"
+    )
 
 
 def _each_key(plan: Plan) -> str:
