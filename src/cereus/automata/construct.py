@@ -20,6 +20,7 @@ from cereus.automata.automaton import (
     marks,
     targets,
 )
+from cereus.lang.cel import is_kept
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,8 @@ class Projection(Wrapped):
 
     def moves(self, state: State, letter: Letter) -> Iterator[Move]:
         for move in self.body.moves(state, letter):
-            yield move._replace(label=move.label & self.variables)
+            kept = frozenset(v for v in move.label if is_kept(v, self.variables))
+            yield move._replace(label=kept)
 
 
 @dataclass(frozen=True)

@@ -109,9 +109,7 @@ class Correlated(Automaton):
     def aggregates(self) -> tuple[tuple[Aggregate, ...], ...]:
         """Per variable, its aggregates, one for each attribute."""
         return tuple(
-            tuple(
-                {n.attribute: n for n in self._nodes(Aggregate) if n.variable == name}.values()
-            )
+            tuple({n.attribute: n for n in self._nodes(Aggregate) if n.variable == name}.values())
             for name in self.names
         )
 
@@ -171,7 +169,9 @@ class Correlated(Automaton):
                 total.plus(None if node.attribute is None else letter.values[node.attribute])
                 for total, node in zip(memory.totals, self.aggregates[place], strict=True)
             )
-            after.append(Memory(memory.rows | fresh[-1] if self.reads[place] else memory.rows, totals))
+            after.append(
+                Memory(memory.rows | fresh[-1] if self.reads[place] else memory.rows, totals)
+            )
         if not self.at_the_end and not self._fits(after, fresh):
             return None
         return tuple(self._condensed(place, memory) for place, memory in enumerate(after))

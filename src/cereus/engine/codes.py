@@ -14,13 +14,17 @@ LOW_64 = (1 << 64) - 1
 @cython.cfunc
 @cython.exceptval(check=False)
 @cython.inline
-def _prefix(data: cython.const[cython.uchar][::1], at: cython.longlong, size: cython.longlong) -> cython.ulonglong:
+def _prefix(
+    data: cython.const[cython.uchar][::1], at: cython.longlong, size: cython.longlong
+) -> cython.ulonglong:
     """The first eight bytes of a string (fewer when it is shorter) as one number."""
     value: cython.ulonglong = 0
     k: cython.longlong
     if cython.compiled:
         if at + 8 <= data.shape[0]:
-            value = cython.cast(cython.pointer(cython.const[cython.ulonglong]), cython.address(data[at]))[0]
+            value = cython.cast(
+                cython.pointer(cython.const[cython.ulonglong]), cython.address(data[at])
+            )[0]
             if size < 8:
                 value = value & ((cython.cast(cython.ulonglong, 1) << (8 * size)) - 1)
             return value

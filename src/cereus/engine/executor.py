@@ -12,20 +12,21 @@ import pyarrow as pa
 
 from cereus.engine import snapshot
 from cereus.engine.event_results import EventResults, EventShape
-from cereus.engine.general import GeneralReplayRunner, GeneralRunner
+from cereus.engine.choose import ListingRunner
+from cereus.engine.general import GeneralListingRunner, GeneralReplayRunner, GeneralRunner
 from cereus.engine.replay import ReplayRunner
 from cereus.engine.results import Results, needed_payload
 from cereus.engine.runner import Limits, Runner
 from cereus.plan.plan import Plan
 
 
-RUNNERS: dict[tuple[bool, bool], type[Runner]] = {
-    (False, False): Runner,
-    (False, True): ReplayRunner,
-    (True, False): GeneralRunner,
-    (True, True): GeneralReplayRunner,
-}
-"""By whether events are compared with each other, and whether a windowed strategy chooses."""
+def runner_for(plan: Plan) -> type[Runner]:
+    """By whether events are compared beyond what registers can do, and how a strategy chooses."""
+    if plan.replayed is None:
+        return GeneralRunner if plan.remembers_values else Runner
+    if plan.open_ended:
+        return GeneralListingRunner if plan.remembers_values else ListingRunner
+    return GeneralReplayRunner if plan.remembers_values else ReplayRunner
 
 
 class Executor(ABC):
@@ -83,7 +84,7 @@ class PatternExecutor(Executor):
         shape: EventShape | None = None,
     ) -> None:
         self.plan = plan
-        kind = RUNNERS[plan.remembers_values, plan.replayed is not None]
+        kind = runner_for(plan)
         carried = () if shape is None else shape.payload(plan.query)
         self.runner = kind(
             plan,

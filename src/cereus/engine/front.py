@@ -110,9 +110,7 @@ class Events:
 class Front:
     """Reads batches of one schema for one plan; counts positions and watches the order of time."""
 
-    def __init__(
-        self, plan: Plan, schema: pa.Schema, row_numbers: Ints | None = None
-    ) -> None:
+    def __init__(self, plan: Plan, schema: pa.Schema, row_numbers: Ints | None = None) -> None:
         stream = plan.stream
         self.row_numbers = row_numbers
         self.plan = plan
@@ -247,7 +245,11 @@ class Front:
                 latest[0] = values[-1]
             else:
                 own = values if len(values) == len(keys) else values[places]
-                row = -1 if np.all(own >= latest[keys]) else int(np.flatnonzero(own < latest[keys])[0])
+                row = (
+                    -1
+                    if np.all(own >= latest[keys])
+                    else int(np.flatnonzero(own < latest[keys])[0])
+                )
                 latest[keys] = own
         else:
             own = values if len(values) == len(keys) else values[places]

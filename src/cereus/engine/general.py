@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from cereus.automata.correlate import Seen
+from cereus.engine.choose import ListingRunner
 from cereus.engine.columns import read
 from cereus.engine.front import Events
 from cereus.engine.kernel import Kernel
@@ -56,9 +57,7 @@ class GeneralRunner(Runner):
         if self.table.n_states < MANY_STATES:
             return
         live = [self.table.initial, *self.kernel.carried_states().tolist(), *self._noted_states()]
-        table = TransitionTable(
-            self.plan.automaton, self.labels, max_states=self.limits.states
-        )
+        table = TransitionTable(self.plan.automaton, self.labels, max_states=self.limits.states)
         table.preload([self.table.subsets[s] for s in live])
         numbers = np.zeros(self.table.n_states, np.int32)
         numbers[live] = [table.number(self.table.subsets[s]) for s in live]
@@ -73,14 +72,16 @@ class GeneralRunner(Runner):
         """State s has the number numbers[s] now."""
 
 
+class GeneralListingRunner(GeneralRunner, ListingRunner):
+    """The same where a strategy chooses by listing."""
+
+
 class GeneralReplayRunner(GeneralRunner, ReplayRunner):
     """The same under a windowed strategy."""
 
     def _stretch(self, key: int) -> Stretch:
         stretch = super()._stretch(key)
-        letters = [
-            np.array(batch.letters, object)[batch.places_of(key)] for batch in self.batches
-        ]
+        letters = [np.array(batch.letters, object)[batch.places_of(key)] for batch in self.batches]
         self._letters = np.concatenate(letters)
         return stretch
 

@@ -272,7 +272,11 @@ def string_codes(column: pa.Array, words: codes.Words) -> npt.NDArray[np.uint16]
     null = np.uint16(len(words.words) + 1)
     if pa.types.is_dictionary(column.type):
         entries = np.append(string_codes(column.dictionary, words), null)
-        places = column.indices.fill_null(len(column.dictionary)) if column.null_count else column.indices
+        places = (
+            column.indices.fill_null(len(column.dictionary))
+            if column.null_count
+            else column.indices
+        )
         return entries[places.to_numpy(zero_copy_only=False)]
     if pa.types.is_string_view(column.type):
         column = column.cast(pa.string())
@@ -282,7 +286,9 @@ def string_codes(column: pa.Array, words: codes.Words) -> npt.NDArray[np.uint16]
         return np.zeros(0, np.uint16)
     kind = np.int64 if wide else np.int32
     places = np.frombuffer(offsets, kind)[column.offset : column.offset + len(column) + 1]
-    bytes_ = np.frombuffer(data, np.uint8) if data is not None and data.size else np.zeros(8, np.uint8)
+    bytes_ = (
+        np.frombuffer(data, np.uint8) if data is not None and data.size else np.zeros(8, np.uint8)
+    )
     found: npt.NDArray[np.uint16] = codes.string_codes(places, bytes_, words)
     if column.null_count:
         found[column.is_null().to_numpy(zero_copy_only=False)] = null

@@ -176,5 +176,3 @@ def read_path(table: pa.Table, path: tuple[str, ...]) -> pa.ChunkedArray:
 
 def _one(column: pa.ChunkedArray) -> pa.Array:
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-
-

@@ -174,9 +174,7 @@ class Runner:
         self.limits = limits or Limits()
         self.front = Front(plan, schema, row_numbers)
         self.labels = LabelCodes(plan)
-        self.table = TransitionTable(
-            plan.automaton, self.labels, max_states=self.limits.states
-        )
+        self.table = TransitionTable(plan.automaton, self.labels, max_states=self.limits.states)
         self.kernel = self._new_kernel()
         self.history = History()
         self.uses_ordinals = ordinals or bool(payload)

@@ -166,6 +166,11 @@ class Not(Formula):
     body: Formula
 
 
+def is_kept(variable: str, names: frozenset[str]) -> bool:
+    """Whether a projection on `names` keeps a variable; `S>R` goes with `R`."""
+    return variable in names or variable.rpartition(">")[2] in names
+
+
 class Strategy(StrEnum):
     ALL = "ALL"
     ANY = "ANY"

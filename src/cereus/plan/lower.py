@@ -219,7 +219,6 @@ class Lowering:
         test = EventTest(None, None, conjuncts(without_variable(condition)))
         return make.Restrict(self.automaton(body), next(iter(names), ""), self.tests.bit(test))
 
-
     def _between(self, body: cel.Formula, condition: Expression) -> Automaton:
         """A condition between events."""
         self.compared |= attributes(condition)

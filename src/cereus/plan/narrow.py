@@ -32,13 +32,17 @@ def _has_aggregates(condition: Expression) -> bool:
 
 
 def _narrowed(body: cel.Formula, holds: cel.Holds, names: frozenset[str]) -> cel.Formula:
-    """`body FILTER holds`, with the filter as far down as it can go."""
+    """`body FILTER holds`, with the filter as far down as it can go.
+
+    Above an OR that binds its variables on both sides it stays: two copies of the filter would
+    remember the same values twice, and find the same match in two ways.
+    """
     if not names <= bound(body):
         return body  # some variable holds nothing: true of every combination
     match body:
         case cel.Sequence():
             return _in_sequence(_parts(body), holds, names)
-        case cel.Or(left, right):
+        case cel.Or(left, right) if not names <= bound(left) & bound(right):
             return replace(
                 body, left=_narrowed(left, holds, names), right=_narrowed(right, holds, names)
             )
@@ -65,9 +69,7 @@ def _sequence(parts: list[cel.Formula]) -> cel.Formula:
     return whole
 
 
-def _in_sequence(
-    parts: list[cel.Formula], holds: cel.Holds, names: frozenset[str]
-) -> cel.Formula:
+def _in_sequence(parts: list[cel.Formula], holds: cel.Holds, names: frozenset[str]) -> cel.Formula:
     """The filter around the stretch of parts that its variables are bound in."""
     involved = [place for place, part in enumerate(parts) if bound(part) & names]
     first, last = involved[0], involved[-1] + 1

@@ -134,9 +134,7 @@ def _why(outlook: Outlook) -> str:
     if outlook.impossible_tests:
         return f": {_nothing_passes(outlook, outlook.impossible_tests[0])}"
     if isinstance(window, cel.EventWindow) and outlook.shortest > window.size:
-        return (
-            f": a match spans at least {outlook.shortest} events, WITHIN allows {window.size}"
-        )
+        return f": a match spans at least {outlook.shortest} events, WITHIN allows {window.size}"
     return ": no sequence of events satisfies it"
 
 

@@ -236,9 +236,7 @@ def _comparisons(predicate: cel.Predicate) -> int:
 def _looks_at_places(node: cel.Formula) -> bool:
     if isinstance(node, cel.Select):
         return node.strategy is cel.Strategy.STRICT
-    return isinstance(
-        node, cel.ContiguousSequence | cel.ContiguousIteration | cel.Start | cel.All
-    )
+    return isinstance(node, cel.ContiguousSequence | cel.ContiguousIteration | cel.Start | cel.All)
 
 
 # ---------------------------------------------------------------- checking against a schema

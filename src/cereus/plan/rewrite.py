@@ -85,7 +85,9 @@ def rewrite(formula: cel.Formula, rules: tuple[Rule, ...] = RULES) -> cel.Formul
 
 def is_local(condition: Expression) -> bool:
     """Whether a condition on one variable is about each event alone (no aggregate)."""
-    return all(not hasattr(node, "function") or not hasattr(node, "variable") for node in condition.walk())
+    return all(
+        not hasattr(node, "function") or not hasattr(node, "variable") for node in condition.walk()
+    )
 
 
 def about(condition: Expression, variable: str) -> Expression:
@@ -111,7 +113,7 @@ def _push(body: cel.Formula, variable: str, condition: Expression) -> cel.Formul
             pushed = _push(inner, variable, condition)
             return None if pushed is None else replace(body, body=pushed)
         case cel.Project(names, inner):
-            if variable not in names:
+            if not cel.is_kept(variable, names):
                 return body
             pushed = _push(inner, variable, condition)
             return None if pushed is None else replace(body, body=pushed)

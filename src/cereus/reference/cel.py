@@ -121,7 +121,7 @@ def _denote(formula: cel.Formula, stream: Stream, i: int, j: int) -> Iterator[Va
             yield from of(body)
             yield from touching(body, formula)
         case cel.Project(names, body):
-            yield from (frozenset(p for p in v if p[0] in names) for v in of(body))
+            yield from (frozenset(p for p in v if cel.is_kept(p[0], names)) for v in of(body))
         case cel.Start(body):
             yield from (v for v in of(body) if _smallest(v) == i)
         case cel.Or(left, right):

@@ -1,0 +1,93 @@
+"""Random conditions between events, put into random formulas."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+from cereus.lang import cel
+from cereus.lang import expression as ex
+from cereus.lang.scope import bound
+from cereus.plan.rewrite import Rule
+
+from . import strategies
+
+NUMBERS, STRINGS = ("x", "w", "t"), ("s",)
+
+
+def comparison(draw: Random, names: list[str]) -> ex.Expression:
+    """A condition that mentions two or three of the variables."""
+    first, second = draw.sample(names, 2)
+    kind = draw.randrange(10)
+    if kind < 2:
+        column = draw.choice(STRINGS)
+        sign = draw.choice(["=", "!=", "="])
+        return ex.Comparison(sign, _of(first, column), _of(second, column))
+    sign = draw.choice(["=", "=", "!=", "<", "<=", ">", ">="])
+    left, right = (_of(name, draw.choice(NUMBERS)) for name in (first, second))
+    if kind < 7:
+        return ex.Comparison(sign, _of(first, "x"), _of(second, "x"))
+    if kind == 7:
+        one = ex.Arithmetic("+", left, ex.Literal(draw.randrange(2)))
+        return ex.Comparison(sign, one, right)
+    if kind == 8:
+        gap = ex.Call("abs", (ex.Arithmetic("-", left, right),))
+        return ex.Comparison(sign, gap, ex.Literal(draw.randrange(3)))
+    third = _of(draw.choice(names), "x")
+    return ex.Comparison(sign, ex.Arithmetic("+", left, right), third)
+
+
+def aggregate(draw: Random, names: list[str]) -> ex.Expression:
+    function = draw.choice(["count", "sum", "avg", "min", "max", "first", "last"])
+    node = ex.Aggregate(function, draw.choice(names), ("x",))
+    sign = draw.choice(["=", "!=", "<", "<=", ">", ">="])
+    return ex.Comparison(sign, node, ex.Literal(draw.randrange(4)))
+
+
+def _of(name: str, column: str) -> ex.Attribute:
+    return ex.Attribute((column,), name)
+
+
+def predicate(draw: Random, names: list[str]) -> cel.Predicate:
+    kind = draw.randrange(10)
+    if kind == 0 or len(names) < 2:
+        return cel.Holds(aggregate(draw, names))
+    if kind < 7:
+        return cel.Holds(comparison(draw, names))
+    parts = tuple(cel.Holds(comparison(draw, names)) for _ in range(2))
+    return cel.AllOf(parts) if kind < 9 else cel.AnyOf(parts)
+
+
+def correlated(draw: Random, formula: cel.Formula, *, often: int = 3) -> cel.Formula:
+    """The formula with filters between events put in here and there."""
+
+    def change(node: cel.Formula) -> cel.Formula:
+        if isinstance(node, cel.Type | cel.Not) or draw.randrange(often):
+            return node
+        names = sorted(name for name in bound(node) if ">" not in name and name != "*")
+        if len(names) < 2 and draw.randrange(4):
+            return node
+        return cel.Filter(node, predicate(draw, names)) if names else node
+
+    return _top_down(formula, change)
+
+
+def _top_down(formula: cel.Formula, change: Rule) -> cel.Formula:
+    if isinstance(formula, cel.Not):
+        return formula  # the body of a NOT stays a single event
+    parts = {
+        name: _top_down(getattr(formula, name), change)
+        for name in ("body", "left", "right")
+        if hasattr(formula, name) and isinstance(getattr(formula, name), cel.Formula)
+    }
+    rebuilt = replace(formula, **parts) if parts else formula  # type: ignore[arg-type]
+    return change(rebuilt)
+
+
+def case(draw: Random, *, streams: int = 2, largest: int = 7) -> strategies.Case:
+    made = strategies.case(draw, streams=streams, largest=largest)
+    formula = correlated(draw, made.query.formula)
+    names = [name for name in sorted(bound(formula)) if ">" not in name and name != "*"]
+    if len(names) >= 2 and draw.randrange(3):
+        formula = cel.Filter(formula, predicate(draw, names))
+    return replace(made, query=replace(made.query, formula=formula))
