@@ -20,15 +20,16 @@ MAY_IMPORT: dict[str, set[str]] = {
     "lang": {"errors"},
     "reference": {"errors", "lang"},
     "automata": {"errors", "lang", "reference"},
-    "reactive": {"errors", "lang"},
+    "reactive": {"compiled", "errors", "lang"},
     "algebra": {"compiled", "errors", "lang"},
     "plan": {"errors", "lang", "automata", "reactive", "algebra"},
     "engine": BEFORE_API - {"engine"},
-    "api": BEFORE_API,
+    "dialects": BEFORE_API,
+    "api": BEFORE_API | {"dialects"},
     "demo": set(),
-    "spark": BEFORE_API | {"api"},
-    "show": BEFORE_API | {"api", "spark"},
-    "cli": BEFORE_API | {"api", "spark", "show", "demo"},
+    "spark": BEFORE_API | {"dialects", "api"},
+    "show": BEFORE_API | {"dialects", "api", "spark"},
+    "cli": BEFORE_API | {"dialects", "api", "spark", "show", "demo"},
 }
 """For each stage the others it may import. `reference` is what the engine is compared with, and
 shares only the syntax trees with it; but `automata.correlate`, which decides general conditions one

@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from cereus.engine.executor import Executor, PatternExecutor
+from cereus.dialects import DIALECTS, CompiledQuery, compile_text
+from cereus.dialects.ceql import PatternQuery
+from cereus.engine.counts import EXACT
+from cereus.engine.executor import Executor
 from cereus.engine.runner import Limits
-from cereus.errors import CereusError, did_you_mean
-from cereus.lang import cel, ceql
+from cereus.errors import CereusError
+from cereus.lang import cel
 from cereus.matches import Matches
-from cereus.plan.explain import explain, warnings
-from cereus.plan.plan import Plan, build
+from cereus.plan.plan import Plan
 from cereus.plan.stream import Stream
 from cereus.recognizer import Recognizer
 from cereus.sources import Source, source
 
+__all__ = ["DIALECTS", "Progress", "Query", "compile"]
+
 Progress = Callable[[int, int], None]
 """Told after every batch: events read so far, and matches found so far."""
-
-DIALECTS: dict[str, Callable[[str], cel.Query]] = {"ceql": ceql.parse}
 
 
 def compile(
@@ -33,48 +38,61 @@ def compile(
     stream: Stream | None = None,
     schema: pa.Schema | None = None,
     limits: Limits | None = None,
+    **options: Any,
 ) -> Query:
     """Compile a query. With a schema, every name and type in it is checked now; without one,
-    when the first events are there."""
-    if dialect not in DIALECTS:
-        raise CereusError(
-            f"unknown dialect {dialect!r}", hint=did_you_mean(dialect, DIALECTS)
-        )
-    return Query(DIALECTS[dialect](text), stream or Stream(), schema=schema, limits=limits)
+    when the first events are there. `options` are those of the dialect."""
+    compiled = compile_text(text, dialect, stream or Stream(), limits or Limits(), options)
+    compiled.check(schema)
+    return Query(compiled)
 
 
 class Query:
     """A compiled query. Make one with `cereus.compile`."""
 
-    def __init__(
-        self,
-        query: cel.Query,
-        stream: Stream,
-        *,
-        schema: pa.Schema | None = None,
-        limits: Limits | None = None,
-    ) -> None:
-        self.query, self.stream, self.limits = query, stream, limits or Limits()
-        self._plans: dict[bytes | None, Plan] = {}
-        self.plan(schema)
+    def __init__(self, compiled: CompiledQuery) -> None:
+        self.compiled = compiled
 
     @property
     def text(self) -> str:
-        return self.query.text or ceql.to_text(self.query)
+        return self.compiled.text
+
+    @property
+    def dialect(self) -> str:
+        return self.compiled.dialect
+
+    @property
+    def stream(self) -> Stream:
+        return self.compiled.stream
 
     @property
     def variables(self) -> tuple[str, ...]:
         """The selected variables; () for `SELECT *`."""
-        return tuple(output.variable for output in self.query.select or ())
+        return self.compiled.variables
+
+    @property
+    def keys(self) -> tuple[tuple[str, ...], ...]:
+        """The columns that split the stream."""
+        return self.compiled.keys
+
+    @property
+    def pattern(self) -> PatternQuery:
+        """The compiled query, where it is a pattern for the automaton kernel."""
+        if not isinstance(self.compiled, PatternQuery):
+            raise CereusError(f"a query in {self.dialect} has no automaton of this kind")
+        return self.compiled
+
+    @property
+    def query(self) -> cel.Query:
+        return self.pattern.query
+
+    @property
+    def limits(self) -> Limits:
+        return self.pattern.limits
 
     def plan(self, schema: pa.Schema | None = None) -> Plan:
         """The plan for events of a schema (checked against it), or for events yet unknown."""
-        key = None if schema is None else schema.remove_metadata().serialize().to_pybytes()
-        if key not in self._plans:
-            if schema is not None:
-                self.stream.check(schema)
-            self._plans[key] = build(self.query, self.stream, schema)
-        return self._plans[key]
+        return self.pattern.plan(schema)
 
     def executor(
         self,
@@ -84,15 +102,11 @@ class Query:
         row_numbers: npt.NDArray[np.int64] | None = None,
     ) -> Executor:
         """What runs the query over batches of this schema."""
-        return PatternExecutor(
-            self.plan(schema), schema, limits=self.limits, keep=keep, row_numbers=row_numbers
-        )
+        return self.compiled.executor(schema, keep=keep, row_numbers=row_numbers)
 
     # ------------------------------------------------------------ running
 
-    def run(
-        self, data: Any, *, sort: bool = False, progress: Progress | None = None
-    ) -> Matches:
+    def run(self, data: Any, *, sort: bool = False, progress: Progress | None = None) -> Matches:
         """All matches in a table: pyarrow, pandas, polars, a DuckDB relation, a Parquet, CSV or
         JSON path, or, with `Stream(stream=…)`, a dict of such by stream name."""
         events = source(data, self.stream, sort=sort)
@@ -106,8 +120,17 @@ class Query:
         _, found = self._start(source(data, self.stream, sort=sort), progress)
         return found
 
-    def count(self, data: Any, *, sort: bool = False) -> int:
-        """How many matches there are, without keeping them."""
+    def count(self, data: Any, *, sort: bool = False) -> int | float:
+        """How many matches there are in all. They are counted without being listed wherever the
+        pattern allows it; past 2**53 the answer is the nearest float."""
+        if self.query.count:
+            rows = self.batches(data, sort=sort)
+            total = sum(float(pc.sum(batch.column("count")).as_py()) for batch in rows)
+            return int(total) if total <= EXACT else total
+        with suppress(RefusedError):
+            counting = replace(self.query, count=True, select=None)
+            if self.query.select is None:
+                return Query(counting, self.stream, limits=self.limits).count(data, sort=sort)
         return sum(batch.num_rows for batch in self.batches(data, sort=sort))
 
     def _start(
@@ -131,8 +154,7 @@ class Query:
 
     def _columns(self, schema: pa.Schema) -> list[str] | None:
         """The columns that the query reads, in the order of the schema."""
-        needed = {path[0] for path in self.plan(schema).columns}
-        needed.update(p[0] for o in self.query.select or () for p in o.attributes)
+        needed = {path[0] for path in self.compiled.columns(schema)}
         chosen = [name for name in schema.names if name in needed]
         return chosen or schema.names[:1]
 
@@ -149,13 +171,13 @@ class Query:
     # ------------------------------------------------------------ explaining
 
     def explain(self, schema: pa.Schema | None = None) -> str:
-        """Stages, tests, automaton, engine, memory, warnings: how the query will be run."""
-        return explain(self.plan(schema))
+        """How the query will be run: stages, tests, automaton or machine, memory, warnings."""
+        return self.compiled.explain(schema)
 
     @property
     def warnings(self) -> list[str]:
         """What to know before running the query: it can never match, its state grows …"""
-        return warnings(self.plan())
+        return self.compiled.warnings
 
     def __repr__(self) -> str:
         return f"cereus.compile({self.text!r})"

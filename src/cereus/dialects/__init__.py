@@ -1,0 +1,39 @@
+"""The languages of queries, by name: each a function from a text to a `CompiledQuery`."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from cereus.dialects import ceql
+from cereus.dialects.compiled import CompiledQuery
+from cereus.engine.runner import Limits
+from cereus.errors import CereusError, did_you_mean
+from cereus.plan.stream import Stream
+
+__all__ = ["DIALECTS", "CompiledQuery", "compile_text"]
+
+Compile = Callable[..., CompiledQuery]
+"""Takes a text and its stream, `limits`, and the dialect's own options by keyword."""
+
+DIALECTS: dict[str, Compile] = {"ceql": ceql.compile}
+
+
+def compile_text(
+    text: str, dialect: str, stream: Stream, limits: Limits, options: dict[str, Any]
+) -> CompiledQuery:
+    """A text of a dialect, compiled with options that this dialect has."""
+    if dialect not in DIALECTS:
+        raise CereusError(f"unknown dialect {dialect!r}", hint=did_you_mean(dialect, DIALECTS))
+    known = _options(DIALECTS[dialect])
+    for name in options:
+        if name not in known:
+            hint = did_you_mean(name, known) or f"{dialect} has no options of its own"
+            raise CereusError(f"{dialect} has no option {name!r}", hint=hint)
+    return DIALECTS[dialect](text, stream, limits=limits, **options)
+
+
+def _options(function: Compile) -> list[str]:
+    parameters = inspect.signature(function).parameters.values()
+    return [p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.name != "limits"]

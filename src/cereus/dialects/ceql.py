@@ -1,0 +1,76 @@
+"""CEQL, and every other dialect whose patterns become a `Plan` for the automaton kernel."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from cereus.dialects.compiled import CompiledQuery, Path
+from cereus.engine.executor import Executor, PatternExecutor
+from cereus.engine.runner import Limits
+from cereus.lang import cel
+from cereus.lang import ceql as language
+from cereus.plan.explain import explain, warnings
+from cereus.plan.plan import Plan, build
+from cereus.plan.stream import Stream
+
+
+def compile(text: str, stream: Stream, *, limits: Limits) -> PatternQuery:
+    return PatternQuery(language.parse(text), stream, limits)
+
+
+class PatternQuery(CompiledQuery):
+    """A pattern, with the plans made of it so far: one for each schema it has met."""
+
+    dialect = "ceql"
+
+    def __init__(self, query: cel.Query, stream: Stream, limits: Limits) -> None:
+        self.query, self.stream, self.limits = query, stream, limits
+        self._plans: dict[bytes | None, Plan] = {}
+
+    @property
+    def text(self) -> str:
+        return self.query.text or language.to_text(self.query)
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        return tuple(output.variable for output in self.query.select or ())
+
+    @property
+    def keys(self) -> tuple[Path, ...]:
+        return self.plan().keys
+
+    @property
+    def warnings(self) -> list[str]:
+        return warnings(self.plan())
+
+    def plan(self, schema: pa.Schema | None = None) -> Plan:
+        """The plan for events of a schema (checked against it), or for events yet unknown."""
+        key = None if schema is None else schema.remove_metadata().serialize().to_pybytes()
+        if key not in self._plans:
+            if schema is not None:
+                self.stream.check(schema)
+            self._plans[key] = build(self.query, self.stream, schema)
+        return self._plans[key]
+
+    def check(self, schema: pa.Schema | None) -> None:
+        self.plan(schema)
+
+    def columns(self, schema: pa.Schema) -> frozenset[Path]:
+        shown = (path for output in self.query.select or () for path in output.attributes)
+        return self.plan(schema).columns.union(shown)
+
+    def executor(
+        self,
+        schema: pa.Schema,
+        *,
+        keep: tuple[str, ...] = (),
+        row_numbers: npt.NDArray[np.int64] | None = None,
+    ) -> Executor:
+        return PatternExecutor(
+            self.plan(schema), schema, limits=self.limits, keep=keep, row_numbers=row_numbers
+        )
+
+    def explain(self, schema: pa.Schema | None = None) -> str:
+        return explain(self.plan(schema))

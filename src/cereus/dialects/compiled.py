@@ -1,0 +1,67 @@
+"""What every dialect's queries have in common, once compiled."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from cereus.engine.executor import Executor
+from cereus.plan.stream import Stream
+
+Path = tuple[str, ...]
+
+
+class CompiledQuery(ABC):
+    """A query of one dialect, for one stream: immutable, picklable, the same everywhere it runs.
+
+    A schema, where one is taken, is that of the events; names and types are checked against it.
+    """
+
+    dialect: ClassVar[str]
+    stream: Stream
+
+    @property
+    @abstractmethod
+    def text(self) -> str: ...
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The columns of a result that hold the events of one variable each."""
+        return ()
+
+    @property
+    def keys(self) -> tuple[Path, ...]:
+        """The columns that split the stream."""
+        return tuple((name,) for name in self.stream.keys)
+
+    @property
+    def warnings(self) -> list[str]:
+        """What to know before running the query."""
+        return []
+
+    @abstractmethod
+    def check(self, schema: pa.Schema | None) -> None:
+        """Refuse what cannot be run, as early as that can be known."""
+
+    @abstractmethod
+    def columns(self, schema: pa.Schema) -> frozenset[Path]:
+        """The columns that running the query reads."""
+
+    @abstractmethod
+    def executor(
+        self,
+        schema: pa.Schema,
+        *,
+        keep: tuple[str, ...] = (),
+        row_numbers: npt.NDArray[np.int64] | None = None,
+    ) -> Executor:
+        """What runs the query over batches of this schema. `keep` names columns that are
+        remembered of every event in a result; `row_numbers` renames the rows."""
+
+    @abstractmethod
+    def explain(self, schema: pa.Schema | None = None) -> str:
+        """How the query will be run."""
