@@ -101,7 +101,7 @@ def test_the_demo_finds_its_pattern(cli: Run) -> None:
 
 
 def test_the_demo_runs_without_spark(cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken() -> None:
+    def broken(_: Path) -> None:
         raise CereusError("no Java")
 
     monkeypatch.setattr(demo, "start_spark", broken)

@@ -77,8 +77,8 @@ def _matched(path: Path, engine: str) -> tuple[Outcome, Query]:
         from cereus.cli.on_spark import run_on_spark
 
         try:
-            with err.status("starting Spark"):
-                start_spark()
+            with err.status("starting Spark and its workers"):
+                start_spark(path)
             return run_on_spark(compiler, [str(path)], None, 5, master="local[*]", tie=["id"])
         except (CereusError, ImportError, RuntimeError) as problem:
             show_warning(f"Spark cannot run here, so this process does: {problem}")
@@ -87,7 +87,9 @@ def _matched(path: Path, engine: str) -> tuple[Outcome, Query]:
     return run_local(query, found, None, 5), query
 
 
-def start_spark() -> None:
-    from cereus.spark import session
+def start_spark(path: Path) -> None:
+    """A session, and one small run, so that the time shown is that of matching."""
+    from cereus import spark as cs
 
-    session()
+    few = cs.session().read.parquet(str(path.absolute())).limit(1000)
+    cs.match(few, compile(QUERY, stream=STREAM), tie="id").count()

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 COUNTED = ("parquet", "orc")
 """Formats whose files say how many rows they have."""
+CSV: dict[str, Any] = {"header": True, "escape": '"'}
+"""A quote inside a quoted text is doubled (RFC 4180); Spark's own way is a backslash."""
 
 Compiler = Callable[[pa.Schema], Query]
 
@@ -66,8 +68,15 @@ def read(session: SparkSession, paths: Sequence[str]) -> tuple[DataFrame, str]:
     for path in paths:
         if "://" not in path and not Path(path).exists():
             raise DataError(f"there is no file {path!r}", hint="check the path")
-    options: dict[str, Any] = {"header": True, "inferSchema": True} if kind == "csv" else {}
-    return session.read.format(kind).options(**options).load(list(paths)), kind
+    options = {**CSV, "inferSchema": True} if kind == "csv" else {}
+    return session.read.format(kind).options(**options).load(
+        [located(path) for path in paths]
+    ), kind
+
+
+def located(path: str) -> str:
+    """A local path in full: Spark may have started elsewhere."""
+    return path if "://" in path else str(Path(path).absolute())
 
 
 def _kind(path: str) -> str:
@@ -120,7 +129,7 @@ def _written(found: DataFrame, out: Path) -> Outcome:
         found = _flat(found)
     counted = Observation()
     found = found.observe(counted, f.count(f.lit(1)).alias("matches"))
-    found.write.format(kind).options(**({"header": True} if kind == "csv" else {})).save(str(out))
+    found.write.format(kind).options(**(CSV if kind == "csv" else {})).save(located(str(out)))
     return Outcome(int(counted.get["matches"]))
 
 
