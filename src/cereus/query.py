@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -123,15 +121,12 @@ class Query:
     def count(self, data: Any, *, sort: bool = False) -> int | float:
         """How many matches there are in all. They are counted without being listed wherever the
         pattern allows it; past 2**53 the answer is the nearest float."""
-        if self.query.count:
-            rows = self.batches(data, sort=sort)
-            total = sum(float(pc.sum(batch.column("count")).as_py()) for batch in rows)
-            return int(total) if total <= EXACT else total
-        with suppress(RefusedError):
-            counting = replace(self.query, count=True, select=None)
-            if self.query.select is None:
-                return Query(counting, self.stream, limits=self.limits).count(data, sort=sort)
-        return sum(batch.num_rows for batch in self.batches(data, sort=sort))
+        counting = self.compiled.counting()
+        if counting is None:
+            return sum(batch.num_rows for batch in self.batches(data, sort=sort))
+        rows = Query(counting).batches(data, sort=sort)
+        total = sum(float(pc.sum(batch.column("count")).as_py()) for batch in rows)
+        return int(total) if total <= EXACT else total
 
     def _start(
         self, events: Source, progress: Progress | None

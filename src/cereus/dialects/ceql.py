@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
@@ -9,6 +11,7 @@ import pyarrow as pa
 from cereus.dialects.compiled import CompiledQuery, Path
 from cereus.engine.executor import Executor, PatternExecutor
 from cereus.engine.runner import Limits
+from cereus.errors import RefusedError
 from cereus.lang import cel
 from cereus.lang import ceql as language
 from cereus.plan.explain import explain, warnings
@@ -71,6 +74,18 @@ class PatternQuery(CompiledQuery):
         return PatternExecutor(
             self.plan(schema), schema, limits=self.limits, keep=keep, row_numbers=row_numbers
         )
+
+    def counting(self) -> CompiledQuery | None:
+        if self.query.count:
+            return self
+        if self.query.select is not None:
+            return None  # one complex event may be many bindings
+        counting = PatternQuery(replace(self.query, count=True), self.stream, self.limits)
+        try:
+            counting.plan()
+        except RefusedError:
+            return None
+        return counting
 
     def explain(self, schema: pa.Schema | None = None) -> str:
         return explain(self.plan(schema))

@@ -62,6 +62,10 @@ class CompiledQuery(ABC):
         """What runs the query over batches of this schema. `keep` names columns that are
         remembered of every event in a result; `row_numbers` renames the rows."""
 
+    def counting(self) -> CompiledQuery | None:
+        """A query that counts the matches of this one without listing them, if there is one."""
+        return None
+
     @abstractmethod
     def explain(self, schema: pa.Schema | None = None) -> str:
         """How the query will be run."""
