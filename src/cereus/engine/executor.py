@@ -13,7 +13,13 @@ import pyarrow as pa
 from cereus.engine import snapshot
 from cereus.engine.event_results import EventResults, EventShape
 from cereus.engine.choose import ListingRunner
-from cereus.engine.general import GeneralListingRunner, GeneralReplayRunner, GeneralRunner
+from cereus.engine.counts import CountingRunner, CountResults
+from cereus.engine.general import (
+    GeneralCountingRunner,
+    GeneralListingRunner,
+    GeneralReplayRunner,
+    GeneralRunner,
+)
 from cereus.engine.replay import ReplayRunner
 from cereus.engine.results import Results, needed_payload
 from cereus.engine.runner import Limits, Runner
@@ -22,6 +28,8 @@ from cereus.plan.plan import Plan
 
 def runner_for(plan: Plan) -> type[Runner]:
     """By whether events are compared beyond what registers can do, and how a strategy chooses."""
+    if plan.query.count:
+        return GeneralCountingRunner if plan.remembers_values else CountingRunner
     if plan.replayed is None:
         return GeneralRunner if plan.remembers_values else Runner
     if plan.open_ended:
@@ -93,11 +101,12 @@ class PatternExecutor(Executor):
             payload=tuple(dict.fromkeys((*needed_payload(plan.query), *keep, *carried))),
             row_numbers=row_numbers,
         )
-        self.results = (
-            Results(self.runner, schema)
-            if shape is None
-            else EventResults(self.runner, schema, shape)
-        )
+        if plan.query.count:
+            self.results: Results = CountResults(self.runner, schema)
+        elif shape is None:
+            self.results = Results(self.runner, schema)
+        else:
+            self.results = EventResults(self.runner, schema, shape)
         self.schema = self.results.schema
 
     def push(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:

@@ -17,6 +17,7 @@ import pyarrow as pa
 from cereus.automata.correlate import Seen
 from cereus.engine.choose import ListingRunner
 from cereus.engine.columns import read
+from cereus.engine.counts import CountingRunner
 from cereus.engine.front import Events
 from cereus.engine.kernel import Kernel
 from cereus.engine.replay import ReplayRunner, Stretch
@@ -70,6 +71,10 @@ class GeneralRunner(Runner):
 
     def _renumbered(self, numbers: Any) -> None:
         """State s has the number numbers[s] now."""
+
+
+class GeneralCountingRunner(GeneralRunner, CountingRunner):
+    """The same, counting."""
 
 
 class GeneralListingRunner(GeneralRunner, ListingRunner):

@@ -160,8 +160,15 @@ class Kernel:
     out_at: cython.longlong[::1]
     n_matches: cython.int
     n_cells: cython.int
+    out_counts: cython.double[::1]
     produced: cython.bint
     sweeps: cython.longlong
+
+    # for counting only: vectors of (start, number of partial matches that start there)
+    vector_starts: cython.longlong[::1]
+    vector_counts: cython.double[::1]
+    cells: cython.longlong
+    sweep_cells_at: cython.longlong
 
     def __init__(self, table, options):
         self.table = table
@@ -202,6 +209,8 @@ class Kernel:
         self.n_cells = 0
         self.sweeps = 0
         self.event = 0
+        self.cells = 0
+        self.sweep_cells_at = 1 << 20
         self.classes = np.zeros(0, np.int32)
 
     # ------------------------------------------------------------ arrays that grow
@@ -862,6 +871,7 @@ class Kernel:
         self.out_first = chunk.first
         self.out_last = chunk.last
         self.out_at = chunk.at
+        self.out_counts = chunk.counts
         self.out_offsets[0] = 0
         self.n_matches = 0
         self.n_cells = 0
@@ -870,6 +880,7 @@ class Kernel:
         """Hold on to the chunk no longer."""
         self.out_events = self.out_first = self.out_last = self.out_at = np.zeros(0, np.int64)
         self.out_labels = self.out_offsets = np.zeros(0, np.int32)
+        self.out_counts = np.zeros(0)
 
     def run(self):
         """Read events until the batch is FINISHED, the CHUNK_FULL, or the forest OVER_LIMIT."""
@@ -884,7 +895,7 @@ class Kernel:
             if not self.loaded:
                 self._load(self.key_of[self.group])
                 self.loaded = True
-            if self.used > self.sweep_at:
+            if self.used > self.sweep_at or self.cells > self.sweep_cells_at:
                 self._sweep()
                 if self.used > self.max_nodes:
                     return OVER_LIMIT
@@ -1221,6 +1232,10 @@ class Kernel:
         return self.used - 1
 
     @property
+    def configuration_count(self):
+        return self.n_configurations
+
+    @property
     def sweep_count(self):
         return self.sweeps
 
@@ -1241,6 +1256,210 @@ class Kernel:
     def where(self):
         """The event being read: its index in the batch, and its key."""
         return self.event, (self.key_of[self.group] if self.group < self.key_of.shape[0] else -1)
+
+
+@cython.cclass
+class CountingKernel(Kernel):
+    """Counts matches without listing them.
+
+    Where the kernel has a heap of partial matches, this one has a vector: how many of them start
+    at which measure, in ascending order. A vector is a node with the offset of its cells in place
+    of the event, their number in place of the link, and the last start as its `start`, so that
+    windows and merging work as they do for heaps. Counts are exact up to 2**53.
+    """
+
+    def __init__(self, table, options):
+        Kernel.__init__(self, table, options)
+        self.vector_starts = np.zeros(1 << 12, np.int64)
+        self.vector_counts = np.zeros(1 << 12)
+
+    @cython.cfunc
+    def _room_for_cells(self, more: cython.longlong) -> cython.int:
+        size: cython.longlong = self.vector_starts.shape[0]
+        if self.cells + more > size:
+            self.vector_starts = _longer(self.vector_starts, 2 * size + more, 0)
+            self.vector_counts = _longer(self.vector_counts, 2 * size + more, 0)
+        return 0
+
+    @cython.cfunc
+    def _put(self, start: cython.longlong, count: cython.double) -> cython.int:
+        self.vector_starts[self.cells] = start
+        self.vector_counts[self.cells] = count
+        self.cells += 1
+        return 0
+
+    @cython.cfunc
+    def _vector(self, begin: cython.longlong) -> cython.int:
+        """The cells from `begin` on as a vector (0 if there are none)."""
+        if self.cells == begin:
+            return 0
+        size: cython.int = cython.cast(cython.int, self.cells - begin)
+        return self._node(begin, self.vector_starts[self.cells - 1], size, 0)
+
+    @cython.cfunc
+    def _mark(
+        self,
+        ordinal: cython.longlong,
+        now: cython.longlong,
+        label: cython.int,
+        r: cython.int,
+        unseen: cython.int,
+    ) -> cython.int:
+        begin: cython.longlong = self.cells
+        i: cython.longlong
+        if r:
+            self._room_for_cells(self.thin[r, 4] + 1)
+            begin = self.cells
+            for i in range(self.wide[r, 0], self.wide[r, 0] + self.thin[r, 4]):
+                if self.vector_starts[i] >= self.bound:
+                    self._put(self.vector_starts[i], self.vector_counts[i])
+        if unseen == UNSTARTED:
+            self._room_for_cells(1)
+            if self.cells > begin and self.vector_starts[self.cells - 1] == now:
+                self.vector_counts[self.cells - 1] += 1
+            else:
+                self._put(now, 1)
+        return self._vector(begin)
+
+    @cython.cfunc
+    def _add(self, heap: cython.int, n: cython.int) -> cython.int:
+        return self._meld(heap, n)
+
+    @cython.cfunc
+    def _meld(self, a: cython.int, b: cython.int) -> cython.int:
+        if a == 0 or self.wide[a, 1] < self.bound:
+            return b
+        if b == 0 or self.wide[b, 1] < self.bound:
+            return a
+        self._room_for_cells(self.thin[a, 4] + self.thin[b, 4])
+        begin: cython.longlong = self.cells
+        i: cython.longlong = self.wide[a, 0]
+        j: cython.longlong = self.wide[b, 0]
+        i_end: cython.longlong = i + self.thin[a, 4]
+        j_end: cython.longlong = j + self.thin[b, 4]
+        while i < i_end or j < j_end:
+            if j == j_end or (i < i_end and self.vector_starts[i] < self.vector_starts[j]):
+                if self.vector_starts[i] >= self.bound:
+                    self._put(self.vector_starts[i], self.vector_counts[i])
+                i += 1
+            elif i == i_end or self.vector_starts[j] < self.vector_starts[i]:
+                if self.vector_starts[j] >= self.bound:
+                    self._put(self.vector_starts[j], self.vector_counts[j])
+                j += 1
+            else:
+                if self.vector_starts[i] >= self.bound:
+                    self._put(
+                        self.vector_starts[i], self.vector_counts[i] + self.vector_counts[j]
+                    )
+                i += 1
+                j += 1
+        return self._vector(begin)
+
+    @cython.cfunc
+    def _report(self) -> cython.bint:
+        """One row per event at which matches are accepted: how many."""
+        total: cython.double = 0
+        i: cython.int
+        k: cython.longlong
+        for i in range(self.n_active):
+            if self.accepting[self.active[i]]:
+                c: cython.int = self.first[self.active[i]]
+                while c >= 0:
+                    r: cython.int = self.root[c]
+                    if r:
+                        for k in range(self.wide[r, 0], self.wide[r, 0] + self.thin[r, 4]):
+                            if self.vector_starts[k] >= self.bound:
+                                total += self.vector_counts[k]
+                    c = self.following[c]
+        if self.limit >= 0 and total > self.limit:
+            total = self.limit
+        if total > 0:
+            m: cython.int = self.n_matches
+            if m == self.out_at.shape[0]:
+                return False
+            self.out_first[m] = self.out_last[m] = self.out_at[m] = self.base + self.event
+            self.out_counts[m] = total
+            self.n_matches = m + 1
+            self.produced = True
+            if self.consuming:
+                self._begin()
+        self.reporting = -1
+        return True
+
+    @cython.cfunc
+    def _sweep(self) -> cython.int:
+        """Copy the vectors that configurations hold, without what is out of the window."""
+        self.sweeps += 1
+        nodes = np.asarray(self.wide).copy()
+        links = nodes.view(np.int32)
+        starts = np.asarray(self.vector_starts).copy()
+        counts = np.asarray(self.vector_counts).copy()
+        self.used = 1
+        self.cells = 0
+        here: cython.longlong = NO_BOUND
+        i: cython.longlong
+        k: cython.longlong
+        c: cython.int
+        if self.loaded:
+            if self.windowed:
+                here = self.floors[self.event]
+            for c in range(self.made):
+                if self.state_of[c] >= 0:
+                    self.root[c] = self._moved(self.root[c], here, nodes, links, starts, counts)
+                    if self.root[c] == 0 and self.empty[c] == NONE:
+                        self._drop(c)
+            self._forget_empty()
+        for k in range(self.carry_from.shape[0] - 1):
+            here = self.last_floor[k] if self.windowed else NO_BOUND
+            for i in range(self.carry_from[k], self.carry_from[k + 1]):
+                c = cython.cast(cython.int, self.carry[i, 1])
+                self.carry[i, 1] = self._moved(c, here, nodes, links, starts, counts)
+        for i in range(self.n_fresh):
+            c = cython.cast(cython.int, self.fresh[i, 1])
+            self.fresh[i, 1] = self._moved(c, NO_BOUND, nodes, links, starts, counts)
+        self.sweep_at = max(1 << 16, 2 * self.used)
+        self.sweep_cells_at = max(1 << 20, 2 * self.cells)
+        return 0
+
+    @cython.cfunc
+    def _moved(
+        self,
+        r: cython.int,
+        bound: cython.longlong,
+        nodes: cython.longlong[:, ::1],
+        links: cython.int[:, ::1],
+        starts: cython.longlong[::1],
+        counts: cython.double[::1],
+    ) -> cython.int:
+        if r == 0 or nodes[r, 1] < bound:
+            return 0
+        self._room_for_cells(links[r, 4])
+        begin: cython.longlong = self.cells
+        i: cython.longlong
+        for i in range(nodes[r, 0], nodes[r, 0] + links[r, 4]):
+            if starts[i] >= bound:
+                self._put(starts[i], counts[i])
+        return self._vector(begin)
+
+    def oldest(self):
+        """Vectors do not refer to events."""
+        return None
+
+    def save(self):
+        saved = Kernel.save(self)
+        saved["vector_starts"] = np.asarray(self.vector_starts)[: self.cells].copy()
+        saved["vector_counts"] = np.asarray(self.vector_counts)[: self.cells].copy()
+        return saved
+
+    def restore(self, saved):
+        Kernel.restore(self, saved)
+        self.cells = len(saved["vector_starts"])
+        self.vector_starts = _longer(saved["vector_starts"], 2 * self.cells + 4096, 0)
+        self.vector_counts = _longer(saved["vector_counts"], 2 * self.cells + 4096, 0)
+
+    @property
+    def cell_count(self):
+        return 0
 
 
 @cython.ccall

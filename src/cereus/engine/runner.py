@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -74,6 +74,7 @@ class Chunk:
         self.first = np.empty(matches, np.int64)
         self.last = np.empty(matches, np.int64)
         self.at = np.empty(matches, np.int64)
+        self.counts = np.empty(matches)
 
     @property
     def in_use(self) -> bool:
@@ -115,6 +116,7 @@ class Found:
     offsets  where each match begins in the cells
     first, last, at  per match the ordinals of its first and last event, and of the one that it
                      is reported at
+    counts   when counting: how many matches a row stands for
     """
 
     cells: Ints
@@ -123,6 +125,7 @@ class Found:
     first: Ints
     last: Ints
     at: Ints
+    counts: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
 
     def __len__(self) -> int:
         return len(self.at)
@@ -177,6 +180,7 @@ class Runner:
         self.table = TransitionTable(plan.automaton, self.labels, max_states=self.limits.states)
         self.kernel = self._new_kernel()
         self.history = History()
+        self.history_of_batch = 0
         self.uses_ordinals = ordinals or bool(payload)
         self._chunks = Chunks(chunk_size, with_labels=plan.names is not None)
 
@@ -227,6 +231,7 @@ class Runner:
         events.shown = history.rows
         if self.uses_ordinals:
             events.shown = np.arange(history.first, history.next_ordinal)
+        self.history_of_batch = events.base - history.first
         self.kernel.feed(events, self.keys)
         yield from self._turns(self.kernel)
 
@@ -252,11 +257,14 @@ class Runner:
             del chunk
 
     def _over_limit(self) -> LimitError:
-        _, key = self.kernel.where
+        event, key = self.kernel.where
+        row = self.history.rows[self.history_of_batch + event]
+        many = self.kernel.configuration_count > self.limits.configurations
+        what, knob = ("configurations", "configurations") if many else ("partial matches", "nodes")
         return LimitError(
-            f"more than {self.limits.nodes:,} partial matches are alive "
-            f"({self.front.keys.describe(key)})\n  in: {self.plan.text}",
-            hint="add or shorten WITHIN, make conditions stricter, or raise Limits(nodes=…)",
+            f"more than {getattr(self.limits, knob):,} {what} are alive "
+            f"at row {row} ({self.front.keys.describe(key)})\n  in: {self.plan.text}",
+            hint=f"add or shorten WITHIN, make conditions stricter, or raise Limits({knob}=…)",
         )
 
     # ------------------------------------------------------------ state that outlives the process
@@ -294,4 +302,5 @@ def _found(chunk: Chunk, kernel: Kernel, ordinals: Ints | None) -> Found:
         chunk.labels[:cells],
         chunk.offsets[: matches + 1],
         *(spans if ordinals is None else (ordinals[span] for span in spans)),
+        chunk.counts[:matches],
     )

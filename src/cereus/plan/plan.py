@@ -143,6 +143,7 @@ def build(
 ) -> Plan:
     """Make a plan; with a schema, every name and type in the query is checked against it."""
     _check_streams(query, stream)
+    _check_count(query)
     if schema is not None:
         query = checked(query, stream, schema)
     formula = rewrite(query.formula, rules)
@@ -178,6 +179,20 @@ def _lowered(
             return lowering, lowering.automaton(formula)
     lowering = Lowering(TestSet(), *names)
     return lowering, lowering.automaton(formula)
+
+
+def _check_count(query: cel.Query) -> None:
+    """What can be counted without listing: all matches, each reported at its own last event."""
+    if query.count and (
+        query.strategy in REPLAYED or (query.window is not None and not ends_marked(query.formula))
+    ):
+        raise RefusedError(
+            "COUNT(*) under NEXT, LAST, MAX or ANY, or of matches that end before the event they "
+            "are reported at, would have to list them",
+            text=query.text,
+            span=query.span,
+            hint="SELECT * and count the rows: len(q.run(…))",
+        )
 
 
 def _stream_names(

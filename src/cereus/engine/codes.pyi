@@ -1,0 +1,21 @@
+"""The coding passes as the rest of the engine sees them."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+Ints = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.int32]
+
+class Words:
+    words: list[bytes]
+    def __init__(self, words: Sequence[str]) -> None: ...
+
+def string_codes(
+    offsets: npt.NDArray[np.int32] | Ints, data: npt.NDArray[np.uint8], words: Words
+) -> npt.NDArray[np.uint16]: ...
+def dense_classes(masks: npt.NDArray[np.uint64], known: dict[int, int]) -> Codes: ...
+def count_positions(keys: Codes, seen: Ints) -> Ints: ...
+def first_backward(keys: Codes, times: Ints, latest: Ints) -> int: ...
+def group_rows(keys: Codes, n_keys: int) -> tuple[Ints, Codes, Ints]: ...
