@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import cereus
+from cereus import Stream
+
 from .harness import answer, positions, spelled
 
 
@@ -42,3 +45,29 @@ def test_consume_by_any_begins_every_key_at_its_next_event() -> None:
     events = spelled("D A A", k="1 2 1")
     query = "SELECT * WHERE START(A) PARTITION BY k CONSUME BY ANY"
     assert positions(query, events) == [[1], [2]]
+
+
+def test_a_strategy_chooses_among_matches_that_end_at_different_events() -> None:
+    """With a NOT at the end every match has a window of its own."""
+    events = spelled("A C C", t="0 5 6")
+    query = "SELECT LAST * WHERE A ; NOT(B) WITHIN 1 second"
+    assert answer(query, events) == [(0, 0, [0]), (0, 0, [0])]
+
+
+def test_limit_counts_rows_and_not_the_ways_they_were_found() -> None:
+    events = spelled("A A B C")
+    query = "SELECT b WHERE A ; B AS b ; NOT(B) LIMIT 2"
+    assert answer(query, events) == [(1, 2, [2])]
+
+
+def test_a_match_that_shows_nothing_consumes_nothing() -> None:
+    events = spelled("A C C")
+    query = "SELECT b WHERE (A OR (A AS b ; C)) ; NOT(B) CONSUME BY PARTITION"
+    assert answer(query, events) == [(0, 1, [0])]
+
+
+def test_a_strategy_that_lists_matches_goes_by_time_where_rows_were_sorted() -> None:
+    text = "SELECT LAST * WHERE A ; NOT(B) WITHIN 1 second"
+    events = cereus.compile(text, stream=Stream(time="t", unit="s"))
+    found = events.run({"type": ["C", "A", "A"], "t": [9, 2, 1]}, sort=True)
+    assert [row["positions"] for row in found] == [[2], [1]]

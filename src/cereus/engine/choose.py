@@ -52,6 +52,7 @@ class ListingRunner(Runner):
 
     def _chosen(self, found: Found) -> Iterator[Found]:
         less = LESS[self.plan.query.strategy]
+        limit = None if self.plan.limited_late else self.plan.query.limit
         supports = [
             frozenset(found.cells[a:b].tolist())
             for a, b in zip(found.offsets[:-1], found.offsets[1:], strict=True)
@@ -61,7 +62,7 @@ class ListingRunner(Runner):
             rows = list(group)
             distinct = {supports[i] for i in rows}
             best = {s for s in distinct if not any(less(s, other) for other in distinct)}
-            kept.extend([i for i in rows if supports[i] in best][: self.plan.query.limit])
+            kept.extend([i for i in rows if supports[i] in best][:limit])
         yield _rows(found, kept)
 
 

@@ -22,7 +22,8 @@ Row = tuple[Span, Ints, npt.NDArray[np.int32]]
 class Distinct:
     """Rows of the event that is being reported, by what they look like."""
 
-    def __init__(self) -> None:
+    def __init__(self, limit: int | None = None) -> None:
+        self._limit = limit
         self._rows: dict[tuple[bytes, bytes], Row] = {}
         self._at = -1
 
@@ -33,8 +34,8 @@ class Distinct:
         spans = zip(chunk.first.tolist(), chunk.last.tolist(), chunk.at.tolist(), strict=True)
         for place, span in enumerate(spans):
             if span[2] != self._at:
-                done.extend(self._rows.values())
-                self._rows, self._at = {}, span[2]
+                done.extend(self._taken())
+                self._at = span[2]
             part = slice(chunk.offsets[place], chunk.offsets[place + 1])
             cells, names = chunk.cells[part], chunk.labels[part]
             if seen is not None:
@@ -50,8 +51,14 @@ class Distinct:
             self._rows[key] = (span, cells, names)
 
     def rest(self) -> Iterator[Found]:
-        yield from _joined(list(self._rows.values()))
-        self._rows, self._at = {}, -1
+        yield from _joined(self._taken())
+        self._at = -1
+
+    def _taken(self) -> list[Row]:
+        """The rows of an event that is over; LIMIT counts them, not the ways they were found."""
+        rows = list(self._rows.values())
+        self._rows = {}
+        return rows[: self._limit]
 
 
 def _joined(rows: list[Row]) -> Iterator[Found]:

@@ -38,6 +38,7 @@ STAY = cython.declare(cython.int, -1)
 UNKNOWN = cython.declare(cython.int, -2)
 UNMARKED = cython.declare(cython.int, 0)
 UNSEEN = cython.declare(cython.int, 1)
+HIDDEN = cython.declare(cython.int, 2)
 NO_BOUND = cython.declare(cython.longlong, -(1 << 62))
 NULL = cython.declare(cython.longlong, -(1 << 63))
 LOW_63 = cython.declare(cython.longlong, (1 << 63) - 1)
@@ -138,6 +139,7 @@ class Kernel:
     max_nodes: cython.longlong
     max_configurations: cython.longlong
     with_labels: cython.bint
+    must_show: cython.bint
     report_from: cython.longlong
     watching: cython.bint
     waiting: cython.int[::1]
@@ -180,6 +182,7 @@ class Kernel:
         self.max_configurations = options.max_configurations
         self.n_slots = options.slots
         self.with_labels = options.with_labels
+        self.must_show = options.must_show
         self.watching = options.watching
         self.report_from = 0
         self._set_nodes(np.zeros((1024, 4), np.int64))
@@ -1047,10 +1050,21 @@ class Kernel:
         return 0
 
     @cython.cfunc
+    def _shows(self, depth: cython.int) -> cython.bint:
+        """Whether something of the match on the path is selected."""
+        d: cython.int
+        for d in range(depth + 1):
+            if self.path_label[d] > HIDDEN:
+                return True
+        return False
+
+    @cython.cfunc
     def _emit(self, first: cython.int, depth: cython.int) -> cython.bint:
         """Write the match on the path, whose earliest event is that of node `first`."""
         at: cython.int = self.n_cells
         m: cython.int = self.n_matches
+        if self.must_show and not self._shows(depth):
+            return True
         if m == self.out_first.shape[0] or at + depth + 1 > self.out_events.shape[0]:
             self._push(first, -1 - depth)
             return False

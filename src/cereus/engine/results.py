@@ -51,8 +51,7 @@ class Results:
     def deduplicated(self) -> bool:
         """Whether several kernel matches may be one row: they differ in unseen events only, or
         were found in two ways."""
-        hidden = self.plan.names is not None and (self.plan.open_ended or self.plan.registers)
-        return hidden or self.runner.table.ambiguous
+        return self.plan.hides or self.plan.limited_late or self.runner.table.ambiguous
 
     def batches(self, found: Iterator[Found]) -> Iterator[pa.RecordBatch]:
         for chunk in self._distinct(found):
@@ -120,7 +119,7 @@ class Results:
     def _distinct(self, found: Iterator[Found]) -> Iterator[Found]:
         """Every row once. The rows reported at one event are together, and are held back until
         the next event's come."""
-        held = Distinct()
+        held = Distinct(self.plan.query.limit)
         for chunk in found:
             if not self.deduplicated:
                 yield chunk

@@ -48,6 +48,7 @@ class Options:
     with_labels: bool
     max_configurations: int
     slots: int
+    must_show: bool = False
     watching: bool = False
 
     @classmethod
@@ -56,11 +57,12 @@ class Options:
             windowed=plan.query.window is not None,
             open_ended=plan.open_ended,
             consuming=plan.query.consume is not cel.Consume.NONE,
-            limit=plan.query.limit,
+            limit=None if plan.limited_late else plan.query.limit,
             max_nodes=limits.nodes,
             with_labels=plan.names is not None,
             max_configurations=limits.configurations,
             slots=plan.slots,
+            must_show=plan.hides and plan.replayed is None,
         )
 
 
@@ -137,7 +139,7 @@ class LabelCodes:
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self._numbers: dict[Label, int] = {}
-        self.shown: list[Label] = []
+        self.shown: list[Label] = [frozenset()]  # HIDDEN
 
     def __call__(self, label: Label) -> int:
         if label not in self._numbers:
@@ -181,7 +183,8 @@ class Runner:
         self.kernel = self._new_kernel()
         self.history = History()
         self.history_of_batch = 0
-        self.uses_ordinals = ordinals or bool(payload)
+        # rows that were put in order do not sort by their numbers; ordinals always do
+        self.uses_ordinals = ordinals or bool(payload) or row_numbers is not None
         self._chunks = Chunks(chunk_size, with_labels=plan.names is not None)
 
     def _new_kernel(self) -> Kernel:

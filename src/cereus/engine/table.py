@@ -30,6 +30,8 @@ from cereus.errors import LimitError
 
 STAY, UNKNOWN, NONE = -1, -2, -1
 UNMARKED, UNSEEN, FIRST_SHOWN = 0, 1, 2
+HIDDEN = FIRST_SHOWN
+"""Label of a marked event of which nothing is selected."""
 MAX_STATES = 100_000
 
 

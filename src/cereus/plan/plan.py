@@ -92,6 +92,16 @@ class Plan:
         """Whether a match may be reported at a later event than its last one."""
         return not ends_marked(self.query.formula)
 
+    @property
+    def hides(self) -> bool:
+        """Whether marked events of which nothing is selected are still part of what is found."""
+        return self.names is not None and (self.open_ended or self.registers)
+
+    @property
+    def limited_late(self) -> bool:
+        """Whether LIMIT has to wait until rows that are found several ways are one."""
+        return self.query.limit is not None and (self.hides or self.registers)
+
     @cached_property
     def position_sensitive(self) -> bool:
         """Whether events that satisfy no test still count, because their places do."""
@@ -122,7 +132,7 @@ class Plan:
 
     def shown(self, automaton: Automaton) -> Automaton:
         """The automaton with what is not selected made invisible."""
-        if self.names is None or self.open_ended or self.registers:
+        if self.names is None or self.hides:
             return automaton
         return Named(automaton, frozenset(self.names))
 
