@@ -123,7 +123,7 @@ class Query:
         pattern allows it; past 2**53 the answer is the nearest float."""
         counting = self.compiled.counting()
         if counting is None:
-            return sum(batch.num_rows for batch in self.batches(data, sort=sort))
+            return int(sum(batch.num_rows for batch in self.batches(data, sort=sort)))
         rows = Query(counting).batches(data, sort=sort)
         total = sum(float(pc.sum(batch.column("count")).as_py()) for batch in rows)
         return int(total) if total <= EXACT else total

@@ -1,4 +1,4 @@
-"""The front of the engine: a batch as it comes → the events that matter, as the kernel reads them."""
+"""The front of the engine: a batch as it comes → the events that matter, ready for the kernel."""
 
 from __future__ import annotations
 
@@ -16,14 +16,13 @@ from cereus.engine.columns import Clock, as_integers, read
 from cereus.engine.compared import ComparedColumns
 from cereus.engine.keys import KeyIndex
 from cereus.engine.letters import Letters
-from cereus.errors import DataError, did_you_mean
+from cereus.engine.substreams import Codes, Ints, Substreams, longer
 from cereus.lang import cel
 from cereus.plan.plan import Plan
 
-Ints = npt.NDArray[np.int64]
-Codes = npt.NDArray[np.int32]
+__all__ = ["NO_INTS", "Codes", "Events", "Front", "Ints"]
+
 NO_INTS: Ints = np.zeros(0, np.int64)
-NEVER = np.iinfo(np.int64).min
 
 
 @dataclass
@@ -123,16 +122,19 @@ class Front:
         )
         self.compared = ComparedColumns(plan.columns_compared)
         self.known: dict[int, int] = {}
-        self._key_fields = [_field(schema, path) for path in plan.keys]
+        self.substreams = Substreams(plan.keys, schema, ("time", "window"))
         self.row = 0
-        self.forget()
+        self.seen: Ints = np.zeros(1, np.int64)
         self.grouped = not (plan.keys and plan.query.consume is cel.Consume.ANY)
 
     def forget(self) -> None:
         """No key has been seen; the numbers of the letters stay."""
-        self.keys = KeyIndex(self._key_fields)
+        self.substreams.forget()
         self.seen = np.zeros(1, np.int64)
-        self.latest = {"time": np.full(1, NEVER), "window": np.full(1, NEVER)}
+
+    @property
+    def keys(self) -> KeyIndex:
+        return self.substreams.index
 
     def read(self, batch: pa.RecordBatch) -> Events | None:
         """The events of a batch that can matter, or None when there are none."""
@@ -147,7 +149,8 @@ class Front:
         keep_all = everyone and not self.grouped
         places, classes = self.letters.classify(batch, self.known, keep_all=keep_all)
         keys = self._keys(batch, None if everyone else places)
-        self._check_order("time", times, keys, places, first_row)
+        order = self.substreams.check_order
+        order("time", self.plan.stream.time, times, keys, places, first_row)
         positions = self._positions(keys, places, everyone, first_row)
         if everyone:
             keys = keys[places]
@@ -155,7 +158,8 @@ class Front:
             return None
         measures, floors = self.clock.read(batch, places, positions, first_row)
         if self.clock.path not in (None, (self.plan.stream.time,)):
-            self._check_order("window", measures, keys, None, first_row)
+            column = ".".join(self.clock.path or ())
+            order("window", column, measures, keys, None, first_row)
         whole = places if own is None else own[places]
         rows = first_row + whole
         if self.row_numbers is not None:
@@ -168,25 +172,24 @@ class Front:
         )  # fmt: skip
         events.columns = self.compared.read(batch, places)
         if self.plan.keys and self.grouped:
-            order, events.key_of, events.group_ends = codes.group_rows(keys, len(self.keys))
-            events.sorted_by(order)
+            by_key, events.key_of, events.group_ends = codes.group_rows(keys, len(self.keys))
+            events.sorted_by(by_key)
         return events
 
     def save(self) -> dict[str, Any]:
         return {
             "letters": list(self.known),
             "strings": self.compared.strings,
-            "keys": self.keys.save(),
+            "substreams": self.substreams.save(),
             "row": self.row,
             "seen": self.seen,
-            "latest": self.latest,
         }
 
     def restore(self, saved: dict[str, Any]) -> None:
         self.known.update((letter, place) for place, letter in enumerate(saved["letters"]))
-        self.keys.restore(saved["keys"])
+        self.substreams.restore(saved["substreams"])
         self.compared.strings.update(saved["strings"])
-        self.row, self.seen, self.latest = saved["row"], saved["seen"], saved["latest"]
+        self.row, self.seen = saved["row"], saved["seen"]
 
     # ------------------------------------------------------------ columns
 
@@ -208,16 +211,8 @@ class Front:
 
     def _keys(self, batch: pa.RecordBatch, places: Ints | None) -> Codes:
         """Key codes of the given rows, or of all."""
-        size = batch.num_rows if places is None else len(places)
-        if not self.plan.keys:
-            return np.zeros(size, np.int32)
-        columns = [read(batch, path, "the key column") for path in self.plan.keys]
-        if places is not None:
-            columns = [column.take(pa.array(places)) for column in columns]
-        found = self.keys.encode(columns)
-        for name, latest in self.latest.items():
-            self.latest[name] = _longer(latest, len(self.keys), NEVER)
-        self.seen = _longer(self.seen, len(self.keys), 0)
+        found = self.substreams.codes(batch, places)
+        self.seen = longer(self.seen, len(self.keys), 0)
         return found
 
     def _positions(self, keys: Codes, places: Ints, everyone: bool, first_row: int) -> Ints:
@@ -227,66 +222,6 @@ class Front:
         if self.plan.keys:
             counted: Ints = codes.count_positions(keys, self.seen)[places]
             return counted
-        positions = places + self.seen[0]
+        positions = places + int(self.seen[0])
         self.seen[0] += len(keys)
         return positions
-
-    def _check_order(
-        self, what: str, values: Ints, keys: Codes, places: Ints | None, first_row: int
-    ) -> None:
-        """Time must not go backwards inside a key: it would multiply matches silently."""
-        if not len(values):
-            return
-        latest = self.latest[what]
-        if not self.plan.keys or (len(values) > 1 and _ascending(values)):
-            if not self.plan.keys:
-                row = -1 if _ascending(values) else int(np.flatnonzero(np.diff(values) < 0)[0]) + 1
-                row = 0 if values[0] < latest[0] else row
-                latest[0] = values[-1]
-            else:
-                own = values if len(values) == len(keys) else values[places]
-                row = (
-                    -1
-                    if np.all(own >= latest[keys])
-                    else int(np.flatnonzero(own < latest[keys])[0])
-                )
-                latest[keys] = own
-        else:
-            own = values if len(values) == len(keys) else values[places]
-            row = codes.first_backward(keys, own, latest)
-        if row >= 0:
-            raise self._backwards(what, row, keys, places, len(values), first_row)
-
-    def _backwards(
-        self, what: str, row: int, keys: Codes, places: Ints | None, size: int, first_row: int
-    ) -> DataError:
-        place = row if places is None or len(keys) == size else int(places[row])
-        column = self.plan.stream.time if what == "time" else ".".join(self.clock.path or ())
-        where = f" in {self.keys.describe(int(keys[row]))}" if self.plan.keys else ""
-        return DataError(
-            f"{column!r} goes backwards at row {first_row + place}{where}",
-            hint=f"sort the events by {column!r} first, or run with sort=True",
-        )
-
-
-def _ascending(values: Ints) -> bool:
-    return bool(np.all(values[1:] >= values[:-1]))
-
-
-def _longer(array: Ints, size: int, fill: int) -> Ints:
-    if size <= len(array):
-        return array
-    return np.concatenate([array, np.full(max(size, 2 * len(array)) - len(array), fill)])
-
-
-def _field(schema: pa.Schema, path: tuple[str, ...]) -> pa.Field:
-    field = schema.field(path[0]) if path[0] in schema.names else None
-    for step in path[1:]:
-        field = field.type.field(step) if field is not None else None
-    if field is None:
-        raise DataError(
-            f"the key column {'.'.join(path)!r} is not in the events",
-            hint=did_you_mean(path[0], schema.names),
-        )
-    kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
-    return pa.field(".".join(path), kind)

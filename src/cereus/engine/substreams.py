@@ -1,0 +1,117 @@
+"""The substreams of a stream, one for each key: who is who, and that time never goes backwards."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from cereus.engine import codes
+from cereus.engine.columns import read
+from cereus.engine.keys import KeyIndex
+from cereus.errors import DataError, did_you_mean
+
+Ints = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.int32]
+NEVER = np.iinfo(np.int64).min
+
+
+class Substreams:
+    """Numbers the keys of rows, and watches the columns in `watched`, each under a name, in
+    each substream."""
+
+    def __init__(
+        self, paths: tuple[tuple[str, ...], ...], schema: pa.Schema, watched: tuple[str, ...]
+    ) -> None:
+        self.paths = paths
+        self.fields = [key_field(schema, path) for path in paths]
+        self.watched = watched
+        self.forget()
+
+    def forget(self) -> None:
+        """No key has been seen."""
+        self.index = KeyIndex(self.fields)
+        self.latest = {what: np.full(1, NEVER) for what in self.watched}
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    def codes(self, batch: pa.RecordBatch, places: Ints | None = None) -> Codes:
+        """Key codes of the given rows, or of all."""
+        if not self.paths:
+            return np.zeros(batch.num_rows if places is None else len(places), np.int32)
+        columns = [read(batch, path, "the key column") for path in self.paths]
+        if places is not None:
+            columns = [column.take(pa.array(places)) for column in columns]
+        found = self.index.encode(columns)
+        for what, latest in self.latest.items():
+            self.latest[what] = longer(latest, len(self.index), NEVER)
+        return found
+
+    def check_order(
+        self,
+        what: str,
+        column: str | None,
+        values: Ints,
+        keys: Codes,
+        places: Ints | None,
+        first_row: int,
+    ) -> None:
+        """Time must not go backwards inside a key: it would multiply matches silently.
+
+        `values` are those of all rows, or of the rows in `places` like `keys`."""
+        if not len(values):
+            return
+        latest = self.latest[what]
+        if not self.paths:
+            row = -1 if ascending(values) else int(np.flatnonzero(np.diff(values) < 0)[0]) + 1
+            row = 0 if values[0] < latest[0] else row
+            latest[0] = values[-1]
+        else:
+            own = values if len(values) == len(keys) else values[places]
+            if len(values) > 1 and ascending(values):
+                early = own < latest[keys]
+                row = int(np.flatnonzero(early)[0]) if early.any() else -1
+                latest[keys] = own
+            else:
+                row = codes.first_backward(keys, own, latest)
+        if row >= 0:
+            place = row if places is None or len(keys) == len(values) else int(places[row])
+            where = f" in {self.index.describe(int(keys[row]))}" if self.paths else ""
+            raise DataError(
+                f"{column!r} goes backwards at row {first_row + place}{where}",
+                hint=f"sort the events by {column!r} first, or run with sort=True",
+            )
+
+    def save(self) -> dict[str, Any]:
+        return {"keys": self.index.save(), "latest": self.latest}
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        self.index.restore(saved["keys"])
+        self.latest = saved["latest"]
+
+
+def ascending(values: Ints) -> bool:
+    return bool(np.all(values[1:] >= values[:-1]))
+
+
+def longer(array: Ints, size: int, fill: int) -> Ints:
+    """The array with room for `size` values, at least twice as many where it has to grow."""
+    if size <= len(array):
+        return array
+    return np.concatenate([array, np.full(max(size, 2 * len(array)) - len(array), fill)])
+
+
+def key_field(schema: pa.Schema, path: tuple[str, ...]) -> pa.Field:
+    field = schema.field(path[0]) if path[0] in schema.names else None
+    for step in path[1:]:
+        field = field.type.field(step) if field is not None else None
+    if field is None:
+        raise DataError(
+            f"the key column {'.'.join(path)!r} is not in the events",
+            hint=did_you_mean(path[0], schema.names),
+        )
+    kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+    return pa.field(".".join(path), kind)
