@@ -138,7 +138,7 @@ class Query:
         self, executor: Executor, events: Source, progress: Progress | None
     ) -> Iterator[pa.RecordBatch]:
         read = matches = 0
-        for batch in events.batches(self._columns(events.schema)):
+        for batch in events.batches(self.columns(events.schema)):
             for part in executor.push(batch):
                 matches += part.num_rows
                 yield part
@@ -147,7 +147,7 @@ class Query:
                 progress(read, matches)
         yield from executor.finish()
 
-    def _columns(self, schema: pa.Schema) -> list[str] | None:
+    def columns(self, schema: pa.Schema) -> list[str] | None:
         """The columns that the query reads, in the order of the schema."""
         needed = {path[0] for path in self.compiled.columns(schema)}
         chosen = [name for name in schema.names if name in needed]

@@ -1,0 +1,87 @@
+"""Several queries over one stream, in one pass."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from cereus.engine.executor import Executor, PatternExecutor
+from cereus.engine.runner import Limits
+from cereus.engine.shared import SharedLetters
+from cereus.errors import CereusError
+from cereus.matches import Matches
+from cereus.plan.stream import Stream
+from cereus.query import Progress, Query, compile
+from cereus.sources import source
+
+
+def compile_many(
+    texts: Mapping[str, str] | Sequence[str],
+    *,
+    dialect: str = "ceql",
+    stream: Stream | None = None,
+    schema: pa.Schema | None = None,
+    limits: Limits | None = None,
+) -> QuerySet:
+    """Compile several queries over the same stream, by name (or numbered "0", "1", …)."""
+    named = dict(texts) if isinstance(texts, Mapping) else {str(i): t for i, t in enumerate(texts)}
+    if not named:
+        raise CereusError("no query was given", hint="give a list or a dict of query texts")
+    return QuerySet(
+        {
+            name: compile(text, dialect=dialect, stream=stream, schema=schema, limits=limits)
+            for name, text in named.items()
+        }
+    )
+
+
+class QuerySet:
+    """Queries that read the same events. What their conditions ask of an event is asked once,
+    and the events are read once."""
+
+    def __init__(self, queries: Mapping[str, Query]) -> None:
+        self.queries = dict(queries)
+
+    def __getitem__(self, name: str) -> Query:
+        return self.queries[name]
+
+    def __len__(self) -> int:
+        return len(self.queries)
+
+    def run(
+        self, data: Any, *, sort: bool = False, progress: Progress | None = None
+    ) -> dict[str, Matches]:
+        """All matches of every query, by its name."""
+        first = next(iter(self.queries.values()))
+        events = source(data, first.stream, sort=sort)
+        executors = {
+            name: query.executor(events.schema, row_numbers=events.row_numbers)
+            for name, query in self.queries.items()
+        }
+        self._share(list(executors.values()), events.schema)
+        needed = {c for query in self.queries.values() for c in query.columns(events.schema) or ()}
+        found: dict[str, list[pa.RecordBatch]] = {name: [] for name in executors}
+        read = 0
+        for batch in events.batches([name for name in events.schema.names if name in needed]):
+            for name, executor in executors.items():
+                found[name].extend(executor.push(batch))
+            read += batch.num_rows
+            if progress is not None:
+                progress(read, sum(b.num_rows for parts in found.values() for b in parts))
+        for name, executor in executors.items():
+            found[name].extend(executor.finish())
+        return {
+            name: Matches(executors[name].schema, found[name], events, query.variables)
+            for name, query in self.queries.items()
+        }
+
+    @staticmethod
+    def _share(executors: list[Executor], schema: pa.Schema) -> None:
+        """Patterns ask their tests together."""
+        patterns = [e for e in executors if isinstance(e, PatternExecutor)]
+        if len(patterns) > 1:
+            shared = SharedLetters([e.plan for e in patterns], schema)
+            for executor in patterns:
+                executor.runner.front.letters = shared.view(executor.plan)
