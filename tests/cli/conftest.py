@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
-from cereus.cli.main import app
+from cereus.cli import main
 
 Run = Callable[..., Any]
 BEGIN = datetime(2025, 3, 3, 9, 30)
@@ -35,9 +35,10 @@ def cli(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
     """Runs `cereus` with arguments, in a directory of its own."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "160")
+    monkeypatch.setattr(main, "compiled_notice", lambda: None)  # the tests also run uncompiled
 
     def run(*arguments: object) -> Any:
-        return CliRunner().invoke(app, [str(each) for each in arguments])
+        return CliRunner().invoke(main.app, [str(each) for each in arguments])
 
     return run
 

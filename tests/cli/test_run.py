@@ -164,5 +164,12 @@ def test_keys_and_units_can_be_said(cli: Run, write: Write) -> None:
     assert "1 match" in shown.stdout
 
 
+def test_what_is_counted_is_shown(cli: Run, write: Write) -> None:
+    query = "SELECT COUNT(*) FROM S WHERE SELL ; BUY WITHIN 10 seconds"
+    shown = cli("run", query, write(), *LOCAL)
+    assert "count" in shown.stdout
+    assert "2 matches" in shown.stdout
+
+
 def test_progress_is_not_written_to_a_pipe(cli: Run, write: Write) -> None:
     assert cli("run", QUERY, write(), *LOCAL).stderr == ""

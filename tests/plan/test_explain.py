@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
 import pytest
 
 import cereus
@@ -92,6 +93,25 @@ def test_what_is_special_is_said(where: str, head: str, said: str) -> None:
     assert said in query(where, head).explain()
 
 
+CORRELATED = "A AS a ; B+ AS b FILTER a.x < b.x AND a[y > 3] WITHIN 1 hour"
+
+
+def test_conditions_between_events_are_listed_apart() -> None:
+    said = query(CORRELATED).explain()
+    assert "t0  A where y > 3" in said
+    assert "conditions between events\n  a.x < b.x\n" in said
+    assert "automaton (without them)" in said
+
+
+def test_with_a_schema_registers_are_said() -> None:
+    schema = pa.schema({"type": "string", "x": "int64", "y": "int64", "ts": pa.timestamp("us")})
+    assert "with registers" in query(CORRELATED).explain(schema)
+
+
+def test_what_is_counted_is_said_to_be() -> None:
+    assert "not listed" in query("A ; B WITHIN 5 EVENTS", "SELECT COUNT(*)").explain()
+
+
 # ---------------------------------------------------------------- warnings
 
 
@@ -109,6 +129,19 @@ def test_a_pattern_that_can_never_match_is_warned_of(where: str, why: str) -> No
     (warning,) = query(where).warnings
     assert warning.startswith("this pattern can never match")
     assert why in warning
+
+
+@pytest.mark.parametrize(
+    ("where", "never"),
+    [
+        ("A AS a ; B AS b FILTER a.x = b.x AND a[x > 1 AND x < 0] WITHIN 1 hour", True),
+        ("A AS a ; B AS b FILTER a.x = b.x WITHIN 1 hour", False),
+        # without its filter the exception would forbid everything
+        ("(A AS a ; B AS b) UNLESS (A AS c ; B AS d FILTER c.x = d.x) WITHIN 1 hour", False),
+    ],
+)
+def test_conditions_between_events_prove_nothing(where: str, never: bool) -> None:
+    assert any("never" in warning for warning in query(where).warnings) is never
 
 
 def test_a_part_that_can_never_match_is_warned_of() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -64,7 +65,7 @@ class Sample:
 def run_local(query: Query, events: Source, out: Path | None, shown: int) -> Outcome:
     """Read, match and write batch by batch; only the first `shown` matches are kept."""
     outcome = Outcome()
-    sample = Sample(shown, [".".join(path) for path in query.plan().keys])
+    sample = Sample(shown, [".".join(path) for path in query.keys])
 
     def told(read: int, matches: int) -> None:
         outcome.events = read
@@ -75,10 +76,18 @@ def run_local(query: Query, events: Source, out: Path | None, shown: int) -> Out
         found = query.batches(events, progress=told)
         for batch in _written(found, query, events, out):
             sample.add(batch)
-            outcome.matches += batch.num_rows
+            outcome.matches += matches_in(batch)
     outcome.seconds = time.perf_counter() - begin
-    outcome.first, outcome.columns = _shown(sample.rows, events, query), events.schema.names
+    outcome.first = shown_matches(sample.rows, events, query)
+    outcome.columns = list(outcome.first[0].events[0].values) if outcome.first else []
     return outcome
+
+
+def matches_in(batch: pa.RecordBatch) -> int:
+    """The rows; of a query that counts, what it has counted."""
+    if {"count", "exact"} <= set(batch.schema.names):
+        return int(pc.sum(batch.column("count")).as_py() or 0)
+    return int(batch.num_rows)
 
 
 def _written(
@@ -94,8 +103,11 @@ def _written(
             yield batch
 
 
-def _shown(rows: list[dict[str, Any]], events: Source, query: Query) -> list[ShownMatch]:
-    """The first matches with the columns of their events, fetched by row number."""
+def shown_matches(rows: list[dict[str, Any]], events: Source, query: Query) -> list[ShownMatch]:
+    """The first matches with the columns of their events, fetched by row number; results that
+    do not say their events as they are."""
+    if rows and "positions" not in rows[0]:
+        return [ShownMatch([ShownEvent("", row)]) for row in rows]
     numbers = sorted({number for row in rows for number in row["positions"]})
     if not numbers:
         return []
@@ -113,8 +125,7 @@ def _shown(rows: list[dict[str, Any]], events: Source, query: Query) -> list[Sho
 
 
 def _holding(row: dict[str, Any], number: int, query: Query) -> str:
-    names = [o.variable for o in query.query.select or () if not o.attributes]
-    return ", ".join(name for name in names if number in row[name])
+    return ", ".join(name for name in query.variables if number in row[name])
 
 
 @contextmanager

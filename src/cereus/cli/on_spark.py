@@ -47,7 +47,7 @@ def run_on_spark(
         query = compiler(arrow_schema(events))
         begin = time.perf_counter()
         with spark_progress(session, "matching on Spark"):
-            listed = out is None or query.query.select is None
+            listed = out is None or not query.variables
             found = cs.match(events, query, events=listed, tie=tie)
             outcome = _collected(found, query, shown) if out is None else _written(found, out)
         outcome.seconds = time.perf_counter() - begin
@@ -107,7 +107,7 @@ def _collected(found: DataFrame, query: Query, shown: int) -> Outcome:
     kept = found.persist(StorageLevel.DISK_ONLY)
     try:
         matches = kept.count()
-        keys = [".".join(path) for path in query.plan().keys]
+        keys = [".".join(path) for path in query.keys]
         sample = kept.dropDuplicates(keys) if keys else kept
         rows = sample.limit(shown).toArrow().to_pylist() if shown else []
     finally:
@@ -147,10 +147,9 @@ def _flat(found: DataFrame) -> DataFrame:
 
 
 def _shown(row: dict[str, Any], query: Query) -> ShownMatch:
-    names = [o.variable for o in query.query.select or () if not o.attributes]
     return ShownMatch(
         [
-            ShownEvent(", ".join(name for name in names if event in row[name]), event)
+            ShownEvent(", ".join(n for n in query.variables if event in row[n]), event)
             for event in row["events"]
         ]
     )

@@ -146,8 +146,6 @@ def report(outcome: Outcome, query: Query, output: Path | None) -> None:
 
 
 def main_columns(query: Query, names: list[str]) -> list[str]:
-    """Time, type and keys, then what the query asks about, then the rest."""
-    stream = query.stream
-    first = [stream.time, stream.type, *(path[0] for path in query.plan().keys)]
-    asked = sorted(path[0] for path in query.plan().columns)
-    return columns_to_show(names, [name for name in (*first, *asked) if name is not None])
+    """Time, type and keys, then the rest."""
+    first = [query.stream.time, query.stream.type, *(path[0] for path in query.keys)]
+    return columns_to_show(names, [name for name in first if name is not None])

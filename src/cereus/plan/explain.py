@@ -8,11 +8,12 @@ from cereus.automata.automaton import NOTHING, Label
 from cereus.automata.explore import Explored
 from cereus.lang import cel
 from cereus.lang.ceql import to_text
-from cereus.lang.print_ceql import formula_text
+from cereus.lang.print_ceql import formula_text, predicate_text
 from cereus.plan.describe import label_text, letters_text, test_text
 from cereus.plan.outlook import Outlook, warnings
 from cereus.plan.plan import Plan
 from cereus.plan.rewrite import RULES, rewrite
+from cereus.plan.skeleton import conditions_between
 
 __all__ = ["explain", "moves", "warnings"]
 
@@ -29,9 +30,10 @@ def explain(plan: Plan) -> str:
     sections = {
         "query": to_text(plan.query).splitlines(),
         "stages": _stages(plan, outlook),
-        "tests": _tests(plan, outlook),
+        "tests": _tests(outlook),
+        "conditions between events": _between(plan),
         "dropped before the kernel": _dropped(plan),
-        "automaton": _automaton(plan, outlook),
+        "automaton" + (" (without them)" if plan.compared else ""): _automaton(outlook),
         "matches": _matches(plan),
         "memory": _memory(plan, outlook),
         "warnings": iter(warnings(plan)),
@@ -53,8 +55,20 @@ def _stages(plan: Plan, outlook: Outlook) -> Iterator[str]:
     rules = ", ".join(rule.__name__ for rule in RULES)
     yield f"rewrite    {rules}: {formula_text(rewrite(plan.query.formula))}"
     yield f"automaton  {_states_text(outlook.built, 'state')} over {_letters_said(outlook)}"
-    engine = "kernel, then replay of windows" if plan.replayed is not None else "kernel"
-    yield f"kernel     {engine}: {_states_text(outlook.run, 'I/O-deterministic state')}"
+    if plan.compared:
+        yield f"kernel     {_engine(plan)}"
+    else:
+        yield f"kernel     {_engine(plan)}: {_states_text(outlook.run, 'I/O-deterministic state')}"
+
+
+def _engine(plan: Plan) -> str:
+    if plan.registers:
+        return f"with registers: at most {plan.slots} values per partial match"
+    if plan.remembers_values:
+        return "states that remember values (registers, where a schema is given and they suffice)"
+    if plan.query.count:
+        return "counting, without listing"
+    return "kernel, then replay of windows" if plan.replayed is not None else "kernel"
 
 
 def _states_text(explored: Explored, what: str) -> str:
@@ -71,9 +85,14 @@ def _letters_said(outlook: Outlook) -> str:
     return f"{count} letter{'' if count == 1 else 's'}"
 
 
-def _tests(plan: Plan, outlook: Outlook) -> Iterator[str]:
+def _between(plan: Plan) -> Iterator[str]:
+    for predicate in conditions_between(plan):
+        yield predicate_text(predicate)
+
+
+def _tests(outlook: Outlook) -> Iterator[str]:
     impossible = outlook.impossible_tests
-    for bit, test in enumerate(plan.tests):
+    for bit, test in enumerate(outlook.plan.tests):
         yield f"t{bit}  {test_text(test)}{'   (no event passes it)' if bit in impossible else ''}"
 
 
@@ -92,7 +111,7 @@ def _dropped(plan: Plan) -> Iterator[str]:
 # ---------------------------------------------------------------- the automaton
 
 
-def _automaton(plan: Plan, outlook: Outlook) -> Iterator[str]:
+def _automaton(outlook: Outlook) -> Iterator[str]:
     explored = outlook.run
     if not explored.complete:
         yield f"{_states_text(explored, 'state')} while events come, at most what they visit"
@@ -105,7 +124,7 @@ def _automaton(plan: Plan, outlook: Outlook) -> Iterator[str]:
         roles = ["start"] if state in explored.initial else []
         roles += ["accepts"] if state in explored.accepting else []
         yield f"s{numbers[state]}  {', '.join(roles)}".rstrip()
-        for letters, label, target in moves(plan, outlook, explored, state):
+        for letters, label, target in moves(outlook, explored, state):
             if label == NOTHING and target == state:
                 yield f"    {letters}: stays"
             else:
@@ -114,16 +133,14 @@ def _automaton(plan: Plan, outlook: Outlook) -> Iterator[str]:
         yield f"… {len(useful) - MOST_STATES_SHOWN} more states"
 
 
-def moves(
-    plan: Plan, outlook: Outlook, explored: Explored, state: int
-) -> list[tuple[str, Label, int]]:
+def moves(outlook: Outlook, explored: Explored, state: int) -> list[tuple[str, Label, int]]:
     """The moves of a state that can still lead to a match: on which letters, label, target."""
     useful = explored.useful
     alike: dict[tuple[Label, int], list[int]] = {}
     for edge in explored.edges:
         if edge.source == state and edge.target in useful:
             alike.setdefault((edge.label, edge.target), []).append(edge.letter)
-    names = [f"t{bit}" for bit in range(len(plan.tests))]
+    names = [f"t{bit}" for bit in range(len(outlook.plan.tests))]
     return [
         (letters_text(letters, outlook.alphabet.letters, names), label, target)
         for (label, target), letters in alike.items()
@@ -138,7 +155,9 @@ def _matches(plan: Plan) -> Iterator[str]:
     if plan.keys:
         keys = ", ".join(".".join(path) for path in plan.keys)
         yield f"each value of {keys} on its own; results come grouped by key"
-    if plan.names is None:
+    if query.count:
+        yield "counted per event that completes them, not listed"
+    elif plan.names is None:
         yield "each complex event once, however many ways it was found"
     else:
         yield f"each binding of {', '.join(plan.names)} once, with the latest start"
@@ -166,7 +185,9 @@ def _memory(plan: Plan, outlook: Outlook) -> Iterator[str]:
         yield "none: nothing can match"
         return
     nodes = f"up to {outlook.nodes_per_event} nodes"
-    if not outlook.run.complete:
+    if plan.compared:
+        nodes = "a node per state and remembered values that it extends, each"
+    elif not outlook.run.complete:
         nodes = "a node per state that it extends, each"
     if plan.query.window is not None:
         yield f"follows the window: only events inside it are kept{_each_key(plan)}"

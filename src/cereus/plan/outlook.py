@@ -11,6 +11,7 @@ from cereus.lang import cel
 from cereus.plan.alphabet import ONLY_TYPE, Alphabet, alphabet
 from cereus.plan.describe import test_text
 from cereus.plan.plan import Plan
+from cereus.plan.skeleton import only_adds, skeleton
 
 GROWS = (
     "no WITHIN: partial matches are kept for ever, so state grows with the stream; "
@@ -20,9 +21,14 @@ GROWS = (
 
 @dataclass(frozen=True)
 class Outlook:
-    """A plan's automaton over the letters that can occur."""
+    """The automaton of a plan over the letters that can occur, without conditions between events
+    (whose automata depend on the values): `plan` is the skeleton of the `whole` plan."""
 
-    plan: Plan
+    whole: Plan
+
+    @cached_property
+    def plan(self) -> Plan:
+        return skeleton(self.whole)
 
     @cached_property
     def alphabet(self) -> Alphabet:
@@ -53,7 +59,7 @@ class Outlook:
     @property
     def never_matches(self) -> bool:
         """Proved; False may also mean that it is not known."""
-        if not (self.alphabet.complete and self.built.complete):
+        if not (self.alphabet.complete and self.built.complete and only_adds(self.whole)):
             return False
         if not self.built.useful.intersection(self.built.initial):
             return True

@@ -9,10 +9,12 @@ from dataclasses import dataclass
 
 from cereus.automata.automaton import NOTHING, Label
 from cereus.errors import CereusError
+from cereus.lang.print_ceql import predicate_text
 from cereus.plan.describe import label_text, test_text
 from cereus.plan.explain import moves
 from cereus.plan.outlook import Outlook
 from cereus.plan.plan import Plan
+from cereus.plan.skeleton import conditions_between
 from cereus.query import Query
 
 MOST_STATES = 40
@@ -55,21 +57,26 @@ class Diagram:
 
 
 def diagram(query: Query) -> Diagram:
-    """The I/O-deterministic automaton that runs a query, over the letters that can occur."""
+    """The I/O-deterministic automaton that runs a query, over the letters that can occur.
+
+    Conditions between events stand below it: the states that they split depend on the values.
+    """
     return Diagram(automaton_dot(query.plan()))
 
 
 def automaton_dot(plan: Plan) -> str:
-    lines = [*STYLE, f'label="{_legend(plan)}";', *_states(plan, Outlook(plan))]
+    outlook = Outlook(plan)
+    lines = [*STYLE, f'label="{_legend(outlook)}";', *_states(outlook)]
     return "\n".join(["digraph automaton {", *(f"  {line}" for line in lines), "}"])
 
 
-def _legend(plan: Plan) -> str:
-    lines = [f"t{bit}: {test_text(test)}" for bit, test in enumerate(plan.tests)]
+def _legend(outlook: Outlook) -> str:
+    lines = [f"t{bit}: {test_text(test)}" for bit, test in enumerate(outlook.plan.tests)]
+    lines += [f"and {predicate_text(each)}" for each in conditions_between(outlook.whole)]
     return "".join(f"{_escaped(line)}\\l" for line in lines)
 
 
-def _states(plan: Plan, outlook: Outlook) -> Iterator[str]:
+def _states(outlook: Outlook) -> Iterator[str]:
     explored = outlook.run
     wanted = range(explored.states) if not explored.complete else sorted(explored.useful)
     shown = {state: f"s{place}" for place, state in enumerate(wanted) if place < MOST_STATES}
@@ -80,7 +87,7 @@ def _states(plan: Plan, outlook: Outlook) -> Iterator[str]:
             yield f"{name} [shape=doublecircle];"
         if state in explored.initial:
             yield f"start -> {name};"
-        for letters, label, target in moves(plan, outlook, explored, state):
+        for letters, label, target in moves(outlook, explored, state):
             loop = label == NOTHING and target == state
             said = letters if loop else f"{letters}\\n{_escaped(_action(label))}"
             style = ', style=dashed, color="gray50", fontcolor="gray50"' if not label else ""
