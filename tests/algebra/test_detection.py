@@ -96,7 +96,7 @@ def test_sizes_and_steps_stay_within_their_bounds(values: bool) -> None:
         whole = ticks(program, stream)
         assert run.detect(program, whole, states).pairs() == expected
         assert states.nbytes == limits.state_bytes
-        check_sets_of_the_state(program, states[0])
+        check_sets_of_the_state(program, states[0], machine)
 
 
 def check_sets_of_the_machine(machine: Machine) -> None:
@@ -108,17 +108,21 @@ def check_sets_of_the_machine(machine: Machine) -> None:
             assert part.queue_size == part.operands[1].set_size
 
 
-def check_sets_of_the_state(program: Program, state: np.ndarray) -> None:
-    """Sets are ascending and fit their room."""
+def check_sets_of_the_state(program: Program, state: np.ndarray, machine: Machine) -> None:
+    """Sets are ascending, fit their room, and hold what those of Fig. 5 hold."""
     memory = np.concatenate([program.layout.initial[: program.layout.state_at], state])
+    variables = {node: v for (node, _), v in zip(machine.parts, machine.variables, strict=True)}
     for node, place in program.layout.places.items():
         part = sized(node)
         if place.owns_set:
-            elements = memory[place.set + 1 : place.set + 1 + memory[place.set]]
+            elements = memory[place.set + 1 : place.set + 1 + memory[place.set]].tolist()
             assert len(elements) <= part.set_size
-            assert (np.diff(elements) > 0).all()
+            assert elements == sorted(variables[node].s)
         if place.queue != EMPTY_SET:
             assert memory[place.queue] <= part.queue_size
+            ends = place.queue + 1 + place.stride * np.arange(memory[place.queue])
+            stored = list(zip(memory[ends + 1].tolist(), memory[ends].tolist(), strict=True))
+            assert stored == sorted((e.start, e.end) for e in variables[node].q)
 
 
 def test_the_state_is_carried_from_batch_to_batch() -> None:
