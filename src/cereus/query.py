@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import pyarrow.compute as pc
 
 from cereus.dialects import DIALECTS, CompiledQuery, compile_text
 from cereus.dialects.ceql import PatternQuery
-from cereus.engine.counts import EXACT
+from cereus.engine.counts import EXACT, AmbiguousCount
 from cereus.engine.executor import Executor
 from cereus.engine.runner import Limits
 from cereus.errors import CereusError
@@ -122,11 +123,13 @@ class Query:
         """How many matches there are in all. They are counted without being listed wherever the
         pattern allows it; past 2**53 the answer is the nearest float."""
         counting = self.compiled.counting()
-        if counting is None:
-            return int(sum(batch.num_rows for batch in self.batches(data, sort=sort)))
-        rows = Query(counting).batches(data, sort=sort)
-        total = sum(float(pc.sum(batch.column("count")).as_py()) for batch in rows)
-        return int(total) if total <= EXACT else total
+        if counting is not None:
+            # a pattern may show itself as ambiguous while it runs: then it must be listed
+            with suppress(AmbiguousCount):
+                rows = Query(counting).batches(data, sort=sort)
+                total = sum(float(pc.sum(batch.column("count")).as_py()) for batch in rows)
+                return int(total) if total <= EXACT else total
+        return int(sum(batch.num_rows for batch in self.batches(data, sort=sort)))
 
     def _start(
         self, events: Source, progress: Progress | None

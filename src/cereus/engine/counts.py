@@ -16,6 +16,10 @@ EXACT = 2.0**53
 """Counts are float64: every whole number up to here is exact."""
 
 
+class AmbiguousCount(RefusedError):
+    """A match may be found in several ways, so that counting the ways is not counting matches."""
+
+
 class CountingRunner(Runner):
     def _new_kernel(self) -> Kernel:
         return CountingKernel(self.table, Options.of(self.plan, self.limits))
@@ -23,7 +27,7 @@ class CountingRunner(Runner):
     def push(self, batch: pa.RecordBatch) -> Iterator[Found]:
         for found in super().push(batch):
             if self.table.ambiguous:
-                raise RefusedError(
+                raise AmbiguousCount(
                     "this pattern may find a match in several ways, so counting would count it "
                     "more than once",
                     hint="list the matches and count them: SELECT *, then len(q.run(…))",

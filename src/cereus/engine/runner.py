@@ -278,6 +278,8 @@ class Runner:
         return {
             "kernel": self.kernel.save(),
             "subsets": list(self.table.subsets),
+            "labels": list(self.labels.shown),
+            "ambiguous": self.table.ambiguous,
             "history": self.history.save(),
             "front": self.front.save(),
         }
@@ -285,7 +287,9 @@ class Runner:
     def restore(self, saved: dict[str, Any]) -> None:
         self.front.restore(saved["front"])
         self.history.restore(saved["history"])
+        self.labels.shown[:] = saved["labels"]
         self.table.preload(saved["subsets"])
+        self.table.ambiguous = saved["ambiguous"]
         self.kernel.load_table()
         self.kernel.restore(saved["kernel"])
 
