@@ -1,0 +1,106 @@
+"""SREMO back to text: `parse(to_text(q)) == q`."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from cereus.lang import cel, sremo
+from cereus.lang import expression as ex
+from cereus.lang.literals import duration_text, quote_name
+from cereus.lang.print_expression import condition_text, path_text
+
+
+class Level(IntEnum):
+    """How tightly the outermost operator of a text binds."""
+
+    WITHIN = 0
+    OR = 1
+    AND = 2
+    SEQUENCE = 3
+    PREFIX = 4
+    POSTFIX = 5
+    ATOM = 6
+
+
+BINARY: dict[type[sremo.Sremo], tuple[Level, str]] = {
+    sremo.Disjunction: (Level.OR, " | "),
+    sremo.Intersection: (Level.AND, " & "),
+    sremo.Concatenation: (Level.SEQUENCE, " . "),
+}
+POSTFIX: dict[type[sremo.Sremo], str] = {
+    sremo.Star: "*",
+    sremo.Plus: "+",
+    sremo.Optional: "?",
+}
+
+
+def to_text(query: cel.Query) -> str:
+    """A query, one clause a line."""
+    pattern = query.formula
+    assert isinstance(pattern, sremo.Pattern)
+    lines = [("DETECT " if pattern.detect else "") + _at(Level.OR, pattern.expression)]
+    if query.partition_by:
+        lines.append(f"PARTITION BY [{', '.join(map(path_text, query.partition_by))}]")
+    if query.window is not None:
+        lines.append(f"WITHIN {window_text(query.window)}")
+    if query.consume is not cel.Consume.NONE:
+        lines.append(f"CONSUME BY {query.consume}")
+    if query.limit is not None:
+        lines.append(f"LIMIT {query.limit}")
+    return "\n".join(lines)
+
+
+def expression_text(expression: sremo.Sremo) -> str:
+    return _at(Level.WITHIN, expression)
+
+
+def window_text(window: cel.Window) -> str:
+    match window:
+        case cel.EventWindow(size):
+            return f"{size} EVENTS"
+        case cel.TimeWindow(microseconds):
+            return duration_text(microseconds)
+        case cel.AttributeWindow(size, attribute):
+            return f"{size!r} [{path_text(attribute)}]"
+
+
+def _at(level: Level, expression: sremo.Sremo) -> str:
+    own, text = _written(expression)
+    return text if own >= level else f"({text})"
+
+
+def _written(node: sremo.Sremo) -> tuple[Level, str]:
+    if type(node) in BINARY:
+        level, sign = BINARY[type(node)]
+        left, right = node.children()
+        return level, f"{_at(level, left)}{sign}{_at(Level(level + 1), right)}"
+    if type(node) in POSTFIX:
+        (body,) = node.children()
+        return Level.POSTFIX, _at(Level.POSTFIX, body) + POSTFIX[type(node)]
+    match node:
+        case sremo.Complement(body):
+            return Level.PREFIX, f"!{_at(Level.PREFIX, body)}"
+        case sremo.Windowed(body, cel.EventWindow(size)):
+            return Level.POSTFIX, f"{_at(Level.POSTFIX, body)}[1..{size}]"
+        case sremo.Windowed(body, window):
+            return Level.WITHIN, f"{_at(Level.WITHIN, body)} WITHIN {window_text(window)}"
+        case sremo.Any(parts):
+            return Level.ATOM, f"any({', '.join(map(expression_text, parts))})"
+        case sremo.Next(parts):
+            return Level.ATOM, f"next({', '.join(map(expression_text, parts))})"
+        case sremo.Terminal():
+            return Level.ATOM, _terminal(node)
+        case sremo.Epsilon():
+            return Level.ATOM, "eps"
+        case sremo.Nothing():
+            return Level.ATOM, "empty"
+    raise TypeError(f"no text for {node!r}")
+
+
+def _terminal(node: sremo.Terminal) -> str:
+    parts = [] if node.type is None else [f"{quote_name(node.type)}:"]
+    if node.condition != ex.Literal(True):
+        parts.append(condition_text(node.condition))
+    inside = f"{{{' '.join(parts)}}}"
+    text = inside if node.marks else "skip" + (inside if parts else "")
+    return text if node.register is None else f"{text} -> {quote_name(node.register)}"

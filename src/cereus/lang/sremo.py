@@ -1,0 +1,250 @@
+"""The syntax tree of SREMO: symbolic regular expressions with memory and output.
+
+Names and meaning are those of the paper (Alevizos, Artikis, Paliouras: "Complex event recognition
+with symbolic register transducers"), Definitions 15, 39, 44, 45.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from functools import reduce
+
+from cereus.lang import cel
+from cereus.lang import expression as ex
+
+TRUE: ex.Expression = ex.Literal(True)
+
+
+@dataclass(frozen=True)
+class Sremo(cel.Node):
+    """e: a set of matches, and of valuations of the registers, for every string."""
+
+    def children(self) -> Iterator[Sremo]:
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if isinstance(value, Sremo):
+                yield value
+            elif isinstance(value, tuple):
+                yield from (item for item in value if isinstance(item, Sremo))
+
+    def walk(self) -> Iterator[Sremo]:
+        """This node and all below it, top down."""
+        yield self
+        for child in self.children():
+            yield from child.walk()
+
+
+@dataclass(frozen=True)
+class Epsilon(Sremo):
+    """`eps` (ε): the empty string."""
+
+
+@dataclass(frozen=True)
+class Nothing(Sremo):
+    """`empty` (∅): no string."""
+
+
+@dataclass(frozen=True)
+class Terminal(Sremo):
+    """`{φ} -> r` (φ↑•↓r), and `skip{φ} -> r` (φ↑⊗↓r) when it does not mark.
+
+    One event that satisfies φ. Attributes of φ that carry a variable are read from the register
+    of that name. `type`, where it is given, is asked of the stream's type column.
+    """
+
+    condition: ex.Expression = TRUE
+    marks: bool = True
+    register: str | None = None
+    type: str | None = None
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """The registers that φ reads."""
+        return ex.variables(self.condition)
+
+    @property
+    def is_top(self) -> bool:
+        """⊤: whether every event satisfies φ."""
+        return self.type is None and self.condition == TRUE
+
+
+@dataclass(frozen=True)
+class Concatenation(Sremo):
+    """`e1 . e2`"""
+
+    left: Sremo
+    right: Sremo
+
+
+@dataclass(frozen=True)
+class Disjunction(Sremo):
+    """`e1 | e2` (+ in the paper)"""
+
+    left: Sremo
+    right: Sremo
+
+
+@dataclass(frozen=True)
+class Star(Sremo):
+    """`e*`"""
+
+    body: Sremo
+
+
+@dataclass(frozen=True)
+class Plus(Sremo):
+    """`e+`, which is `e . e*`"""
+
+    body: Sremo
+
+
+@dataclass(frozen=True)
+class Optional(Sremo):
+    """`e?`, which is `e | eps`"""
+
+    body: Sremo
+
+
+@dataclass(frozen=True)
+class Intersection(Sremo):
+    """`e1 & e2`: the matches of both (Def. 33). Each side has registers of its own to write;
+    neither sees what the other writes."""
+
+    left: Sremo
+    right: Sremo
+
+
+@dataclass(frozen=True)
+class Complement(Sremo):
+    """`!e`: the strings that e does not accept; nothing is marked, no register written."""
+
+    body: Sremo
+
+
+@dataclass(frozen=True)
+class Windowed(Sremo):
+    """`e[1..w]` (Def. 39) and `e WITHIN 5 s`: bounds what lies between first and last mark."""
+
+    body: Sremo
+    window: cel.Window
+
+
+@dataclass(frozen=True)
+class Any(Sremo):
+    """`any(e1, …)` (⊙, Def. 44): skip till any match between the parts; of a single part that is
+    an iteration, between its rounds."""
+
+    parts: tuple[Sremo, ...]
+
+
+@dataclass(frozen=True)
+class Next(Sremo):
+    """`next(e1, …)` (@, Def. 45): skip till the next match, in the same places."""
+
+    parts: tuple[Sremo, ...]
+
+
+@dataclass(frozen=True)
+class Pattern(cel.Formula):
+    """A SREMO where a query has its formula. With `detect`, only the places where matches end are
+    asked for."""
+
+    expression: Sremo
+    detect: bool = False
+
+
+SKIP = Terminal(marks=False)
+"""⊤↑⊗"""
+SKIP_ANY = Star(SKIP)
+"""(⊤↑⊗)*"""
+
+
+# ---------------------------------------------------------------- what the definitions make of it
+
+
+def concatenation(*parts: Sremo) -> Sremo:
+    return reduce(Concatenation, parts) if parts else Epsilon()
+
+
+def without(body: Sremo) -> Sremo:
+    """The strings in which no part is accepted by `body`: what NEXT may skip.
+
+    Def. 45 writes (!e)*. But a string that is longer than an e is in !e whatever it contains, so
+    that would skip anything; and for a condition φ the paper itself reads it as (¬φ)*, the
+    strings without a φ, which is what this says of every e.
+    """
+    return Complement(concatenation(SKIP_ANY, body, SKIP_ANY))
+
+
+def rewritten(expression: Sremo) -> Sremo:
+    """The same with strategies written out (Def. 44, 45), by `.` `*` and `!`; bottom up."""
+    parts: dict[str, object] = {}
+    for each in fields(expression):
+        value = getattr(expression, each.name)
+        if isinstance(value, Sremo):
+            parts[each.name] = rewritten(value)
+        elif isinstance(value, tuple) and value and isinstance(value[0], Sremo):
+            parts[each.name] = tuple(map(rewritten, value))
+    node = replace(expression, **parts) if parts else expression  # type: ignore[arg-type]
+    match node:
+        case Any((Plus(body),)) | Any((Star(body),)):
+            chain = Concatenation(body, Star(Concatenation(SKIP_ANY, body)))
+            return chain if isinstance(node.parts[0], Plus) else Optional(chain)
+        case Next((Plus(body),)) | Next((Star(body),)):
+            chain = Concatenation(body, Star(Concatenation(without(body), body)))
+            return chain if isinstance(node.parts[0], Plus) else Optional(chain)
+        case Any((first, *rest)):
+            return concatenation(first, *(p for part in rest for p in (SKIP_ANY, part)))
+        case Next((first, *rest)):
+            return concatenation(first, *(p for part in rest for p in (without(part), part)))
+    return node
+
+
+def written(expression: Sremo) -> frozenset[str]:
+    """The registers that an expression writes, as seen from outside (not those in a `!e`)."""
+    if isinstance(expression, Terminal):
+        return frozenset({expression.register} - {None})  # type: ignore[arg-type]
+    if isinstance(expression, Complement):
+        return frozenset()
+    return frozenset().union(*map(written, expression.children()))
+
+
+def live(expression: Sremo, after: frozenset[str]) -> frozenset[str]:
+    """The registers whose contents may still be read when `expression` is entered, those `after`
+    being read after it. Strategies have to be written out."""
+    match expression:
+        case Terminal(register=register):
+            return expression.reads | (after - {register})
+        case Concatenation(left, right):
+            return live(left, live(right, after))
+        case Disjunction(left, right) | Intersection(left, right):
+            return live(left, after) | live(right, after)
+        case Star(body) | Plus(body):
+            again = loop_live(body, after)
+            return again if isinstance(expression, Star) else live(body, again)
+        case Optional(body):
+            return after | live(body, after)
+        case Complement(body):
+            return after | live(body, frozenset())
+        case Windowed(body):
+            return live(body, after)
+    return after
+
+
+def loop_live(body: Sremo, after: frozenset[str]) -> frozenset[str]:
+    """The same between two rounds of an iteration."""
+    again = after
+    while True:
+        more = after | live(body, again)
+        if more == again:
+            return again
+        again = more
+
+
+def with_empty(condition: ex.Expression, empty: frozenset[str]) -> ex.Expression:
+    """The condition where some registers are empty (Def. 13): an atomic condition on one of them
+    is false, so its negation is true."""
+    if isinstance(condition, ex.And | ex.Or | ex.Not):
+        return ex.rebuild(condition, lambda child: with_empty(child, empty))
+    return ex.Literal(False) if ex.variables(condition) & empty else condition
