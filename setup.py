@@ -20,6 +20,7 @@ KERNEL_MODULES = (
     "cereus.algebra.detection",
     "cereus.engine.codes",
     "cereus.engine.kernel",
+    "cereus.reactive.run",
 )
 
 WARNING = """

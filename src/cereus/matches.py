@@ -14,6 +14,8 @@ from cereus.errors import CereusError
 from cereus.sources import Source
 
 SHOWN = 10
+ROW_COLUMNS = ("positions", "constituents", "position")
+"""Columns with the row numbers of a match's events, one of which a dialect has."""
 
 
 class Matches:
@@ -47,9 +49,7 @@ class Matches:
                 "these matches were not run over a table that can be read again",
                 hint="push events to recognizer(keep_events=True), or use q.run(table)",
             )
-        positions = self.table.column("positions").combine_chunks()
-        match = positions.value_parent_indices().cast(pa.int64())
-        rows = positions.flatten()
+        match, rows = _matched_rows(self.table)
         columns = {"match": match, "position": rows}
         if self._variables:
             columns["variables"] = self._variables_of(match, rows)
@@ -110,6 +110,20 @@ class Matches:
             f"<p><b>{len(self):,}</b> match{'' if len(self) == 1 else 'es'}</p>"
             f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>{more}"
         )
+
+
+def _matched_rows(table: pa.Table) -> tuple[pa.Array, pa.Array]:
+    """Which match has which row: from lists of rows, or, where each match is one event, its row."""
+    name = next((name for name in ROW_COLUMNS if name in table.column_names), None)
+    if name is None:
+        raise CereusError(
+            "these matches do not say which events they are made of",
+            hint="in the event algebra compile with values=True; a count has no events",
+        )
+    rows = table.column(name).combine_chunks()
+    if not pa.types.is_list(rows.type):
+        return pa.array(np.arange(len(rows))), rows
+    return rows.value_parent_indices().cast(pa.int64()), rows.flatten()
 
 
 def _short(value: object, most: int = 8) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
 from typing import ClassVar
 
 import numpy as np
@@ -69,3 +70,9 @@ class CompiledQuery(ABC):
     @abstractmethod
     def explain(self, schema: pa.Schema | None = None) -> str:
         """How the query will be run."""
+
+
+def sections(parts: Mapping[str, Iterable[str]]) -> str:
+    """An explanation: titles, each with its lines indented; without those that have none."""
+    bodies = {title: "\n".join(f"  {line}" for line in lines) for title, lines in parts.items()}
+    return "\n\n".join(f"{title}\n{body}" for title, body in bodies.items() if body)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,7 @@ from cereus.errors import DataError, did_you_mean
 
 Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
+Number = TypeVar("Number", np.int32, np.int64)
 NEVER = np.iinfo(np.int64).min
 
 
@@ -97,11 +98,12 @@ def ascending(values: Ints) -> bool:
     return bool(np.all(values[1:] >= values[:-1]))
 
 
-def longer(array: Ints, size: int, fill: int) -> Ints:
+def longer(array: npt.NDArray[Number], size: int, fill: int) -> npt.NDArray[Number]:
     """The array with room for `size` values, at least twice as many where it has to grow."""
     if size <= len(array):
         return array
-    return np.concatenate([array, np.full(max(size, 2 * len(array)) - len(array), fill)])
+    more = max(size, 2 * len(array)) - len(array)
+    return np.concatenate([array, np.full(more, fill, array.dtype)])
 
 
 def key_field(schema: pa.Schema, path: tuple[str, ...]) -> pa.Field:

@@ -1,1 +1,5 @@
 """PAR on the way to running: derivatives → machine → minimal machine → one pass over events."""
+
+from cereus.compiled import obey_pure
+
+obey_pure(__path__)  # before any other module of this package is imported

@@ -1,0 +1,114 @@
+"""Events on their way to dialects that test them one by one: letters, keys, times."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from cereus.engine import codes
+from cereus.engine.columns import as_integers, read
+from cereus.engine.letters import Letters
+from cereus.engine.substreams import Codes, Ints, Substreams
+from cereus.errors import DataError
+from cereus.plan.stream import Stream
+from cereus.plan.tests import EventTest
+
+NO_EVENT = EventTest(negated=True)
+
+
+class Arrived(NamedTuple):
+    """The events of a batch that satisfy some test, in the order of their keys.
+
+    places   their rows in the batch
+    letters  the number of each event's letter (its set of satisfied tests)
+    times    their times as integers; empty without a time column
+    keys     which keys there are, and `starts`: where the events of each begin
+    """
+
+    places: Ints
+    letters: Codes
+    times: Ints
+    keys: Codes
+    starts: Ints
+
+
+class Arrivals:
+    """Reads batches of one schema; remembers keys, letters and how far time has come."""
+
+    def __init__(
+        self,
+        tests: Sequence[EventTest],
+        stream: Stream,
+        schema: pa.Schema,
+        row_numbers: Ints | None = None,
+    ) -> None:
+        self.stream = stream
+        self.row_numbers = row_numbers
+        type_path = (stream.type,) if stream.type else None
+        self.reader = Letters(tests or [NO_EVENT], type_path, None, schema)
+        self.known: dict[int, int] = {}
+        """The letters seen so far, numbered."""
+        paths = tuple((name,) for name in stream.keys)
+        self.substreams = Substreams(paths, schema, ("time",))
+        self.row = 0
+
+    def read(self, batch: pa.RecordBatch) -> Arrived:
+        first_row = self.row
+        self.row += batch.num_rows
+        times = self._times(batch, first_row)
+        places, letters = self.reader.classify(batch, self.known)
+        keys = self.substreams.codes(batch, places)
+        name = self.stream.time
+        self.substreams.check_order("time", name, times, keys, places, first_row)
+        if len(times):
+            times = times[places] if len(places) < len(times) else times
+        if not self.stream.keys:
+            return Arrived(places, letters, times, np.zeros(1, np.int32), np.zeros(1, np.int64))
+        order, present, ends = codes.group_rows(keys, len(self.substreams))
+        times = times[order] if len(times) else times
+        starts = np.concatenate([np.zeros(1, np.int64), ends[:-1]]) if len(ends) else ends
+        return Arrived(places[order], letters[order], times, present, starts)
+
+    def rows(self, places: Ints, batch: pa.RecordBatch) -> Ints:
+        """What rows of the batch just read are called."""
+        rows = places + (self.row - batch.num_rows)
+        return rows if self.row_numbers is None else self.row_numbers[rows]
+
+    def _times(self, batch: pa.RecordBatch, first_row: int) -> Ints:
+        name = self.stream.time
+        if name is None:
+            return np.zeros(0, np.int64)
+        what = f"the time column {name!r}"
+        return as_integers(read(batch, (name,), "the time column"), what, first_row)
+
+    def key_columns(self, keys: npt.NDArray[Any]) -> list[pa.Array]:
+        """The key columns of results that belong to these keys."""
+        return self.substreams.index.columns(keys.astype(np.int32))
+
+    def save(self) -> dict[str, Any]:
+        return {
+            "letters": list(self.known),
+            "row": self.row,
+            "substreams": self.substreams.save(),
+        }
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        self.known.update((letter, place) for place, letter in enumerate(saved["letters"]))
+        self.row = saved["row"]
+        self.substreams.restore(saved["substreams"])
+
+
+def result_schema(keys: Sequence[pa.Field], others: Sequence[pa.Field]) -> pa.Schema:
+    """Key columns first; no two columns of one name."""
+    names = [field.name for field in others]
+    for field in keys:
+        if field.name in names:
+            raise DataError(
+                f"the key column {field.name!r} is called like a column of the result",
+                hint=f"rename it; the result has the columns {', '.join(names)}",
+            )
+    return pa.schema([*keys, *others])
