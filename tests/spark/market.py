@@ -37,6 +37,13 @@ QUERIES = [
     "SELECT * WHERE (A AS a ; B AS b) FILTER a[price > 40] AND b[price < 70 OR side = 'x']"
     " WITHIN 8 seconds",
     "SELECT * WHERE NOT(A FILTER A[price > 20]) ; B WITHIN 2 seconds",
+    # comparisons between events
+    "SELECT * WHERE (A AS a ; B AS b) FILTER a.price < b.price WITHIN 8 seconds",
+    "SELECT * WHERE (A AS a ; B+ AS b ; C AS c) FILTER a.side = b.side AND b.price <= c.price"
+    " PARTITION BY k WITHIN 20 seconds",
+    "SELECT LAST a, b WHERE (A AS a ; B AS b) FILTER a.price < b.price PARTITION BY k"
+    " WITHIN 20 seconds",
+    "SELECT * WHERE (A AS a ; B AS b) FILTER a.price + 3 < b.price * 2 - a.seq WITHIN 8 seconds",
     # strategies
     "SELECT NEXT * WHERE A ; B+ ; C WITHIN 6 seconds",
     "SELECT LAST * WHERE A ; B+ ; C PARTITION BY k WITHIN 20 seconds",

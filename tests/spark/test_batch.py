@@ -92,6 +92,17 @@ def test_matches_do_not_depend_on_partitions_or_columns_shown(frame: DataFrame) 
     assert on_spark(frame.coalesce(1), query, tie=()) == once
 
 
+def test_counts_are_those_of_the_local_engine(frame: DataFrame, events: pa.Table) -> None:
+    for clauses in ("WITHIN 6 seconds", "PARTITION BY k WITHIN 20 seconds", "PARTITION BY k"):
+        query = compiled(f"SELECT COUNT(*) WHERE A ; B+ ; C {clauses}")
+        keys = [".".join(path) for path in query.keys]
+        found = cs.match(frame, query, tie="id", parallelism=3)
+        assert found.columns == [*keys, "end_time", "count", "exact"]
+        expected = query.run(events).table.select(found.columns)
+        rows = [Counter(map(repr, table.to_pylist())) for table in (found.toArrow(), expected)]
+        assert rows[0] == rows[1] and rows[0]
+
+
 # ---------------------------------------------------------------- slices of time
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from cereus.engine.counts import CountResults
 from cereus.engine.history import History
 from cereus.engine.results import Results, read_path, times_of, type_at
 from cereus.engine.runner import Found, Runner
@@ -33,8 +34,17 @@ class EventShape:
 
     def payload(self, query: cel.Query) -> tuple[str, ...]:
         """The columns that have to be remembered."""
-        whole = self.listed or any(not output.attributes for output in query.select or ())
+        selected = any(not output.attributes for output in query.select or ())
+        whole = (self.listed or selected) and not query.count
         return (*(self.columns if whole else ()), *([self.own] if self.own else []))
+
+    def only_own(self, batch: pa.RecordBatch, ends: Ints, history: History) -> pa.RecordBatch:
+        """The rows of a batch that are to be reported; `ends` are the last events."""
+        if self.own is None:
+            return batch
+        assert history.payload is not None
+        own = history.payload.column(self.own).take(pa.array(ends - history.first))
+        return batch.filter(_whole(own))
 
 
 class EventResults(Results):
@@ -66,11 +76,7 @@ class EventResults(Results):
                 columns.append(times_of(history.times[ordinals - history.first], self.time_type))
         columns += self._lists(found, history)
         batch = pa.RecordBatch.from_arrays(columns, schema=self.schema)
-        if self.shape.own is None:
-            return batch
-        assert history.payload is not None
-        last = pa.array(found.last - history.first)
-        return batch.filter(_whole(history.payload.column(self.shape.own).take(last)))
+        return self.shape.only_own(batch, found.last, history)
 
     def _lists(self, found: Found, history: History) -> list[pa.Array]:
         """A column per selected variable, then the events."""
@@ -88,6 +94,17 @@ class EventResults(Results):
                 shown = seen[found.labels - FIRST_SHOWN]
             columns.append(_structs(found, history, shown, everything))
         return columns
+
+
+class OwnCounts(CountResults):
+    """Counts, of the events that are to be reported here only."""
+
+    def __init__(self, runner: Runner, schema: pa.Schema, shape: EventShape) -> None:
+        self.shape = shape
+        super().__init__(runner, schema)
+
+    def batch(self, found: Found) -> pa.RecordBatch:
+        return self.shape.only_own(super().batch(found), found.at, self.runner.history)
 
 
 def _structs(

@@ -11,9 +11,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cereus.engine import snapshot
-from cereus.engine.event_results import EventResults, EventShape
 from cereus.engine.choose import ListingRunner
 from cereus.engine.counts import CountingRunner, CountResults
+from cereus.engine.event_results import EventResults, EventShape, OwnCounts
 from cereus.engine.general import (
     GeneralCountingRunner,
     GeneralListingRunner,
@@ -101,12 +101,12 @@ class PatternExecutor(Executor):
             payload=tuple(dict.fromkeys((*needed_payload(plan.query), *keep, *carried))),
             row_numbers=row_numbers,
         )
-        if plan.query.count:
-            self.results: Results = CountResults(self.runner, schema)
-        elif shape is None:
-            self.results = Results(self.runner, schema)
+        self.results: Results
+        if shape is None:
+            self.results = (CountResults if plan.query.count else Results)(self.runner, schema)
         else:
-            self.results = EventResults(self.runner, schema, shape)
+            kind_of_results = OwnCounts if plan.query.count else EventResults
+            self.results = kind_of_results(self.runner, schema, shape)
         self.schema = self.results.schema
 
     def push(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:

@@ -130,6 +130,7 @@ class Front:
     def forget(self) -> None:
         """No key has been seen; the numbers of the letters stay."""
         self.substreams.forget()
+        self.compared.strings.clear()
         self.seen = np.zeros(1, np.int64)
 
     @property

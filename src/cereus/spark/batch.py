@@ -17,6 +17,7 @@ import pyarrow as pa
 from pyspark.sql import types as st
 from pyspark.sql.pandas.types import to_arrow_type
 
+from cereus.dialects.ceql import PatternQuery
 from cereus.engine.event_results import EVENTS, EventShape
 from cereus.errors import CereusError, DataError, did_you_mean
 from cereus.lang import cel
@@ -128,9 +129,14 @@ class Batch:
     def schema(self) -> st.StructType:
         known = self.df.schema
         fields = [st.StructField(".".join(path), _type(known, path)) for path in self.plan.keys]
+        counted = self.plan.query.count
         if self.plan.stream.time is not None:
             kind = _type(known, (self.plan.stream.time,))
-            fields += [st.StructField(name, kind) for name in ("start_time", "end_time")]
+            names = ("end_time",) if counted else ("start_time", "end_time")
+            fields += [st.StructField(name, kind) for name in names]
+        if counted:
+            fields.append(st.StructField("count", st.DoubleType()))
+            fields.append(st.StructField("exact", st.BooleanType()))
         whole = tuple((name,) for name in self.shown)
         for output in self.plan.query.select or ():
             fields.append(_events_field(output.variable, output.attributes or whole, known))
@@ -173,7 +179,8 @@ def match(
     """The matches of a query in a DataFrame, as a DataFrame; nothing runs until that is used.
 
     One row per match: the key columns, `start_time` and `end_time`, every selected variable as an
-    array of its events, and `events`, the array of all events of the match, in order.
+    array of its events, and `events`, the array of all events of the match, in order. A query
+    that counts (`SELECT COUNT(*)`) gives `end_time`, `count` and `exact` per last event.
 
     events       False leaves the column `events` out
     columns      which columns of an event are shown (all)
@@ -230,7 +237,7 @@ def batch(
         query,
         plan,
         shown,
-        events,
+        events and not plan.query.count,
         _order(plan, order),
         ties,
         slices,
@@ -249,6 +256,11 @@ def _check(df: DataFrame, query: Query) -> None:
         raise CereusError(
             f"a compiled query is needed, not a {type(query).__name__}",
             hint='write q = cereus.compile("SELECT …", stream=cereus.Stream(…))',
+        )
+    if not isinstance(query.compiled, PatternQuery):
+        raise CereusError(
+            f"matching on Spark is not part of this version for queries in {query.dialect}",
+            hint="collect the events and use query.run(table)",
         )
     if not hasattr(df, "mapInArrow"):
         raise DataError(
