@@ -57,7 +57,7 @@ class Source:
             return
         assert self.dataset is not None
         try:
-            yield from self.dataset.to_batches(columns=columns, batch_size=BATCH_ROWS // 4)
+            yield from self.dataset.to_batches(columns=columns, **_scanning(self.dataset))
         except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
             raise DataError(f"cannot read the events: {error}") from None
 
@@ -132,6 +132,16 @@ def _dataset(data: str | Path | list[Any]) -> ds.Dataset:
         return ds.dataset(sources[0] if len(sources) == 1 else sources, format=kind)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise DataError(f"cannot read {str(paths[0])!r} as {kind}: {error}") from None
+
+
+def _scanning(dataset: ds.Dataset) -> dict[str, Any]:
+    """Read little ahead, and drop what was read: a file may be larger than memory."""
+    options: dict[str, Any] = {"batch_readahead": 2, "fragment_readahead": 1}
+    format_ = getattr(dataset, "format", None)
+    if isinstance(format_, ds.ParquetFileFormat):
+        # buffered column chunks would stay in memory until the whole file is read
+        options["fragment_scan_options"] = ds.ParquetFragmentScanOptions(pre_buffer=False)
+    return {**options, "batch_size": BATCH_ROWS // 4}
 
 
 def _knows_its_size(dataset: ds.Dataset | None) -> bool:
