@@ -86,7 +86,7 @@ def sides(
     left, right = (next(iter(n)) for n in names)
     if ">" in left + right:  # events of one stream, S>R
         raise CannotRegister
-    kind = _kind(condition, schema)
+    kind = comparable(condition, schema)
     order = leaf_order(body)
     made = []
     for own, other, expression in (
@@ -102,7 +102,7 @@ def sides(
     return condition.op, made[0], made[1]
 
 
-def _kind(condition: Comparison, schema: pa.Schema) -> str:
+def comparable(condition: Comparison, schema: pa.Schema) -> str:
     """How both sides are made integers that compare as the values do."""
     parts = [without_variable(side) for side in (condition.left, condition.right)]
     kind = check(parts[0], schema, None, None)

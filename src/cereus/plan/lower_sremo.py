@@ -1,0 +1,275 @@
+"""SREMO → automaton over event tests: what is asked of one event becomes a test, what is asked of
+registers a guard (`automata.sremo`)."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+import pyarrow as pa
+
+from cereus.automata.automaton import Check, Slot, Update
+from cereus.automata.registers import FLIPPED
+from cereus.automata.sremo import bounded, parts
+from cereus.automata.sremo.memory import (
+    Guard,
+    Held,
+    JoinNames,
+    JoinRows,
+    Registers,
+    Remembering,
+    Slotted,
+)
+from cereus.automata.sremo.parts import Part
+from cereus.automata.sremo.transducer import Streaming
+from cereus.errors import RefusedError
+from cereus.lang import cel, sremo
+from cereus.lang import expression as ex
+from cereus.plan.compare import CannotRegister, Column, Columns, comparable
+from cereus.plan.stream import UNITS, Stream
+from cereus.plan.tests import EventTest, TestSet, conjuncts
+
+Names = frozenset[str]
+
+
+@dataclass
+class Lowering(ABC):
+    """What all parts of one expression share. The way registers are kept is a subclass's."""
+
+    stream: Stream
+    schema: pa.Schema | None
+    tests: TestSet = field(default_factory=TestSet)
+    compared: set[tuple[str, ...]] = field(default_factory=set)
+    """The columns whose values the automaton reads."""
+
+    # ------------------------------------------------------------ how registers are kept
+
+    empty: Held = frozenset()
+
+    @abstractmethod
+    def guard(self, node: sremo.Terminal, conditions: list[ex.Expression], after: Names) -> Guard:
+        """What a terminal asks of registers, and writes."""
+
+    @abstractmethod
+    def joined(self, node: sremo.Intersection) -> Any: ...
+
+    @abstractmethod
+    def complement(self, body: sremo.Sremo) -> Part: ...
+
+    def until(self, node: sremo.Terminal) -> Part:
+        """The events before the next one that satisfies the terminal's condition."""
+        bit, guard = self._asked(node, frozenset(), always=True)
+        return parts.SkipUntil(bit, guard)
+
+    # ------------------------------------------------------------ expressions
+
+    def streaming(self, expression: sremo.Sremo) -> Streaming:
+        part = parts.Concatenation(parts.SkipAny(), self.part(expression, frozenset()))
+        return Streaming(part, self.empty)
+
+    def part(self, node: sremo.Sremo, after: Names) -> Part:
+        """The part of an expression whose registers `after` may be read after it."""
+        match node:
+            case sremo.Epsilon():
+                return parts.Epsilon()
+            case sremo.Nothing():
+                return parts.Nothing()
+            case sremo.Terminal():
+                bit, guard = self._asked(node, after, always=node.marks)
+                return parts.One(bit, node.marks, guard)
+            case sremo.Star(sremo.SKIP):
+                return parts.SkipAny()
+            case sremo.Star(body) | sremo.Plus(body):
+                again = self.part(body, sremo.loop_live(body, after))
+                return parts.Iteration(again, once=isinstance(node, sremo.Plus))
+            case sremo.Optional(body):
+                return parts.Disjunction((self.part(body, after), parts.Epsilon()))
+            case sremo.Concatenation(left, right):
+                between = sremo.live(right, after)
+                return parts.Concatenation(self.part(left, between), self.part(right, after))
+            case sremo.Disjunction(left, right):
+                return parts.Disjunction((self.part(left, after), self.part(right, after)))
+            case sremo.Intersection(left, right):
+                both = self.part(left, after), self.part(right, after)
+                return parts.Intersection(*both, self.joined(node))
+            case sremo.Complement(body):
+                stop = stops_at(node)
+                return self.complement(body) if stop is None else self.until(stop)
+            case sremo.Windowed(body, cel.EventWindow(size)):
+                return bounded.WithinEvents(self.part(body, after), size)
+            case sremo.Windowed(body, window):
+                return self.within(self.part(body, after), window)
+        raise TypeError(f"not a SREMO: {node!r}")
+
+    def _asked(self, node: sremo.Terminal, after: Names, *, always: bool) -> tuple[Any, Guard]:
+        """The test of an event (None: any event passes), and the guard of its registers."""
+        asked = [c for c in conjuncts(node.condition) if c != sremo.TRUE]
+        local = tuple(c for c in asked if not ex.variables(c))
+        others = [c for c in asked if ex.variables(c)]
+        guard = self.guard(node, others, after)
+        bit = None
+        if always or node.type is not None or asked or node.register in after:
+            bit = self.tests.bit(EventTest(node.type, None, local))
+        return bit, guard
+
+    def within(self, part: Part, window: cel.Window) -> Part:
+        """A window by times or by an attribute, inside an expression."""
+        if isinstance(window, cel.AttributeWindow):
+            path, size = window.attribute, window.size
+        else:
+            assert isinstance(window, cel.TimeWindow)
+            path, size = self._time(window)
+        self.compared.add(path)
+        return bounded.WithinValues(part, path, size)
+
+    def _time(self, window: cel.TimeWindow) -> tuple[tuple[str, ...], Any]:
+        if self.stream.time is None:
+            raise RefusedError(
+                "WITHIN a length of time needs a time column",
+                span=window.span,
+                hint='say which one it is: Stream(time="…"), or --time on the command line',
+            )
+        path = (self.stream.time,)
+        kind = None if self.schema is None else self.schema.field(self.stream.time).type
+        plain = kind is not None and (pa.types.is_integer(kind) or pa.types.is_floating(kind))
+        if not plain:
+            return path, timedelta(microseconds=window.microseconds)
+        if self.stream.unit is None:
+            raise RefusedError(
+                f"the time column {self.stream.time!r} holds plain numbers: which unit?",
+                span=window.span,
+                hint='say Stream(…, unit="ms"), or write WITHIN n [column]',
+            )
+        return path, window.microseconds / UNITS[self.stream.unit]
+
+
+def stops_at(node: sremo.Sremo) -> sremo.Terminal | None:
+    """φ of a !(⊤* φ ⊤*), which is what NEXT makes of a single event."""
+    match node:
+        case sremo.Complement(
+            sremo.Concatenation(
+                sremo.Concatenation(sremo.SKIP_ANY, sremo.Terminal() as terminal), sremo.SKIP_ANY
+            )
+        ):
+            return terminal
+    return None
+
+
+# ---------------------------------------------------------------- registers as values
+
+
+@dataclass
+class ByValue(Lowering):
+    """States remember values: decides anything."""
+
+    registers: Registers = field(default_factory=lambda: Registers((), ()))
+
+    def streaming(self, expression: sremo.Sremo) -> Streaming:
+        reads: dict[str, set[tuple[str, ...]]] = {}
+        for node in terminals(expression):
+            for attribute in node.condition.walk():
+                if isinstance(attribute, ex.Attribute) and attribute.variable is not None:
+                    reads.setdefault(attribute.variable, set()).add(attribute.path)
+        names = tuple(sorted(reads))
+        self.registers = Registers(names, tuple(tuple(sorted(reads[name])) for name in names))
+        self.empty = self.registers.empty
+        return super().streaming(expression)
+
+    def guard(self, node: sremo.Terminal, conditions: list[ex.Expression], after: Names) -> Guard:
+        for condition in conditions:
+            self.compared |= ex.attributes(condition)
+        condition = None
+        if conditions:
+            condition = conditions[0] if len(conditions) == 1 else ex.And(tuple(conditions))
+        return Remembering(self.registers, condition, node.register, after)
+
+    def joined(self, node: sremo.Intersection) -> Any:
+        writes = sremo.written(node.left)
+        return JoinRows(tuple(name in writes for name in self.registers.names))
+
+    def complement(self, body: sremo.Sremo) -> Part:
+        return bounded.Complement(self.part(body, frozenset()))
+
+
+# ---------------------------------------------------------------- registers as slots
+
+
+@dataclass
+class BySlot(Lowering):
+    """Values in slots of the kernel, or CannotRegister."""
+
+    columns: Columns = field(default_factory=Columns)
+    slots: dict[tuple[str, int, bool], Slot] = field(default_factory=dict)
+
+    def streaming(self, expression: sremo.Sremo) -> Streaming:
+        for node in terminals(expression):
+            for condition in conjuncts(node.condition):
+                if ex.variables(condition):
+                    self._check(condition)
+        if any(map(_bare, expression.walk())):
+            self.tests.bit(EventTest())  # a gap may lead to several states: nothing is dropped
+        made = super().streaming(expression)
+        names = sorted({name for name, _, _ in self.slots})
+        of = {name: tuple(s for key, s in self.slots.items() if key[0] == name) for name in names}
+        return Streaming(made.part, made.begin, tuple(of.items()))
+
+    def _check(self, condition: ex.Expression) -> tuple[str, Check]:
+        """`f(r) op g(event)` as the register and the check of its slot."""
+        if not isinstance(condition, ex.Comparison):
+            raise CannotRegister
+        sides = (condition.left, condition.right)
+        kept, given = sides if ex.variables(sides[0]) else sides[::-1]
+        names = {node.variable for node in kept.walk() if isinstance(node, ex.Attribute)}
+        if ex.variables(given) or len(names) != 1 or None in names:
+            raise CannotRegister
+        assert self.schema is not None
+        kind = comparable(condition, self.schema)
+        if condition.op == "!=" and kind == "float":  # NaN != x
+            raise CannotRegister
+        name = next(iter(ex.variables(kept)))
+        op = condition.op if kept is condition.left else FLIPPED[condition.op]
+        column = self.columns.number(Column(ex.without_variable(kept), kind))
+        key = (name, column, op != "=")
+        slot = self.slots.setdefault(key, Slot(op != "=", len(self.slots), 0))
+        self.compared |= ex.attributes(condition)
+        return name, Check(op, slot, self.columns.number(Column(given, kind)))
+
+    def guard(self, node: sremo.Terminal, conditions: list[ex.Expression], after: Names) -> Guard:
+        updates = tuple(
+            Update(slot, "set", column)
+            for (name, column, _), slot in self.slots.items()
+            if name == node.register
+        )
+        return Slotted(tuple(map(self._check, conditions)), node.register, updates, after)
+
+    def until(self, node: sremo.Terminal) -> Part:
+        compared = [c for c in conjuncts(node.condition) if ex.variables(c)]
+        equality = len(compared) == 1 and getattr(compared[0], "op", "") == "="
+        if compared and not equality:
+            raise CannotRegister
+        return super().until(node)
+
+    def joined(self, node: sremo.Intersection) -> Any:
+        for one, other in ((node.left, node.right), (node.right, node.left)):
+            if any(sremo.written(one) & each.reads for each in terminals(other)):
+                raise CannotRegister
+        return JoinNames(sremo.written(node.left))
+
+    def complement(self, body: sremo.Sremo) -> Part:
+        if any(node.reads for node in terminals(body)):
+            raise CannotRegister
+        return bounded.Complement(self.part(body, frozenset()), frozenset())
+
+    def within(self, part: Part, window: cel.Window) -> Part:
+        raise CannotRegister
+
+
+def terminals(expression: sremo.Sremo) -> list[sremo.Terminal]:
+    return [node for node in expression.walk() if isinstance(node, sremo.Terminal)]
+
+
+def _bare(node: sremo.Sremo) -> bool:
+    """Whether a ⊤↑⊗ stands anywhere but alone under a star."""
+    return not isinstance(node, sremo.Star) and sremo.SKIP in node.children()

@@ -1,0 +1,112 @@
+"""SREMO → Plan: registers in slots of the kernel where they can decide, else in states."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import pyarrow as pa
+
+from cereus.automata.sremo.transducer import Detecting
+from cereus.errors import QueryError
+from cereus.lang import cel, sremo
+from cereus.lang.check import check, coerce
+from cereus.lang.parsing import located
+from cereus.plan.compare import CannotRegister
+from cereus.plan.looseness import loose
+from cereus.plan.lower_sremo import BySlot, ByValue, Lowering, terminals
+from cereus.plan.plan import Plan, checked
+from cereus.plan.stream import Stream
+from cereus.plan.tests import EventTest
+
+
+@dataclass(frozen=True)
+class SremoPlan(Plan):
+    """The plan of a SREMO. `tight`: events that satisfy no test count by their places."""
+
+    tight: bool = True
+    slot_count: int = 0
+    dialect: str = "sremo"
+
+    @property
+    def slots(self) -> int:
+        return self.slot_count
+
+    @property
+    def open_ended(self) -> bool:
+        return False
+
+    @property
+    def position_sensitive(self) -> bool:
+        return self.tight or isinstance(self.query.window, cel.EventWindow)
+
+
+def build(query: cel.Query, stream: Stream, schema: pa.Schema | None = None) -> SremoPlan:
+    """Make a plan; with a schema, every name and type in the query is checked against it."""
+    if schema is not None:
+        query = checked(query, stream, schema)
+        query = replace(query, formula=_checked(query, schema))
+    query = outermost_window(query)
+    pattern = query.formula
+    assert isinstance(pattern, sremo.Pattern)
+    expression = sremo.rewritten(pattern.expression)
+    if pattern.detect and query.window is not None:
+        expression = sremo.Windowed(expression, query.window)
+        query = replace(query, window=None)
+    try:
+        lowering, automaton = _lowered(expression, pattern, stream, schema)
+    except QueryError as error:
+        raise located(error, query.text or "") from None
+    columns = tuple(lowering.columns.numbers) if isinstance(lowering, BySlot) else ()
+    return SremoPlan(
+        query,
+        stream,
+        lowering.tests.tests or (EventTest(),),
+        Detecting(automaton) if pattern.detect else automaton,
+        compared=frozenset(lowering.compared),
+        columns_compared=columns,
+        tight=pattern.detect or not loose(expression),
+        slot_count=len(lowering.slots) if isinstance(lowering, BySlot) else 0,
+    )
+
+
+def _lowered(
+    expression: sremo.Sremo, pattern: sremo.Pattern, stream: Stream, schema: pa.Schema | None
+) -> tuple[Lowering, Any]:
+    compares = any(node.reads for node in terminals(expression))
+    if schema is not None and compares and not pattern.detect:
+        by_slot = BySlot(stream, schema)
+        with suppress(CannotRegister):
+            return by_slot, by_slot.streaming(expression)
+    by_value = ByValue(stream, schema)
+    return by_value, by_value.streaming(expression)
+
+
+def outermost_window(query: cel.Query) -> cel.Query:
+    """`(e WITHIN w)` and `e[1..w]` around everything are the query's own window."""
+    pattern = query.formula
+    assert isinstance(pattern, sremo.Pattern)
+    if query.window is None and isinstance(pattern.expression, sremo.Windowed):
+        body, window = pattern.expression.body, pattern.expression.window
+        return replace(query, formula=replace(pattern, expression=body), window=window)
+    return query
+
+
+def _checked(query: cel.Query, schema: pa.Schema) -> sremo.Pattern:
+    """The pattern with every condition checked, and its literals made to fit the columns."""
+
+    def visit(node: Any) -> Any:
+        if isinstance(node, sremo.Terminal):
+            check(node.condition, schema, query.text)
+            return replace(node, condition=coerce(node.condition, schema))
+        if isinstance(node, tuple):
+            return tuple(map(visit, node))
+        if not isinstance(node, sremo.Sremo):
+            return node
+        parts = {each.name: visit(getattr(node, each.name)) for each in fields(node)}
+        return replace(node, **parts)
+
+    pattern = query.formula
+    assert isinstance(pattern, sremo.Pattern)
+    return replace(pattern, expression=visit(pattern.expression))

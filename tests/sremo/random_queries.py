@@ -1,0 +1,165 @@
+"""Random SREMO queries and streams: every operator, nested freely, over a few small columns."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+import pyarrow as pa
+
+from cereus.lang import cel, sremo
+from cereus.lang import expression as ex
+from cereus.lang.sremo_text import named
+
+Events = list[dict[str, Any]]
+
+SCHEMA = pa.schema(
+    {"type": pa.string(), "k": pa.int64(), "x": pa.int64(), "w": pa.float64(), "t": pa.int64()}
+)
+TYPES = ("A", "B", "C")
+REGISTERS = ("r", "q")
+COMPARE = ("=", "!=", "<", "<=", ">", ">=")
+
+
+def events(random: Random, most: int = 7) -> Events:
+    stream: Events = []
+    time = 0
+    for _ in range(random.randint(1, most)):
+        time += random.randint(0, 3)
+        stream.append(
+            {
+                "type": random.choice(TYPES),
+                "k": random.choice((0, 1)),
+                "x": random.choice((0, 1, 2, None) if random.random() < 0.3 else (0, 1, 2)),
+                "w": random.choice((0.5, 1.0, float("nan"))),
+                "t": time,
+            }
+        )
+    return stream
+
+
+def table(stream: Events) -> pa.Table:
+    return pa.Table.from_pylist(stream, SCHEMA)
+
+
+# ---------------------------------------------------------------- conditions
+
+
+def _attribute(random: Random, variable: str | None = None) -> ex.Expression:
+    return ex.Attribute((random.choice("xxw"),), variable)
+
+
+def _local(random: Random) -> ex.Expression:
+    return ex.Comparison(
+        random.choice(COMPARE), _attribute(random), ex.Literal(random.choice((0, 1)))
+    )
+
+
+def _on_register(random: Random) -> ex.Expression:
+    sides = [_attribute(random), _attribute(random, random.choice(REGISTERS))]
+    if random.random() < 0.1:
+        sides[0] = _attribute(random, random.choice(REGISTERS))
+    random.shuffle(sides)
+    if random.random() < 0.1:
+        sides[0] = ex.Arithmetic("+", sides[0], ex.Literal(1))
+    return ex.Comparison(random.choice(COMPARE), *sides)
+
+
+def condition(random: Random, *, simple: bool) -> ex.Expression:
+    roll = random.random()
+    if roll < 0.35:
+        return sremo.TRUE
+    if roll < 0.5:
+        return _local(random)
+    if roll < 0.8 or simple:
+        return _on_register(random)
+    if roll < 0.87:
+        return ex.Not(_on_register(random))
+    parts = (condition(random, simple=False), condition(random, simple=False))
+    return ex.And(parts) if random.random() < 0.5 else ex.Or(parts)
+
+
+# ---------------------------------------------------------------- expressions
+
+
+def terminal(random: Random, *, simple: bool) -> sremo.Sremo:
+    return sremo.Terminal(
+        condition(random, simple=simple),
+        marks=random.random() < 0.8,
+        register=random.choice(REGISTERS) if random.random() < 0.45 else None,
+        type=random.choice(TYPES) if random.random() < 0.6 else None,
+    )
+
+
+def window(random: Random) -> cel.Window:
+    roll = random.random()
+    if roll < 0.6:
+        return cel.EventWindow(random.randint(1, 4))
+    if roll < 0.8:
+        return cel.TimeWindow(random.randint(0, 5) * 1_000_000)
+    return cel.AttributeWindow(random.randint(0, 5), ("t",))
+
+
+def expression(random: Random, depth: int, *, simple: bool) -> sremo.Sremo:
+    """`simple` keeps to what the compiled registers can decide, mostly."""
+
+    def part(less: int = 1) -> sremo.Sremo:
+        return expression(random, depth - less, simple=simple)
+
+    if depth <= 0 or random.random() < 0.12:
+        roll = random.random()
+        if roll < 0.1:
+            return sremo.SKIP_ANY
+        if roll < 0.15:
+            return random.choice((sremo.Epsilon(), sremo.Nothing(), sremo.SKIP))
+        return terminal(random, simple=simple)
+    roll = random.random()
+    if roll < 0.3:
+        return sremo.Concatenation(part(), part())
+    if roll < 0.45:
+        return sremo.Any(tuple(part() for _ in range(random.randint(1, 3))))
+    if roll < 0.55:
+        return sremo.Disjunction(part(), part())
+    if roll < 0.7:
+        return random.choice((sremo.Star, sremo.Plus, sremo.Optional))(part())
+    if roll < 0.8:
+        return sremo.Next(tuple(part() for _ in range(random.randint(1, 3))))
+    if roll < 0.87:
+        return sremo.Intersection(part(), _renamed(part()))
+    if roll < 0.93:
+        return sremo.Complement(part())
+    return sremo.Windowed(part(), window(random))
+
+
+def _renamed(node: Any) -> Any:
+    """The right side of a `&` writes registers of its own."""
+    if isinstance(node, tuple):
+        return tuple(map(_renamed, node))
+    if not isinstance(node, sremo.Sremo):
+        return node
+    if isinstance(node, sremo.Terminal):
+        own = None if node.register is None else f"{node.register}2"
+        return replace(node, register=own)
+    return replace(node, **{f: _renamed(getattr(node, f)) for f in node.__dataclass_fields__})
+
+
+def query(random: Random, depth: int = 3, *, simple: bool = False) -> cel.Query:
+    while True:
+        pattern = expression(random, depth, simple=simple)
+        registers = frozenset().union(*map(sremo.written, pattern.walk()))
+        read = frozenset().union(
+            *(n.reads for n in pattern.walk() if isinstance(n, sremo.Terminal))
+        )
+        overlapping = any(
+            sremo.written(n.left) & sremo.written(n.right)
+            for n in pattern.walk()
+            if isinstance(n, sremo.Intersection)
+        )
+        if read <= registers and not overlapping:
+            break
+    return cel.Query(
+        sremo.Pattern(named(pattern), detect=random.random() < 0.1),
+        window=window(random) if random.random() < 0.3 else None,
+        partition_by=(("k",),) if random.random() < 0.15 else (),
+    )
