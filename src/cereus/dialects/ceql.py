@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -10,7 +11,7 @@ import pyarrow as pa
 
 from cereus.dialects.compiled import CompiledQuery, Path
 from cereus.engine.executor import Executor, PatternExecutor
-from cereus.engine.runner import Limits
+from cereus.engine.runner import Learned, Limits
 from cereus.errors import RefusedError
 from cereus.lang import cel
 from cereus.lang import ceql as language
@@ -31,6 +32,7 @@ class PatternQuery(CompiledQuery):
     def __init__(self, query: cel.Query, stream: Stream, limits: Limits) -> None:
         self.query, self.stream, self.limits = query, stream, limits
         self._plans: dict[bytes | None, Plan] = {}
+        self._learned: dict[int, Learned] = {}
 
     @property
     def text(self) -> str:
@@ -71,9 +73,21 @@ class PatternQuery(CompiledQuery):
         keep: tuple[str, ...] = (),
         row_numbers: npt.NDArray[np.int64] | None = None,
     ) -> Executor:
+        plan = self.plan(schema)
+        if id(plan) not in self._learned:
+            self._learned[id(plan)] = Learned.nothing(plan, self.limits)
         return PatternExecutor(
-            self.plan(schema), schema, limits=self.limits, keep=keep, row_numbers=row_numbers
+            plan,
+            schema,
+            limits=self.limits,
+            keep=keep,
+            row_numbers=row_numbers,
+            learned=self._learned[id(plan)],
         )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What was learned stays here: it is numbered by plans of this process."""
+        return {**self.__dict__, "_learned": {}}
 
     def counting(self) -> CompiledQuery | None:
         if self.query.count:

@@ -22,7 +22,7 @@ from cereus.engine.general import (
 )
 from cereus.engine.replay import ReplayRunner
 from cereus.engine.results import Results, needed_payload
-from cereus.engine.runner import Limits, Runner
+from cereus.engine.runner import Learned, Limits, Runner
 from cereus.plan.plan import Plan
 
 
@@ -90,6 +90,7 @@ class PatternExecutor(Executor):
         keep: tuple[str, ...] = (),
         row_numbers: npt.NDArray[np.int64] | None = None,
         shape: EventShape | None = None,
+        learned: Learned | None = None,
     ) -> None:
         self.plan = plan
         kind = runner_for(plan)
@@ -100,6 +101,8 @@ class PatternExecutor(Executor):
             limits=limits,
             payload=tuple(dict.fromkeys((*needed_payload(plan.query), *keep, *carried))),
             row_numbers=row_numbers,
+            # states that remember values are forgotten again, and so cannot be shared
+            learned=None if plan.remembers_values else learned,
         )
         self.results: Results
         if shape is None:

@@ -15,7 +15,8 @@ from cereus.engine import codes
 from cereus.engine.columns import Clock, as_integers, read
 from cereus.engine.compared import ComparedColumns
 from cereus.engine.keys import KeyIndex
-from cereus.engine.letters import Letters
+from cereus.engine.letters import Letters, letters_of
+from cereus.engine.shared import LettersView
 from cereus.engine.substreams import Codes, Ints, Substreams, longer
 from cereus.lang import cel
 from cereus.plan.plan import Plan
@@ -114,7 +115,7 @@ class Front:
         self.row_numbers = row_numbers
         self.plan = plan
         self.clock = Clock(plan.query.window, stream, schema)
-        self.letters = Letters(
+        self.letters: Letters | LettersView = letters_of(
             plan.tests,
             (stream.type,) if stream.type else None,
             (stream.stream,) if stream.stream else None,

@@ -97,6 +97,7 @@ class Kernel:
     n_slots: cython.int
     free: cython.int
     n_configurations: cython.int
+    n_accepting: cython.int
     made: cython.int
 
     # configurations on their way: (state, root, empty, is the root new), and their values
@@ -201,6 +202,7 @@ class Kernel:
         self._room_for_configurations(64)
         self.free = NONE
         self.n_configurations = 0
+        self.n_accepting = 0
         self.made = 0
         self.columns = np.zeros((1, 0), np.int64)
         self.load_table()
@@ -338,8 +340,10 @@ class Kernel:
         self.n_pending = 0
         left: cython.bint = False
         for i in range(self.n_active):
-            if self._read(self.active[i], letter, e, ordinal, now):
-                left = True
+            # waiting costs a look at the table and nothing else
+            if self.head[self.active[i], letter] != STAY:
+                if self._read(self.active[i], letter, e, ordinal, now):
+                    left = True
         self._settle()
         if left:
             self._forget_empty()
@@ -372,8 +376,8 @@ class Kernel:
             self.table.expand(s, letter)
             self.load_table()
             at = self.head[s, letter]
-        if at == STAY:
-            return False
+            if at == STAY:
+                return False
         column: cython.int = self.edges[at + 1]
         c: cython.int
         after: cython.int
@@ -612,6 +616,7 @@ class Kernel:
             self.preceding[self.first[s]] = c
         self.first[s] = c
         self.n_configurations += 1
+        self.n_accepting += self.accepting[s]
         k: cython.int
         if self.slot_counts[s]:
             for k in range(self.slot_counts[s]):
@@ -649,6 +654,7 @@ class Kernel:
         self.following[c] = self.free
         self.free = c
         self.n_configurations -= 1
+        self.n_accepting -= self.accepting[s]
         return 0
 
     @cython.cfunc
@@ -905,7 +911,7 @@ class Kernel:
             if self.n_configurations > self.max_configurations:
                 return OVER_LIMIT
             self._step(self.event)
-            if self.event >= self.report_from and self._anything_accepted():
+            if self.n_accepting and self.event >= self.report_from and self._anything_accepted():
                 self.reporting = 0
                 self.reported = 0
                 self.height = 0
@@ -995,27 +1001,32 @@ class Kernel:
         shown: cython.longlong[::1] = self.shown
         path: cython.longlong[::1] = self.path
         path_label: cython.int[::1] = self.path_label
+        stack: cython.int[:, ::1] = self.stack
+        out: cython.longlong[::1] = self.out_events
         known_from: cython.longlong = self.known_from
         bound: cython.longlong = self.walk_bound
+        own_bounds: cython.bint = self.open_ended and self.windowed
         n: cython.int
         other: cython.int
         depth: cython.int
+        d: cython.int
+        at: cython.int
         while self.height:
             if self.limit >= 0 and self.reported >= self.limit:
                 self.height = 0
                 return True
             self.height -= 1
-            n = self.stack[self.height, 0]
-            depth = self.stack[self.height, 1]
+            n = stack[self.height, 0]
+            depth = stack[self.height, 1]
             if depth < 0:
                 if not self._emit(n, -1 - depth):
                     return False
                 continue
             if depth == 0:
-                # the last event shown is not the last of the match if that is not selected
-                self.walk_end = wide[n, 0] if self.open_ended else self.base + self.event
-                if self.open_ended and self.windowed:
+                self.walk_end = wide[n, 0]
+                if own_bounds:
                     self._push_siblings(n)
+                    stack = self.stack
                     bound = self.walk_bound = self.known_floors[wide[n, 0] - known_from]
                     if wide[n, 1] < bound:
                         continue
@@ -1023,22 +1034,46 @@ class Kernel:
                 if depth == path.shape[0]:
                     self.path = path = _longer(path, 2 * depth, 0)
                     self.path_label = path_label = _longer(path_label, 2 * depth, 0)
+                if self.height + 2 >= stack.shape[0]:
+                    self.stack = stack = _taller(stack, 2 * stack.shape[0])
                 path[depth] = shown[wide[n, 0] - known_from]
                 path_label[depth] = thin[n, 7] >> 8
-                if depth or not (self.open_ended and self.windowed):
+                if depth or not own_bounds:
                     other = thin[n, 6]
                     if other and wide[other, 1] >= bound:
-                        self._push(other, depth)
+                        stack[self.height, 0] = other
+                        stack[self.height, 1] = depth
+                        self.height += 1
                     other = thin[n, 5]
                     if other and wide[other, 1] >= bound:
-                        self._push(other, depth)
+                        stack[self.height, 0] = other
+                        stack[self.height, 1] = depth
+                        self.height += 1
                 other = thin[n, 4]
                 if other == 0:
                     break
                 n = other
                 depth += 1
-            if not self._emit(n, depth):
-                return False
+            at = self.n_cells
+            if (
+                self.with_labels
+                or self.n_matches == self.out_first.shape[0]
+                or at + depth >= out.shape[0]
+            ):
+                if not self._emit(n, depth):
+                    return False
+                continue
+            # the same as _emit, without labels and with room
+            self.out_first[self.n_matches] = wide[n, 0]
+            self.out_last[self.n_matches] = self.walk_end
+            self.out_at[self.n_matches] = self.base + self.event
+            for d in range(depth, -1, -1):
+                out[at] = path[d]
+                at += 1
+            self.n_cells = at
+            self.n_matches += 1
+            self.out_offsets[self.n_matches] = at
+            self.reported += 1
         return True
 
     @cython.cfunc

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import lru_cache, reduce
 from itertools import product
 from typing import Any
 
@@ -47,6 +47,17 @@ class CodedColumn:
 
     def representatives(self) -> list[str | None]:
         return [OTHER, *self.constants, None]
+
+
+@lru_cache(maxsize=64)
+def letters_of(
+    tests: tuple[EventTest, ...],
+    type_path: tuple[str, ...] | None,
+    stream_path: tuple[str, ...] | None,
+    schema: pa.Schema,
+) -> Letters:
+    """The same tests on the same schema are made ready once."""
+    return Letters(tests, type_path, stream_path, schema)
 
 
 class Letters:

@@ -20,7 +20,7 @@ import pyarrow as pa
 from cereus.automata.selection import Begun
 from cereus.engine.front import Codes, Events, Ints
 from cereus.engine.kernel import Kernel
-from cereus.engine.runner import CHUNK, TIDY_AT, Found, Limits, Options, Runner
+from cereus.engine.runner import CHUNK, TIDY_AT, Found, Learned, Limits, Options, Runner
 from cereus.engine.table import TransitionTable
 from cereus.lang import cel
 from cereus.plan.lower import select
@@ -57,6 +57,7 @@ class ReplayRunner(Runner):
         ordinals: bool = False,
         chunk_size: int = CHUNK,
         row_numbers: Ints | None = None,
+        learned: Learned | None = None,
     ) -> None:
         super().__init__(
             plan,
@@ -66,6 +67,7 @@ class ReplayRunner(Runner):
             ordinals=ordinals,
             chunk_size=chunk_size,
             row_numbers=row_numbers,
+            learned=learned,
         )
         options = Options.of(plan, self.limits)
         self.chooser_options = replace(options, windowed=False, consuming=False)

@@ -156,6 +156,20 @@ class LabelCodes:
         return FIRST_SHOWN + self.shown.index(shown)
 
 
+@dataclass(frozen=True)
+class Learned:
+    """What runs of one plan find out about its automaton, for the next run to know already."""
+
+    labels: LabelCodes
+    table: TransitionTable
+    letters: dict[int, int]
+
+    @classmethod
+    def nothing(cls, plan: Plan, limits: Limits) -> Learned:
+        labels = LabelCodes(plan)
+        return cls(labels, TransitionTable(plan.automaton, labels, max_states=limits.states), {})
+
+
 class Runner:
     """Runs one plan over batches of one schema.
 
@@ -174,18 +188,21 @@ class Runner:
         ordinals: bool = False,
         chunk_size: int = CHUNK,
         row_numbers: Ints | None = None,
+        learned: Learned | None = None,
     ) -> None:
         self.plan, self.payload = plan, payload
         self.limits = limits or Limits()
         self.front = Front(plan, schema, row_numbers)
-        self.labels = LabelCodes(plan)
-        self.table = TransitionTable(plan.automaton, self.labels, max_states=self.limits.states)
+        self._use(learned or Learned.nothing(plan, self.limits))
         self.kernel = self._new_kernel()
         self.history = History()
         self.history_of_batch = 0
         # rows that were put in order do not sort by their numbers; ordinals always do
         self.uses_ordinals = ordinals or bool(payload) or row_numbers is not None
         self._chunks = Chunks(chunk_size, with_labels=plan.names is not None)
+
+    def _use(self, learned: Learned) -> None:
+        self.labels, self.table, self.front.known = learned.labels, learned.table, learned.letters
 
     def _new_kernel(self) -> Kernel:
         return Kernel(self.table, Options.of(self.plan, self.limits))
@@ -285,6 +302,9 @@ class Runner:
         }
 
     def restore(self, saved: dict[str, Any]) -> None:
+        """Take up saved state; what it numbers is numbered as it was then."""
+        self._use(Learned.nothing(self.plan, self.limits))
+        self.kernel = self._new_kernel()
         self.front.restore(saved["front"])
         self.history.restore(saved["history"])
         self.labels.shown[:] = saved["labels"]
