@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from cereus.dialects import ceql, par, sremo
+from cereus.dialects import algebra, ceql, par, sremo
 from cereus.dialects.compiled import CompiledQuery
 from cereus.engine.runner import Limits
 from cereus.errors import CereusError, did_you_mean
@@ -17,7 +17,12 @@ __all__ = ["DIALECTS", "CompiledQuery", "compile_text"]
 Compile = Callable[..., CompiledQuery]
 """Takes a text and its stream, `limits`, and the dialect's own options by keyword."""
 
-DIALECTS: dict[str, Compile] = {"ceql": ceql.compile, "par": par.compile, "sremo": sremo.compile}
+DIALECTS: dict[str, Compile] = {
+    "algebra": algebra.compile,
+    "ceql": ceql.compile,
+    "par": par.compile,
+    "sremo": sremo.compile,
+}
 
 
 def compile_text(

@@ -12,7 +12,7 @@ import pyarrow as pa
 from cereus.engine import codes
 from cereus.engine.columns import as_integers, read
 from cereus.engine.letters import Letters
-from cereus.engine.substreams import Codes, Ints, Substreams
+from cereus.engine.substreams import Codes, Ints, Substreams, longer
 from cereus.errors import DataError
 from cereus.plan.stream import Stream
 from cereus.plan.tests import EventTest
@@ -25,7 +25,8 @@ class Arrived(NamedTuple):
 
     places   their rows in the batch
     letters  the number of each event's letter (its set of satisfied tests)
-    times    their times as integers; empty without a time column
+    times    their times as integers; without a time column their positions within the key, where
+             these were asked for, else empty
     keys     which keys there are, and `starts`: where the events of each begin
     """
 
@@ -45,6 +46,8 @@ class Arrivals:
         stream: Stream,
         schema: pa.Schema,
         row_numbers: Ints | None = None,
+        *,
+        count: bool = False,
     ) -> None:
         self.stream = stream
         self.row_numbers = row_numbers
@@ -55,17 +58,23 @@ class Arrivals:
         paths = tuple((name,) for name in stream.keys)
         self.substreams = Substreams(paths, schema, ("time",))
         self.row = 0
+        self.seen = np.zeros(1, np.int64)
+        self._counts = count and stream.time is None
 
     def read(self, batch: pa.RecordBatch) -> Arrived:
         first_row = self.row
         self.row += batch.num_rows
-        times = self._times(batch, first_row)
         places, letters = self.reader.classify(batch, self.known)
-        keys = self.substreams.codes(batch, places)
-        name = self.stream.time
-        self.substreams.check_order("time", name, times, keys, places, first_row)
-        if len(times):
-            times = times[places] if len(places) < len(times) else times
+        if self._counts:
+            everyone = self.substreams.codes(batch)
+            keys, times = everyone[places], self._positions(everyone)[places]
+        else:
+            times = self._times(batch, first_row)
+            keys = self.substreams.codes(batch, places)
+            name = self.stream.time
+            self.substreams.check_order("time", name, times, keys, places, first_row)
+            if len(places) < len(times):
+                times = times[places]
         if not self.stream.keys:
             return Arrived(places, letters, times, np.zeros(1, np.int32), np.zeros(1, np.int64))
         order, present, ends = codes.group_rows(keys, len(self.substreams))
@@ -85,6 +94,17 @@ class Arrivals:
         what = f"the time column {name!r}"
         return as_integers(read(batch, (name,), "the time column"), what, first_row)
 
+    def _positions(self, keys: Codes) -> Ints:
+        """The position of every row within its key."""
+        self.seen = longer(self.seen, len(self.substreams), 0)
+        positions: Ints = codes.count_positions(keys, self.seen)
+        return positions
+
+    def forget(self) -> None:
+        """No key has been seen; the numbers of the letters stay."""
+        self.substreams.forget()
+        self.seen = np.zeros(1, np.int64)
+
     def key_columns(self, keys: npt.NDArray[Any]) -> list[pa.Array]:
         """The key columns of results that belong to these keys."""
         return self.substreams.index.columns(keys.astype(np.int32))
@@ -93,12 +113,15 @@ class Arrivals:
         return {
             "letters": list(self.known),
             "row": self.row,
+            "seen": self.seen if self._counts else None,
             "substreams": self.substreams.save(),
         }
 
     def restore(self, saved: dict[str, Any]) -> None:
         self.known.update((letter, place) for place, letter in enumerate(saved["letters"]))
         self.row = saved["row"]
+        if self._counts:
+            self.seen = saved["seen"]
         self.substreams.restore(saved["substreams"])
 
 

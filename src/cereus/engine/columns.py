@@ -45,7 +45,7 @@ def as_integers(column: pa.Array, what: str, first_row: int) -> Ints:
     if pa.types.is_timestamp(kind) or pa.types.is_duration(kind) or pa.types.is_time64(kind):
         return np.ascontiguousarray(column.cast(pa.int64()).to_numpy())
     if pa.types.is_time32(kind):
-        return column.cast(pa.int32()).to_numpy().astype(np.int64)
+        return np.asarray(column.cast(pa.int32())).astype(np.int64)
     if pa.types.is_integer(kind):
         return np.ascontiguousarray(column.to_numpy(zero_copy_only=False), dtype=np.int64)
     if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
@@ -86,7 +86,7 @@ class Clock:
                         hint='say which one it is: Stream(time="…"), or --time on the command line',
                     )
                 self.path = (stream.time,)
-                self.span = _in_units_of(_kind(schema, self.path), microseconds, stream)
+                self.span = in_units_of(_kind(schema, self.path), microseconds, stream)
             case cel.AttributeWindow(size, path):
                 self.path = path
                 self.span = _attribute_span(_kind(schema, path), size, path)
@@ -119,7 +119,7 @@ def _kind(schema: pa.Schema, path: tuple[str, ...]) -> pa.DataType:
     return kind
 
 
-def _in_units_of(kind: pa.DataType, microseconds: int, stream: Stream) -> int | float:
+def in_units_of(kind: pa.DataType, microseconds: int, stream: Stream) -> int | float:
     """A length of time in the units of the time column."""
     if pa.types.is_timestamp(kind) or pa.types.is_duration(kind) or pa.types.is_time(kind):
         return microseconds * UNIT_PER_SECOND[kind.unit] // 10**6

@@ -100,7 +100,7 @@ class ReactiveExecutor(Executor):
         return pa.RecordBatch.from_arrays(columns, schema=self.schema)
 
     def forget(self) -> None:
-        self.arrivals.substreams.forget()
+        self.arrivals.forget()
         self.states = self.runner.start()
 
     def save(self) -> bytes:
