@@ -1,0 +1,78 @@
+"""How fast PAR programs run, end to end from Arrow: `python -m bench.par [EVENTS]`.
+
+Programs of ten operators, on one core, events in one table. Rates are by CPU time, the best of
+five runs, because machines are shared and noisy.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+import cereus
+
+PROGRAM = (
+    "repeat (BUY ; (try SELL[sold] unless HALT | CANCEL[cancelled]) ; (QUOTE | HALT ; BUY[again]))"
+)
+"""Ten operators: repeat, three `;`, two `|`, `try` and three outputs."""
+CONDITION = PROGRAM.replace("SELL[sold]", "SELL(price > 90)[sold]")
+TYPES = ("BUY", "SELL", "CANCEL", "HALT", "QUOTE")
+
+Cases = Mapping[str, tuple[cereus.Stream, dict[str, Any]]]
+
+
+def events(count: int, *, encoded: bool) -> pa.Table:
+    random = np.random.default_rng(7)
+    types = pa.DictionaryArray.from_arrays(
+        random.choice(len(TYPES), count, p=(0.3, 0.4, 0.05, 0.05, 0.2)).astype(np.int32), TYPES
+    )
+    return pa.table(
+        {
+            "type": types if encoded else types.cast(pa.string()),
+            "price": random.uniform(0, 100, count),
+            "ts": pa.array(np.arange(count), pa.timestamp("us")),
+            "n": np.arange(count),
+            "key": random.integers(0, 1000, count).astype(np.int32),
+        }
+    )
+
+
+def measured(query: cereus.Query, table: pa.Table) -> tuple[float, int]:
+    """Million events a second, and the rows that came out."""
+    best, rows = float("inf"), 0
+    for _ in range(5):
+        begin = time.process_time()
+        rows = sum(batch.num_rows for batch in query.batches(table))
+        best = min(best, time.process_time() - begin)
+    return table.num_rows / best / 1e6, rows
+
+
+def report(text: str, dialect: str, table: pa.Table, cases: Cases) -> None:
+    pa.set_cpu_count(1)
+    kind = "dictionary" if pa.types.is_dictionary(table.schema.field("type").type) else "strings"
+    print(f"{text}\n  {table.num_rows:,} events, types as {kind}, million events/s on one core:")
+    for name, (stream, options) in cases.items():
+        query = cereus.compile(text, dialect=dialect, stream=stream, **options)
+        rate, rows = measured(query, table)
+        print(f"  {rate:6.1f}  {name} ({rows:,} rows out)")
+
+
+def main(count: int = 10_000_000) -> None:
+    plain: Cases = {
+        "no time": (cereus.Stream(), {}),
+        "time": (cereus.Stream(time="ts"), {}),
+    }
+    keyed: Cases = {"time, 1,000 keys": (cereus.Stream(time="ts", keys="key"), {})}
+    for encoded in (True, False):
+        table = events(count, encoded=encoded)
+        report(PROGRAM, "par", table, plain)
+        report(CONDITION, "par", table, {**plain, **keyed})
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))
