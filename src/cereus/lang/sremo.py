@@ -153,6 +153,12 @@ class Pattern(cel.Formula):
     expression: Sremo
     detect: bool = False
 
+    @property
+    def conditions_on_registers(self) -> list[ex.Expression]:
+        """The conditions between events, each once."""
+        nodes = (n for n in self.expression.walk() if isinstance(n, Terminal) and n.reads)
+        return list(dict.fromkeys(node.condition for node in nodes))
+
 
 SKIP = Terminal(marks=False)
 """⊤↑⊗"""

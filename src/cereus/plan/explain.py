@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from cereus.automata.automaton import NOTHING, Label
 from cereus.automata.explore import Explored
-from cereus.lang import cel
+from cereus.lang import cel, print_sremo, sremo
 from cereus.lang.ceql import to_text
 from cereus.lang.print_ceql import formula_text, predicate_text
+from cereus.lang.print_expression import condition_text
 from cereus.plan.describe import label_text, letters_text, test_text
 from cereus.plan.outlook import Outlook, warnings
 from cereus.plan.plan import Plan
@@ -22,13 +23,18 @@ REMEMBERED_BYTES = 20
 """Of an event that passed a test: its row number, its time, its key."""
 
 MOST_STATES_SHOWN = 24
+_PLACES = (
+    ": :+ START ALL STRICT, or WITHIN … EVENTS",
+    ". between events without skip*, & ! [1..w], or WITHIN … EVENTS",
+)
+"""What looks at places in CEQL, and in SREMO."""
 
 
 def explain(plan: Plan) -> str:
     """The query as understood, the stages it goes through, what each asks, keeps and drops."""
     outlook = Outlook(plan)
     sections = {
-        "query": to_text(plan.query).splitlines(),
+        "query": _query_text(plan).splitlines(),
         "stages": _stages(plan, outlook),
         "tests": _tests(outlook),
         "conditions between events": _between(plan),
@@ -46,14 +52,26 @@ def explain(plan: Plan) -> str:
     return "\n\n".join(parts)
 
 
+def _query_text(plan: Plan) -> str:
+    is_sremo = isinstance(plan.query.formula, sremo.Pattern)
+    return print_sremo.to_text(plan.query) if is_sremo else to_text(plan.query)
+
+
 # ---------------------------------------------------------------- stages and tests
 
 
 def _stages(plan: Plan, outlook: Outlook) -> Iterator[str]:
-    operators = sum(1 for _ in plan.query.formula.walk())
-    yield f"lang       {plan.dialect} text → formula with {operators} parts"
-    rules = ", ".join(rule.__name__ for rule in RULES)
-    yield f"rewrite    {rules}: {formula_text(rewrite(plan.query.formula))}"
+    formula = plan.query.formula
+    if isinstance(formula, sremo.Pattern):
+        operators = sum(1 for _ in formula.expression.walk())
+        yield f"lang       {plan.dialect} text → expression with {operators} parts"
+        written_out = print_sremo.expression_text(sremo.rewritten(formula.expression))
+        yield f"rewrite    any and next written out: {written_out}"
+    else:
+        operators = sum(1 for _ in formula.walk())
+        yield f"lang       {plan.dialect} text → formula with {operators} parts"
+        rules = ", ".join(rule.__name__ for rule in RULES)
+        yield f"rewrite    {rules}: {formula_text(rewrite(formula))}"
     yield f"automaton  {_states_text(outlook.built, 'state')} over {_letters_said(outlook)}"
     if plan.compared:
         yield f"kernel     {_engine(plan)}"
@@ -86,6 +104,9 @@ def _letters_said(outlook: Outlook) -> str:
 
 
 def _between(plan: Plan) -> Iterator[str]:
+    if isinstance(plan.query.formula, sremo.Pattern):
+        yield from (condition_text(c) for c in plan.query.formula.conditions_on_registers)
+        return
     for predicate in conditions_between(plan):
         yield predicate_text(predicate)
 
@@ -104,7 +125,7 @@ def _dropped(plan: Plan) -> Iterator[str]:
     if plan.position_sensitive:
         yield (
             "their positions still count, because the pattern looks at places "
-            "(: :+ START ALL STRICT, or WITHIN … EVENTS)"
+            f"({_PLACES[isinstance(plan.query.formula, sremo.Pattern)]})"
         )
 
 

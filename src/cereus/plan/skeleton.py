@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from cereus.lang import cel
+from cereus.lang import cel, sremo
 from cereus.lang.expression import Expression, variables
 from cereus.plan.plan import Plan, build
 from cereus.plan.rewrite import bottom_up, is_local, rewrite, split_filters
@@ -16,8 +16,8 @@ from cereus.plan.rewrite import bottom_up, is_local, rewrite, split_filters
 
 def skeleton(plan: Plan) -> Plan:
     """The plan of the same query without conditions between events."""
-    if not plan.compared:
-        return plan
+    if not plan.compared or isinstance(plan.query.formula, sremo.Pattern):
+        return plan  # a SREMO's automaton passes what it has no values for
     formula = bottom_up(rewrite(plan.query.formula, (split_filters,)), _without)
     return build(replace(plan.query, formula=formula, count=False), plan.stream)
 
@@ -50,6 +50,9 @@ def conditions_between(plan: Plan) -> list[cel.Predicate]:
 
 def only_adds(plan: Plan) -> bool:
     """Whether the skeleton has every match of the plan: nothing is negated, nothing chosen."""
+    if isinstance(plan.query.formula, sremo.Pattern):
+        nodes = sremo.rewritten(plan.query.formula.expression).walk()
+        return not plan.compared or not any(isinstance(n, sremo.Complement) for n in nodes)
     choosing = (cel.Unless, cel.Select)
     plain = plan.query.strategy in (cel.Strategy.ALL, cel.Strategy.STRICT)
     return not plan.compared or (

@@ -61,7 +61,8 @@ class Detecting(Automaton):
         reached: set[Any] = {m.target for q in state for m in self.body.moves(q, letter)}
         if any(map(self.body.accepts, reached)):
             yield Move(MARK, None)
-        yield Move(NOTHING, frozenset((at, False) for at, _ in reached))
+        going = (state for state in reached if self.body.goes_on(state))
+        yield Move(NOTHING, frozenset((at, False) for at, _ in going))
 
     def accepts(self, state: Any) -> bool:
         return state is None
