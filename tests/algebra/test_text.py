@@ -129,3 +129,11 @@ def test_a_negative_restriction_is_refused() -> None:
 def test_python_operators_read_as_they_bind() -> None:
     assert str((B >> B).within(2) - (Primitive("P") | T)) == "(B ; B)_2 - (P | T)"
     assert A | B + C - D == A | ((B + C) - D)
+
+
+def test_too_deep_is_refused() -> None:
+    parse(" ; ".join("A" * 200))
+    with pytest.raises(RefusedError, match="nested more than 250 deep"):
+        parse(" ; ".join("A" * 300))
+    with pytest.raises(QuerySyntaxError, match="nested too deeply"):
+        parse(" ; ".join("A" * 3000))

@@ -91,3 +91,17 @@ def test_a_detector_refuses_what_comes_after_time_was_advanced() -> None:
         detector.push([7], [2], rows=[1])
     detector.push([8], [2], rows=[1])
     assert detector.finish().pairs() == [(5, 8)]
+
+
+def test_arrays_may_be_read_only() -> None:
+    """As those that Arrow hands out are."""
+    times, masks = np.array([1, 2]), np.array([1, 2], np.uint64)
+    for array in (times, masks):
+        array.flags.writeable = False
+    assert detect(build(parse("A ; B")), group(times, masks)).pairs() == [(1, 2)]
+
+
+def test_rows_of_no_primitive_change_nothing() -> None:
+    program = build(parse("(A ; (B + C))_9 - D"), values=True)
+    ticks = group([1, 2, 3, 4, 5], [1, 0, 2, 0, 4])
+    assert detect(program, ticks).constituents() == [[0, 2, 4]]

@@ -22,6 +22,7 @@ from cereus.lang.algebra import (
     Primitive,
     Sequence,
     TemporalRestriction,
+    check,
     primitives,
 )
 
@@ -53,6 +54,7 @@ class Bounds:
 
 def bounds(expression: EventExpression, *, values: bool = False) -> Bounds:
     """The bounds of an expression, in the simple framework or in that with values."""
+    check(expression)
     layout = lay_out(expression, values=values)
     found = len(primitives(expression))
     words = max(1, -(-found // 64))

@@ -182,7 +182,7 @@ def refresh_queue(
 @cython.inline
 @cython.exceptval(check=False)
 def row_of(
-    row_masks: cython.ulonglong[:, ::1],
+    row_masks: cython.const[cython.ulonglong][:, ::1],
     first: cython.Py_ssize_t,
     last: cython.Py_ssize_t,
     primitive: cython.longlong,
@@ -199,12 +199,12 @@ def row_of(
 @cython.exceptval(check=False)
 def step(
     m: cython.longlong[::1],
-    code: cython.longlong[:, ::1],
+    code: cython.const[cython.longlong][:, ::1],
     first: cython.Py_ssize_t,
     last: cython.Py_ssize_t,
     values: cython.bint,
-    row_masks: cython.ulonglong[:, ::1],
-    rows: cython.longlong[::1],
+    row_masks: cython.const[cython.ulonglong][:, ::1],
+    rows: cython.const[cython.longlong][::1],
     first_row: cython.Py_ssize_t,
     last_row: cython.Py_ssize_t,
 ) -> cython.void:
@@ -301,19 +301,19 @@ def step(
 
 
 def detect(
-    code: cython.longlong[:, ::1],
-    entries: cython.longlong[::1],
-    results: cython.longlong[::1],
+    code: cython.const[cython.longlong][:, ::1],
+    entries: cython.const[cython.longlong][::1],
+    results: cython.const[cython.longlong][::1],
     values: cython.bint,
     memory: cython.longlong[::1],
     state_at: cython.Py_ssize_t,
     states: cython.longlong[:, ::1],
-    times: cython.longlong[::1],
-    schedules: cython.int[::1],
-    tick_rows: cython.longlong[::1],
-    row_masks: cython.ulonglong[:, ::1],
-    rows: cython.longlong[::1],
-    key_ticks: cython.longlong[::1],
+    times: cython.const[cython.longlong][::1],
+    schedules: cython.const[cython.int][::1],
+    tick_rows: cython.const[cython.longlong][::1],
+    row_masks: cython.const[cython.ulonglong][:, ::1],
+    rows: cython.const[cython.longlong][::1],
+    key_ticks: cython.const[cython.longlong][::1],
     key: cython.Py_ssize_t,
     first: cython.Py_ssize_t,
     last: cython.Py_ssize_t,

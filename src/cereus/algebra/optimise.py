@@ -17,7 +17,7 @@ from cereus.algebra.laws import LAWS, Law, Variable
 from cereus.algebra.normal import normal_form, rebuild
 from cereus.algebra.rewriting import Rule, Step, law_list, neighbours, rules
 from cereus.errors import LimitError
-from cereus.lang.algebra import EventExpression, check_one_measure, size
+from cereus.lang.algebra import EventExpression, check, size
 
 PATIENCE = 8
 """How many expressions are looked at in a row without finding a cheaper one, for each of its
@@ -58,7 +58,7 @@ def optimise(
     laws: tuple[Law, ...] = LAWS,
 ) -> Optimised:
     """The cheapest equivalent expression found, and the way to it."""
-    check_one_measure(expression)
+    check(expression)
     before = bounds(expression, values=values)
     came_by, costs = search(expression, values=values, patience=patience, chosen=worthwhile(laws))
     for candidate in sorted(costs, key=costs.__getitem__):

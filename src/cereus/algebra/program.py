@@ -41,7 +41,7 @@ from cereus.lang.algebra import (
     Primitive,
     Sequence,
     TemporalRestriction,
-    check_one_measure,
+    check,
     primitives,
     restrictions,
     tau_length,
@@ -118,7 +118,7 @@ class Program:
 
 def build(expression: EventExpression, *, values: bool = False) -> Program:
     """Compile an expression; `values` chooses the framework of Example 5 over Example 4's."""
-    check_one_measure(expression)
+    check(expression)
     for tau in restrictions(expression):
         if tau_length(tau) >= LONGEST:
             raise RefusedError(f"the time restriction {tau} is too long", hint="leave it out")
@@ -158,7 +158,7 @@ def _reach(expression: EventExpression, found: tuple[Primitive, ...]) -> dict[Ev
 
 def _likely_masks(count: int) -> Iterator[int]:
     """The sets of `count` primitives, small ones first: a tick seldom has many."""
-    for size in range(1, count + 1):
+    for size in range(count + 1):
         for chosen in combinations(range(count), size):
             yield sum(1 << number for number in chosen)
 

@@ -95,7 +95,9 @@ def _view(array: npt.NDArray[Any]) -> Any:
 def _instances(ticks: Ticks, out: Int64s, out_rows: Int64s) -> Instances:
     at, starts, row_ends = out[:, 0], out[:, 1].copy(), out[:, 2]
     offsets = np.concatenate([[0], row_ends])
-    keys = np.searchsorted(ticks.key_ticks, at, side="right") - 1
+    keys = np.zeros(len(at), np.int64)
+    if len(ticks.key_ticks) > 2:  # more than one key
+        keys = np.searchsorted(ticks.key_ticks, at, side="right") - 1
     return Instances(keys, starts, ticks.times[at], offsets, out_rows[: offsets[-1]].copy())
 
 

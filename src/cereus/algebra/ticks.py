@@ -135,20 +135,26 @@ class Rows:
     def __len__(self) -> int:
         return len(self.times)
 
-    def at(self, chosen: npt.NDArray[Any]) -> Rows:
+    def at(self, chosen: npt.NDArray[Any] | slice) -> Rows:
         return Rows(self.times[chosen], self.masks[chosen], self.rows[chosen], self.keys[chosen])
 
     def followed_by(self, others: Rows) -> Rows:
         """These rows, and key by key after them the others."""
-        both = Rows(
+        both = self.joined(others)
+        if (both.keys[1:] < both.keys[:-1]).any():
+            both = both.at(np.argsort(both.keys, kind="stable"))
+        refuse_backwards(both.times, np.append(False, both.keys[1:] == both.keys[:-1]))
+        return both
+
+    def joined(self, others: Rows) -> Rows:
+        if len(self) == 0:
+            return others
+        return Rows(
             np.concatenate([self.times, others.times]),
             np.concatenate([self.masks, others.masks]),
             np.concatenate([self.rows, others.rows]),
             np.concatenate([self.keys, others.keys]),
         )
-        ordered = both.at(np.argsort(both.keys, kind="stable"))
-        refuse_backwards(ordered.times, np.append(False, ordered.keys[1:] == ordered.keys[:-1]))
-        return ordered
 
     def ticks(self, keys: int, *, repeated: Repeated = "refuse") -> Ticks:
         """The ticks of keys 0, 1, … `keys` - 1."""
@@ -166,6 +172,11 @@ def hold_back(rows: Rows, *, until: int | None = None) -> tuple[Rows, Rows]:
     passed it (`until` is the earliest time that can still come)."""
     if len(rows) == 0:
         return rows, rows
+    if rows.keys[0] == rows.keys[-1]:  # one key: what is open is the end
+        open_from = len(rows)
+        if until is None or rows.times[-1] >= until:
+            open_from = int(np.searchsorted(rows.times, rows.times[-1]))
+        return rows.at(slice(0, open_from)), rows.at(slice(open_from, None))
     last_of_key = np.flatnonzero(np.append(rows.keys[1:] != rows.keys[:-1], True))
     of_key = np.searchsorted(last_of_key, np.arange(len(rows)))
     is_open = rows.times == rows.times[last_of_key][of_key]

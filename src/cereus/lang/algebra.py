@@ -21,6 +21,8 @@ Tau = int | timedelta
 MICROSECOND = timedelta(microseconds=1)
 ANY_TYPE = "*"
 HASH = "_hash"
+DEEPEST = 250
+"""How deep operators may be nested: what follows a tree down stays well within Python's stack."""
 
 
 @dataclass(frozen=True)
@@ -178,7 +180,26 @@ def tau_length(tau: Tau) -> int:
     return tau // MICROSECOND if isinstance(tau, timedelta) else tau
 
 
-def check_one_measure(expression: EventExpression) -> None:
+def check(expression: EventExpression) -> None:
+    """Refuse what is well formed but cannot be worked with."""
+    _check_depth(expression)
+    _check_one_measure(expression)
+
+
+def _check_depth(expression: EventExpression) -> None:
+    level: tuple[EventExpression, ...] = (expression,)
+    for _ in range(DEEPEST):
+        level = tuple(child for node in level for child in node.children())
+        if not level:
+            return
+    raise RefusedError(
+        f"operators are nested more than {DEEPEST} deep",
+        span=level[0].span,
+        hint="group long chains in the middle: (A | B | …) | (M | N | …)",
+    )
+
+
+def _check_one_measure(expression: EventExpression) -> None:
     """Ticks and durations live on different time lines: one expression uses one of them."""
     first: TemporalRestriction | None = None
     for node in expression.postorder():

@@ -29,7 +29,7 @@ def parse(text: str) -> algebra.EventExpression:
         "algebra.lark", "expression", text, _transformer(), (in_words,)
     )
     try:
-        algebra.check_one_measure(result)
+        algebra.check(result)
     except QueryError as error:
         raise located(error, text) from None
     return result
