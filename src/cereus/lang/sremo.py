@@ -183,6 +183,14 @@ def without(body: Sremo) -> Sremo:
     return Complement(concatenation(SKIP_ANY, body, SKIP_ANY))
 
 
+def stops_at(expression: Sremo) -> Terminal | None:
+    """φ of a !(⊤* φ ⊤*), which is what NEXT makes of a single event."""
+    match expression:
+        case Complement(Concatenation(Concatenation(before, Terminal() as terminal), after)):
+            return terminal if before == after == SKIP_ANY else None
+    return None
+
+
 def rewritten(expression: Sremo) -> Sremo:
     """The same with strategies written out (Def. 44, 45), by `.` `*` and `!`; bottom up."""
     parts: dict[str, object] = {}

@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cereus.lang import cel, sremo
-from cereus.plan.lower_sremo import stops_at
 
 Places = frozenset[int]
 
@@ -46,7 +45,7 @@ class _Walk:
         self.skips: set[int] = set()
 
     def ends(self, node: sremo.Sremo) -> _Ends:
-        skipped = stops_at(node)
+        skipped = sremo.stops_at(node)
         if node == sremo.SKIP_ANY or (skipped is not None and not skipped.is_top):
             place = self._place()
             self.skips.add(place)

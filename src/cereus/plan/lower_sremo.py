@@ -95,7 +95,7 @@ class Lowering(ABC):
                 both = self.part(left, after), self.part(right, after)
                 return parts.Intersection(*both, self.joined(node))
             case sremo.Complement(body):
-                stop = stops_at(node)
+                stop = sremo.stops_at(node)
                 return self.complement(body) if stop is None else self.until(stop)
             case sremo.Windowed(body, cel.EventWindow(size)):
                 return bounded.WithinEvents(self.part(body, after), size)
@@ -143,18 +143,6 @@ class Lowering(ABC):
                 hint='say Stream(…, unit="ms"), or write WITHIN n [column]',
             )
         return path, window.microseconds / UNITS[self.stream.unit]
-
-
-def stops_at(node: sremo.Sremo) -> sremo.Terminal | None:
-    """φ of a !(⊤* φ ⊤*), which is what NEXT makes of a single event."""
-    match node:
-        case sremo.Complement(
-            sremo.Concatenation(
-                sremo.Concatenation(sremo.SKIP_ANY, sremo.Terminal() as terminal), sremo.SKIP_ANY
-            )
-        ):
-            return terminal
-    return None
 
 
 # ---------------------------------------------------------------- registers as values

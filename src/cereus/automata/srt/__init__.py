@@ -1,0 +1,25 @@
+"""Symbolic register transducers as explicit automata, and the paper's constructions on them.
+
+The engine runs SREMO by automata made on demand (`automata.sremo`); these are for looking at, for
+comparing, and for deciding about transducers as a whole.
+"""
+
+from cereus.automata.srt.closure import concatenation, intersection, star, union
+from cereus.automata.srt.construct import eliminate_epsilon, from_sremo, streaming
+from cereus.automata.srt.determinize import complement, determinize, unroll
+from cereus.automata.srt.transducer import Transducer, Transition
+
+__all__ = [
+    "Transducer",
+    "Transition",
+    "complement",
+    "concatenation",
+    "determinize",
+    "eliminate_epsilon",
+    "from_sremo",
+    "intersection",
+    "star",
+    "streaming",
+    "union",
+    "unroll",
+]
