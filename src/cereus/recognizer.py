@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from cereus.engine.executor import Executor
-from cereus.errors import CereusError, DataError
+from cereus.errors import CereusError, DataError, SnapshotError
 from cereus.matches import Matches
 from cereus.sources import Source, to_table
 
@@ -61,7 +61,9 @@ class Recognizer:
         try:
             return table.select(self._schema.names).cast(self._schema)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-            raise DataError(f"this batch does not have the types of the first one: {error}") from None
+            raise DataError(
+                f"this batch does not have the types of the first one: {error}"
+            ) from None
 
     def advance(self, time: int) -> Matches:
         """No event before `time` (in the units of the time column) will come."""
@@ -76,7 +78,9 @@ class Recognizer:
 
     def _matches(self, found: list[pa.RecordBatch]) -> Matches:
         schema = self._executor.schema if self._executor is not None else pa.schema([])
-        source = _Remembered(self._executor) if self._keep and self._executor is not None else None
+        source = None
+        if self._keep and self._executor is not None and self._schema is not None:
+            source = _Remembered(self._executor, self._schema)
         return Matches(schema, found, source, self._query.variables)
 
     def snapshot(self) -> bytes:
@@ -90,11 +94,10 @@ class Recognizer:
     @classmethod
     def restored(cls, query: Query, snapshot: bytes) -> Recognizer:
         size = int.from_bytes(snapshot[1:9], "little")
-        if size > len(snapshot):
-            from cereus.errors import SnapshotError
-
-            raise SnapshotError("these bytes are not a snapshot of a recognizer")
-        schema = pa.ipc.read_schema(pa.py_buffer(snapshot[9 : 9 + size]))
+        try:
+            schema = pa.ipc.read_schema(pa.py_buffer(snapshot[9 : 9 + size]))
+        except (pa.ArrowInvalid, pa.ArrowSerializationError, OSError, OverflowError):
+            raise SnapshotError("these bytes are not a snapshot of a recognizer") from None
         recognizer = cls(query, keep_events=snapshot[:1] == b"\1", schema=schema)
         assert recognizer._executor is not None
         recognizer._executor.restore(snapshot[9 + size :])
@@ -104,10 +107,9 @@ class Recognizer:
 class _Remembered(Source):
     """The events that a recognizer has kept, by row number."""
 
-    def __init__(self, executor: Executor) -> None:
+    def __init__(self, executor: Executor, schema: pa.Schema) -> None:
         events, rows = executor.events, executor.event_rows
-        object.__setattr__(self, "schema", None)
-        object.__setattr__(self, "table", events)
+        super().__init__(schema, schema.empty_table() if events is None else events)
         object.__setattr__(self, "_places", {int(row): i for i, row in enumerate(rows)})
 
     def take(self, rows: pa.Array) -> pa.Table:

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from cereus import Stream
 from cereus.lang import cel
 from cereus.lang import expression as ex
+from cereus.lang.ceql import to_text
 from cereus.lang.scope import bound
 
 TYPES = ("A", "B", "C")
@@ -51,6 +52,11 @@ class Case:
     @property
     def stream(self) -> Stream:
         return Stream(time="t", unit="s", stream="src" if self.streamed else None)
+
+    def __str__(self) -> str:
+        return f"{to_text(self.query)}\n{self.stream}"
+
+    __repr__ = __str__
 
 
 def table(events: Events) -> pa.Table:
@@ -127,8 +133,12 @@ def formula(draw: Random, size: int, streamed: bool = False) -> cel.Formula:
     if size == 2 or draw.randrange(5) < 2:
         return unary(draw, formula(draw, size - 1, streamed), streamed)
     kind = draw.choice((cel.Sequence, cel.Sequence, *BINARIES))
-    left = draw.randint(1, size - 2)
-    return kind(formula(draw, left, streamed), formula(draw, size - 1 - left, streamed))
+    share = draw.randint(1, size - 2)
+    left, right = formula(draw, share, streamed), formula(draw, size - 1 - share, streamed)
+    if kind is cel.And and draw.randrange(2):
+        # two drawn formulas seldom have the same valuations
+        right = cel.Or(left, right) if draw.randrange(2) else filtered(draw, left, streamed)
+    return kind(left, right)
 
 
 def unary(draw: Random, body: cel.Formula, streamed: bool) -> cel.Formula:
@@ -220,12 +230,12 @@ def longest(pattern: cel.Formula) -> int:
     nodes = list(pattern.walk())
     repeats = sum(isinstance(n, cel.Iteration | cel.ContiguousIteration) for n in nodes)
     crossings = sum(isinstance(n, cel.All) for n in nodes)
-    return max(4, 8 - max(0, repeats - 1) - 2 * crossings)
+    return max(5, 9 - max(0, repeats - 1) - 2 * crossings)
 
 
 def case(draw: Random, *, streams: int = 2, largest: int = 7) -> Case:
     streamed = draw.randrange(4) == 0
-    asked = query(draw, draw.randint(1, largest), streamed)
+    asked = query(draw, max(draw.randint(1, largest), draw.randint(1, largest)), streamed)
     length = longest(asked.formula)
     return Case(
         asked,

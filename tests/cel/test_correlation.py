@@ -61,9 +61,7 @@ def test_counting_is_as_many_as_listing(block: int) -> None:
 
 def test_phi_5_all_events_of_one_sensor() -> None:
     """φ₅ of the paper on the stream of Fig. 1."""
-    events = spelled(
-        "H T H H T T T H H", x="2 0 0 1 1 0 1 1 0", w="25 45 20 25 40 42 25 70 18"
-    )
+    events = spelled("H T H H T T T H H", x="2 0 0 1 1 0 1 1 0", w="25 45 20 25 40 42 25 70 18")
     text = """SELECT * WHERE H AS H1 ; T+ ; H AS H2
               FILTER H1[w < 30] AND H2[w > 60] AND H.x = T.x"""
     assert positions(text, events) == [[3, 4, 6, 7], [3, 4, 7], [3, 6, 7]]

@@ -34,7 +34,10 @@ def test_each_query_of_a_set_answers_as_it_does_alone() -> None:
 
 def test_a_test_that_two_queries_share_is_asked_once() -> None:
     queries = cereus.compile_many(
-        {"one": "SELECT * WHERE A ; B FILTER A[x > 1]", "two": "SELECT * WHERE B ; A FILTER A[x > 1]"},
+        {
+            "one": "SELECT * WHERE A ; B FILTER A[x > 1]",
+            "two": "SELECT * WHERE B ; A FILTER A[x > 1]",
+        },
         stream=STREAM,
     )
     plans = [queries[name].plan(strategies.SCHEMA) for name in ("one", "two")]

@@ -71,3 +71,11 @@ def test_a_strategy_that_lists_matches_goes_by_time_where_rows_were_sorted() -> 
     events = cereus.compile(text, stream=Stream(time="t", unit="s"))
     found = events.run({"type": ["C", "A", "A"], "t": [9, 2, 1]}, sort=True)
     assert [row["positions"] for row in found] == [[2], [1]]
+
+
+def test_a_choice_that_shows_nothing_consumes_nothing() -> None:
+    for keys in ("", "PARTITION BY k"):
+        for scope in ("ANY", "PARTITION"):
+            query = f"SELECT LAST C WHERE START(C) OR B {keys} WITHIN 1 EVENTS CONSUME BY {scope}"
+            assert answer(query, spelled("B C", k="1 1")) == []
+            assert answer(query, spelled("C C", k="1 1")) == [(0, 0, [0]), (1, 1, [1])]

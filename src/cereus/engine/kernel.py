@@ -80,6 +80,7 @@ class Kernel:
     thin: cython.int[:, ::1]
     used: cython.int
     sweep_at: cython.int
+    sweep_from: cython.int
 
     # the states in use, and the configurations of each
     active: cython.int[::1]
@@ -188,7 +189,8 @@ class Kernel:
         self.report_from = 0
         self._set_nodes(np.zeros((1024, 4), np.int64))
         self.used = 1
-        self.sweep_at = 1 << 16
+        self.sweep_from = options.sweep_at
+        self.sweep_at = self.sweep_from
         self.pending = np.zeros((64, 4), np.int32)
         self.pending_values = np.zeros((64, max(1, self.n_slots)), np.int64)
         self.stack = np.zeros((256, 2), np.int32)
@@ -794,6 +796,15 @@ class Kernel:
         """The states that some key's configurations are in."""
         return np.unique(np.asarray(self.carry)[:, 0])
 
+    def begin_anew(self, key):
+        """One key's evaluation starts anew after its last event (CONSUME BY PARTITION)."""
+        begin, end = self.carry_from[key], self.carry_from[key + 1]
+        carry = np.asarray(self.carry)
+        fresh = np.zeros((1, carry.shape[1]), carry.dtype)
+        fresh[0, 0] = self.table.initial
+        self.carry = np.concatenate([carry[:begin], fresh, carry[end:]])
+        np.asarray(self.carry_from)[key + 1 :] += 1 - (end - begin)
+
     def begin_others_anew(self, key):
         """Every other key's evaluation starts anew after its last event (CONSUME BY ANY)."""
         keys = self.last_position.shape[0]
@@ -1194,7 +1205,7 @@ class Kernel:
             if self.fresh[i, 2] > 0:
                 self.fresh[i, 2] = moved[self.fresh[i, 2]]
         self.used = live
-        self.sweep_at = max(1 << 16, 2 * live)
+        self.sweep_at = max(self.sweep_from, 2 * live)
         return 0
 
     @cython.cfunc
@@ -1262,7 +1273,7 @@ class Kernel:
         nodes[: len(saved["nodes"])] = saved["nodes"]
         self._set_nodes(nodes)
         self.used = len(saved["nodes"])
-        self.sweep_at = max(1 << 16, 2 * self.used)
+        self.sweep_at = max(self.sweep_from, 2 * self.used)
         self.carry_from = saved["carry_from"].copy()
         self.carry = saved["carry"].copy()
         self.last_position = saved["last_position"].copy()
@@ -1466,7 +1477,7 @@ class CountingKernel(Kernel):
         for i in range(self.n_fresh):
             c = cython.cast(cython.int, self.fresh[i, 1])
             self.fresh[i, 1] = self._moved(c, NO_BOUND, nodes, links, starts, counts)
-        self.sweep_at = max(1 << 16, 2 * self.used)
+        self.sweep_at = max(self.sweep_from, 2 * self.used)
         self.sweep_cells_at = max(1 << 20, 2 * self.cells)
         return 0
 

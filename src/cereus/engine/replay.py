@@ -18,9 +18,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cereus.automata.selection import Begun
+from cereus.engine import runner
 from cereus.engine.front import Codes, Events, Ints
 from cereus.engine.kernel import Kernel
-from cereus.engine.runner import CHUNK, TIDY_AT, Found, Learned, Limits, Options, Runner
+from cereus.engine.runner import Found, Learned, Limits, Options, Runner
 from cereus.engine.table import TransitionTable
 from cereus.lang import cel
 from cereus.plan.lower import select
@@ -55,7 +56,7 @@ class ReplayRunner(Runner):
         limits: Limits | None = None,
         payload: tuple[str, ...] = (),
         ordinals: bool = False,
-        chunk_size: int = CHUNK,
+        chunk_size: int | None = None,
         row_numbers: Ints | None = None,
         learned: Learned | None = None,
     ) -> None:
@@ -86,9 +87,12 @@ class ReplayRunner(Runner):
         super().forget()
         self.batches, self.consumed = [], {}
 
-    def run(self, events: Events) -> Iterator[Found]:
+    def _remember(self, events: Events, batch: pa.RecordBatch) -> None:
+        super()._remember(events, batch)
         events.waiting = np.zeros(len(events), np.int32)
         self.batches.append(events)
+
+    def run(self, events: Events) -> Iterator[Found]:
         ends: list[int] = []
         for found in super().run(events):
             ends.extend(found.at.tolist())
@@ -107,16 +111,23 @@ class ReplayRunner(Runner):
         return Stretch(ordinals, *columns)
 
     def _choose(self, stretch: Stretch, key: int, end: int) -> Iterator[Found]:
-        scope = -1 if self.plan.query.consume is cel.Consume.ANY else key
         last = int(np.searchsorted(stretch.ordinals, end))
-        inside = stretch.window(last, self.consumed.get(scope, -1))
-        if self.plan.query.consume is not cel.Consume.NONE:
-            self.consumed[scope] = end
+        inside = stretch.window(last, self.consumed.get(self._scope(key), -1))
+        if self.plan.query.consume is not cel.Consume.NONE and not self.plan.consumes_late:
+            self.consumed[self._scope(key)] = end
         events = self._events(stretch, inside)
         kernel = self._chooser(int(stretch.waiting[inside.start]), events)
         kernel.start_over(len(events) - 1)
         kernel.feed(events, 1)
         yield from self._turns(kernel, stretch.ordinals[inside])
+
+    def consume(self, key: int, ordinal: int) -> None:
+        super().consume(key, ordinal)
+        self.consumed[self._scope(key)] = ordinal
+
+    def _scope(self, key: int) -> int:
+        """What is consumed together."""
+        return -1 if self.plan.query.consume is cel.Consume.ANY else key
 
     def _events(self, stretch: Stretch, inside: slice) -> Events:
         """The events of a window, numbered from 0; positions count from just before it."""
@@ -154,9 +165,9 @@ class ReplayRunner(Runner):
         super().restore(saved)
         self.batches, self.consumed = saved["batches"], saved["consumed"]
 
-    def tidy(self, *, at: int = TIDY_AT) -> None:
+    def tidy(self, *, at: int | None = None) -> None:
         """Events stay as long as a window can begin at them."""
-        if len(self.history) >= at:
+        if len(self.history) >= (runner.TIDY_AT if at is None else at):
             self.kernel.sweep()
             oldest = self._oldest_needed()
             self.history.forget_before(oldest)

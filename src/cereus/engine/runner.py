@@ -16,7 +16,7 @@ from cereus.automata.selection import BEGINS_UNSEEN
 from cereus.engine.front import NO_INTS, Events, Front, Ints
 from cereus.engine.history import History
 from cereus.engine.kernel import CHUNK_FULL, FINISHED, Kernel
-from cereus.engine.table import FIRST_SHOWN, UNMARKED, UNSEEN, TransitionTable
+from cereus.engine.table import FIRST_SHOWN, HIDDEN, UNMARKED, UNSEEN, TransitionTable
 from cereus.errors import LimitError
 from cereus.lang import cel
 from cereus.plan.plan import Plan
@@ -25,6 +25,8 @@ CHUNK = 1 << 14
 """Matches in one turn of the kernel: small enough for its arrays to stay in the cache."""
 TIDY_AT = 1 << 16
 """So many events are remembered before it is worth looking which of them are still needed."""
+SWEEP_AT = 1 << 16
+"""So many nodes are made before it is worth looking which of them are still alive."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,7 @@ class Options:
     with_labels: bool
     max_configurations: int
     slots: int
+    sweep_at: int = SWEEP_AT
     must_show: bool = False
     watching: bool = False
 
@@ -56,12 +59,13 @@ class Options:
         return cls(
             windowed=plan.query.window is not None,
             open_ended=plan.open_ended,
-            consuming=plan.query.consume is not cel.Consume.NONE,
+            consuming=plan.query.consume is not cel.Consume.NONE and not plan.consumes_late,
             limit=None if plan.limited_late else plan.query.limit,
             max_nodes=limits.nodes,
             with_labels=plan.names is not None,
             max_configurations=limits.configurations,
             slots=plan.slots,
+            sweep_at=SWEEP_AT,
             must_show=plan.hides and plan.replayed is None,
         )
 
@@ -186,7 +190,7 @@ class Runner:
         limits: Limits | None = None,
         payload: tuple[str, ...] = (),
         ordinals: bool = False,
-        chunk_size: int = CHUNK,
+        chunk_size: int | None = None,
         row_numbers: Ints | None = None,
         learned: Learned | None = None,
     ) -> None:
@@ -199,7 +203,7 @@ class Runner:
         self.history_of_batch = 0
         # rows that were put in order do not sort by their numbers; ordinals always do
         self.uses_ordinals = ordinals or bool(payload) or row_numbers is not None
-        self._chunks = Chunks(chunk_size, with_labels=plan.names is not None)
+        self._chunks = Chunks(chunk_size or CHUNK, with_labels=plan.names is not None)
 
     def _use(self, learned: Learned) -> None:
         self.labels, self.table, self.front.known = learned.labels, learned.table, learned.letters
@@ -218,11 +222,11 @@ class Runner:
 
     def push(self, batch: pa.RecordBatch) -> Iterator[Found]:
         """Read a batch; the matches that it completes, in chunks."""
+        self.tidy()  # not after: the events of what is found last must stay to be looked at
         events = self.front.read(batch)
         if events is not None:
             self._remember(events, batch)
-            yield from self.run(events)
-            self.tidy()
+            yield from self.one_by_one(events) if self.plan.consumes_late else self.run(events)
 
     def _remember(self, events: Events, batch: pa.RecordBatch) -> None:
         events.base = self.history.next_ordinal
@@ -240,8 +244,25 @@ class Runner:
             return
         for stretch in events.runs():
             yield from self._run(stretch)
-            if self.kernel.has_produced:
+            if self.kernel.has_produced and not self.plan.consumes_late:
                 self.kernel.begin_others_anew(int(stretch.keys[0]))
+
+    def one_by_one(self, events: Events) -> Iterator[Found]:
+        """The same, where each event waits to see whether the one before it has shown a match."""
+        for place in range(len(events)):
+            event = events.part(place, place + 1)
+            shown = False
+            for found in self.run(event):
+                shown = shown or bool(np.any(found.labels > HIDDEN))
+                yield found
+            if shown:
+                self.consume(int(event.keys[0]), event.base)
+
+    def consume(self, key: int, ordinal: int) -> None:
+        """Partial matches are dropped after an event of a key, as CONSUME BY says."""
+        self.kernel.begin_anew(key)
+        if self.plan.query.consume is cel.Consume.ANY:
+            self.kernel.begin_others_anew(key)
 
     def _run(self, events: Events) -> Iterator[Found]:
         self._know_letters(events)
@@ -313,9 +334,9 @@ class Runner:
         self.kernel.load_table()
         self.kernel.restore(saved["kernel"])
 
-    def tidy(self, *, at: int = TIDY_AT) -> None:
+    def tidy(self, *, at: int | None = None) -> None:
         """Forget events that no partial match refers to, once it is worth the work."""
-        if len(self.history) >= at:
+        if len(self.history) >= (TIDY_AT if at is None else at):
             self.kernel.sweep()
             oldest = self.kernel.oldest()
             self.history.forget_before(self.history.next_ordinal if oldest is None else oldest)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
 
 import pyarrow as pa
@@ -15,6 +15,7 @@ from cereus.errors import QueryError, RefusedError, UnknownNameError, did_you_me
 from cereus.lang import cel, scope
 from cereus.lang.check import check, coerce
 from cereus.lang.expression import Expression, attributes
+from cereus.plan.binding import surely_bound
 from cereus.plan.compare import CannotRegister, Column
 from cereus.plan.lower import SELECTIONS, Lowering, ends_marked, select
 from cereus.plan.narrow import narrow_filters
@@ -62,7 +63,7 @@ class Plan:
     @cached_property
     def fingerprint(self) -> str:
         """Identifies what a snapshot's state means: same fingerprint, same states and tests."""
-        said = repr((self.version, replace(self.query, text=None), self.stream))
+        said = repr((self.version, _said(self.query), self.stream))
         return hashlib.sha256(said.encode()).hexdigest()[:16]
 
     @property
@@ -101,6 +102,14 @@ class Plan:
     def limited_late(self) -> bool:
         """Whether LIMIT has to wait until rows that are found several ways are one."""
         return self.query.limit is not None and (self.hides or self.registers)
+
+    @cached_property
+    def consumes_late(self) -> bool:
+        """Whether it takes the strategy's choice to know that an event has output to consume:
+        what it chooses may show nothing of the selected variables."""
+        if self.query.consume is cel.Consume.NONE or self.names is None or self.replayed is None:
+            return False
+        return surely_bound(self.query.formula).isdisjoint(self.names)
 
     @cached_property
     def position_sensitive(self) -> bool:
@@ -143,6 +152,18 @@ class Plan:
         if not marks(label):
             return None
         return frozenset({""}) if self.names is None else label & frozenset(self.names)
+
+
+def _said(value: object) -> object:
+    """A tree in words that are the same in every process, as the order in a set is not."""
+    if isinstance(value, frozenset):
+        return sorted(map(repr, value))
+    if isinstance(value, tuple):
+        return [_said(part) for part in value]
+    if is_dataclass(value):
+        parts = [_said(getattr(value, each.name)) for each in fields(value) if each.compare]
+        return [type(value).__name__, *parts]
+    return repr(value)
 
 
 def build(
