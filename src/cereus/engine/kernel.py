@@ -1034,7 +1034,8 @@ class Kernel:
                     return False
                 continue
             if depth == 0:
-                self.walk_end = wide[n, 0]
+                # the last event shown is not the last of the match if that is not selected
+                self.walk_end = wide[n, 0] if self.open_ended else self.base + self.event
                 if own_bounds:
                     self._push_siblings(n)
                     stack = self.stack
