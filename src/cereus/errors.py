@@ -78,7 +78,8 @@ def underline(text: str, span: Span) -> str:
     number = text.count("\n", 0, start) + 1
     prefix = f"{number} | "
     carets = "^" * max(1, min(end, line_end) - start)
-    return f"{prefix}{text[line_start:line_end]}\n{' ' * (len(prefix) + start - line_start)}{carets}"
+    indent = " " * (len(prefix) + start - line_start)
+    return f"{prefix}{text[line_start:line_end]}\n{indent}{carets}"
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str | None:

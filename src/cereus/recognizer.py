@@ -87,7 +87,7 @@ class Recognizer:
         """The state as bytes; `q.restore(bytes)` goes on from it, here or in another process."""
         if self._executor is None or self._schema is None:
             raise CereusError("nothing has been pushed yet", hint="push a batch first")
-        header = self._schema.serialize().to_pybytes()
+        header: bytes = self._schema.serialize().to_pybytes()
         flags = b"\1" if self._keep else b"\0"
         return flags + len(header).to_bytes(8, "little") + header + self._executor.save()
 

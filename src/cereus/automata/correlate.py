@@ -50,7 +50,7 @@ class Seen(int):
 class Totals(NamedTuple):
     """What is kept of a variable for its aggregates, for one attribute."""
 
-    count: int = 0
+    known: int = 0
     sum: Any = None
     min: Any = None
     max: Any = None
@@ -63,7 +63,7 @@ class Totals(NamedTuple):
         if value is None:
             return self._replace(first=first, last=None, events=self.events + 1)
         return Totals(
-            self.count + 1,
+            self.known + 1,
             value if self.sum is None else self.sum + value,
             value if self.min is None else min(self.min, value),
             value if self.max is None else max(self.max, value),
@@ -74,8 +74,8 @@ class Totals(NamedTuple):
 
     def of(self, function: str) -> Any:
         if function == "avg":
-            return None if self.sum is None else self.sum / self.count
-        return getattr(self, function)
+            return None if self.sum is None else self.sum / self.known
+        return self.known if function == "count" else getattr(self, function)
 
 
 class Memory(NamedTuple):
@@ -221,7 +221,7 @@ class Correlated(Automaton):
     # ------------------------------------------------------------ what decides
 
     def _condensed(self, place: int, memory: Memory) -> Memory:
-        """For `A.x < B.y` only the extreme value decides; for `=`, one value or that they differ."""
+        """For `A.x < B.y` the extreme value decides; for `=`, one value or that they differ."""
         keep = self._decisive.get(place)
         if keep is None or len(memory.rows) < 2:
             return memory

@@ -52,7 +52,7 @@ def run_on_spark(
             outcome = _collected(found, query, shown) if out is None else _written(found, out)
         outcome.seconds = time.perf_counter() - begin
         outcome.events = events.count() if kind in COUNTED else None
-    outcome.columns = events.columns
+    outcome.columns = list(outcome.first[0].events[0].values) if outcome.first else []
     return outcome, query
 
 
@@ -147,6 +147,8 @@ def _flat(found: DataFrame) -> DataFrame:
 
 
 def _shown(row: dict[str, Any], query: Query) -> ShownMatch:
+    if "events" not in row:
+        return ShownMatch([ShownEvent("", row)])
     return ShownMatch(
         [
             ShownEvent(", ".join(n for n in query.variables if event in row[n]), event)

@@ -16,7 +16,7 @@ from cereus.algebra.bounds import Bounds, bounds
 from cereus.algebra.optimise import Optimised, optimise
 from cereus.algebra.program import Program, build
 from cereus.algebra.rewriting import law_list
-from cereus.dialects.compiled import CompiledQuery, Path, sections
+from cereus.dialects.compiled import EventwiseQuery, sections
 from cereus.engine.columns import in_units_of
 from cereus.engine.detecting import VERSION, DetectingExecutor
 from cereus.engine.executor import Executor
@@ -24,7 +24,7 @@ from cereus.engine.runner import Limits
 from cereus.errors import DataError, RefusedError
 from cereus.lang import algebra as tree
 from cereus.lang.algebra_text import parse
-from cereus.plan.atoms import check_stream, columns_read, event_test
+from cereus.plan.atoms import check_stream, event_test
 from cereus.plan.describe import test_text
 from cereus.plan.stream import Stream
 from cereus.plan.tests import EventTest
@@ -51,7 +51,7 @@ def compile(
     return AlgebraQuery(written, stream, text, found, values=values, merge_ties=merge_ties)
 
 
-class AlgebraQuery(CompiledQuery):
+class AlgebraQuery(EventwiseQuery):
     """An expression as it was written, and the one that is detected in its place."""
 
     dialect = "algebra"
@@ -119,8 +119,9 @@ class AlgebraQuery(CompiledQuery):
             return ["the expression can never occur"]
         return []
 
-    def columns(self, schema: pa.Schema) -> frozenset[Path]:
-        return columns_read(self.tests(schema), self.stream)
+    @property
+    def counts_events(self) -> bool:
+        return self.stream.time is None
 
     def executor(
         self,

@@ -11,7 +11,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cereus.engine.executor import Executor
+from cereus.plan.atoms import columns_read
 from cereus.plan.stream import Stream
+from cereus.plan.tests import EventTest
 
 Path = tuple[str, ...]
 
@@ -70,6 +72,22 @@ class CompiledQuery(ABC):
     @abstractmethod
     def explain(self, schema: pa.Schema | None = None) -> str:
         """How the query will be run."""
+
+
+class EventwiseQuery(CompiledQuery):
+    """A query that asks tests of single events, and no more of their columns."""
+
+    @abstractmethod
+    def tests(self, schema: pa.Schema | None = None) -> tuple[EventTest, ...]:
+        """What is asked of every event; events that pass no test do not matter."""
+
+    @property
+    def counts_events(self) -> bool:
+        """Whether events that pass no test matter after all, because positions count."""
+        return False
+
+    def columns(self, schema: pa.Schema) -> frozenset[Path]:
+        return columns_read(self.tests(schema), self.stream)
 
 
 def sections(parts: Mapping[str, Iterable[str]]) -> str:

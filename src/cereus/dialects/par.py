@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cereus.dialects.compiled import CompiledQuery, Path, sections
+from cereus.dialects.compiled import EventwiseQuery, sections
 from cereus.engine.executor import Executor
 from cereus.engine.reactive import VERSION, ReactiveExecutor
 from cereus.engine.runner import Limits
 from cereus.lang import par as tree
 from cereus.lang.par_text import parse
-from cereus.plan.atoms import check_stream, columns_read, event_test
+from cereus.plan.atoms import check_stream, event_test
 from cereus.plan.describe import test_text
 from cereus.plan.stream import Stream
 from cereus.plan.tests import EventTest
@@ -31,7 +31,7 @@ def compile(text: str, stream: Stream, *, limits: Limits) -> ParQuery:
     return ParQuery(parse(text), stream, text)
 
 
-class ParQuery(CompiledQuery):
+class ParQuery(EventwiseQuery):
     """A program; one machine of it runs for every key."""
 
     dialect = "par"
@@ -76,9 +76,6 @@ class ParQuery(CompiledQuery):
         if schema is not None:
             check_stream(self.stream, schema)
         self.tests(schema)
-
-    def columns(self, schema: pa.Schema) -> frozenset[Path]:
-        return columns_read(self.tests(schema), self.stream)
 
     def executor(
         self,

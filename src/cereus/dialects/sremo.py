@@ -41,8 +41,3 @@ class SremoQuery(PatternQuery):
         if self.query.limit is not None or self.query.consume is not cel.Consume.NONE:
             return None
         return SremoQuery(replace(self.query, count=True), self.stream, self.limits)
-
-
-def compiled(query: cel.Query, stream: Stream, limits: Limits) -> SremoQuery:
-    """A query that was built rather than written."""
-    return SremoQuery(query, stream, limits)

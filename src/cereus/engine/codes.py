@@ -39,7 +39,7 @@ def _prefix(
 def _slot(prefix: cython.ulonglong, size: cython.longlong) -> cython.ulonglong:
     mixed: cython.ulonglong = prefix ^ (cython.cast(cython.ulonglong, size) << 56)
     if not cython.compiled:
-        return ((mixed * PRIME) & LOW_64) >> 32
+        return ((int(mixed) * PRIME) & LOW_64) >> 32  # C wraps by itself
     return (mixed * PRIME) >> 32
 
 

@@ -45,7 +45,7 @@ def as_integers(column: pa.Array, what: str, first_row: int) -> Ints:
     if pa.types.is_timestamp(kind) or pa.types.is_duration(kind) or pa.types.is_time64(kind):
         return np.ascontiguousarray(column.cast(pa.int64()).to_numpy())
     if pa.types.is_time32(kind):
-        return np.asarray(column.cast(pa.int32())).astype(np.int64)
+        return np.asarray(column.cast(pa.int32()), np.int64)
     if pa.types.is_integer(kind):
         return np.ascontiguousarray(column.to_numpy(zero_copy_only=False), dtype=np.int64)
     if pa.types.is_floating(kind) or pa.types.is_decimal(kind):

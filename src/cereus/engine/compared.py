@@ -48,7 +48,8 @@ class ComparedColumns:
         strings = self.strings
         codes = [strings.setdefault(w, len(strings)) for w in encoded.dictionary.to_pylist()]
         places = encoded.indices.fill_null(0).to_numpy(zero_copy_only=False)
-        return np.array(codes or [0], np.int64)[places]
+        coded: Ints = np.array(codes or [0], np.int64)[places]
+        return coded
 
 
 def _whole(values: pa.Array) -> Ints:

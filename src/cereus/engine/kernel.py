@@ -11,9 +11,10 @@ A state without slots has at most one configuration. The others are linked per s
 state and first slot, so that an equality finds the configurations that can satisfy it.
 
 **The forest.** Partial matches are shared, never copied. A node is 32 bytes: the event's ordinal,
-`start` (the measure of the latest first event among the matches below: its time, or its position), the `link` to the
-partial matches that this event extends, two heap children, a label and a heap rank. What a node
-stands for: its event added to each match of `link`, and whatever its two children stand for.
+`start` (the measure, time or position, of the latest first event among the matches below), the
+`link` to the partial matches that this event extends, two heap children, a label and a heap rank.
+What a node stands for: its event added to each match of `link`, and whatever its two children
+stand for.
 
 Invariants
   1. `start[n] >= start[left[n]], start[right[n]]`, and `start[n] == start[link[n]]` if linked:
@@ -201,11 +202,11 @@ class Kernel:
         self.active = np.zeros(0, np.int32)
         self.is_active = np.zeros(0, np.uint8)
         self.first = np.zeros(0, np.int32)
-        self._room_for_configurations(64)
         self.free = NONE
         self.n_configurations = 0
         self.n_accepting = 0
         self.made = 0
+        self._room_for_configurations(64)
         self.columns = np.zeros((1, 0), np.int64)
         self.load_table()
         self.clear_keys()
@@ -1409,9 +1410,7 @@ class CountingKernel(Kernel):
                 j += 1
             else:
                 if self.vector_starts[i] >= self.bound:
-                    self._put(
-                        self.vector_starts[i], self.vector_counts[i] + self.vector_counts[j]
-                    )
+                    self._put(self.vector_starts[i], self.vector_counts[i] + self.vector_counts[j])
                 i += 1
                 j += 1
         return self._vector(begin)

@@ -87,10 +87,10 @@ def _combined(columns: list[pa.Array]) -> tuple[npt.NDArray[np.int64], pa.Record
 
 
 def _dictionary(column: pa.Array) -> pa.DictionaryArray:
-    if pa.types.is_dictionary(column.type) and not column.null_count:
-        # a dictionary may hold a value twice; then two codes would be one key
-        if len(pc.unique(column.dictionary)) == len(column.dictionary):
-            return column
+    usable = pa.types.is_dictionary(column.type) and not column.null_count
+    # a dictionary may hold a value twice; then two codes would be one key
+    if usable and len(pc.unique(column.dictionary)) == len(column.dictionary):
+        return column
     return _plain(column).dictionary_encode(null_encoding="encode")
 
 

@@ -282,25 +282,26 @@ def string_codes(column: pa.Array, words: codes.Words) -> npt.NDArray[np.uint16]
     """The code of every value of a string column; null has the code after the last word."""
     null = np.uint16(len(words.words) + 1)
     if pa.types.is_dictionary(column.type):
-        entries = np.append(string_codes(column.dictionary, words), null)
+        entries: npt.NDArray[np.uint16] = np.append(string_codes(column.dictionary, words), null)
         places = (
             column.indices.fill_null(len(column.dictionary))
             if column.null_count
             else column.indices
         )
-        return entries[places.to_numpy(zero_copy_only=False)]
+        coded: npt.NDArray[np.uint16] = entries[places.to_numpy(zero_copy_only=False)]
+        return coded
     if pa.types.is_string_view(column.type):
         column = column.cast(pa.string())
     wide = pa.types.is_large_string(column.type)
     _, offsets, data = column.buffers()
     if len(column) == 0:
         return np.zeros(0, np.uint16)
-    kind = np.int64 if wide else np.int32
-    places = np.frombuffer(offsets, kind)[column.offset : column.offset + len(column) + 1]
+    ends: Any = np.frombuffer(offsets, np.int64 if wide else np.int32)
+    ends = ends[column.offset : column.offset + len(column) + 1]
     bytes_ = (
         np.frombuffer(data, np.uint8) if data is not None and data.size else np.zeros(8, np.uint8)
     )
-    found: npt.NDArray[np.uint16] = codes.string_codes(places, bytes_, words)
+    found: npt.NDArray[np.uint16] = codes.string_codes(ends, bytes_, words)
     if column.null_count:
         found[column.is_null().to_numpy(zero_copy_only=False)] = null
     return found

@@ -344,11 +344,9 @@ class Runner:
 
 def _found(chunk: Chunk, kernel: Kernel, ordinals: Ints | None) -> Found:
     matches, cells = kernel.match_count, kernel.cell_count
-    spans = (chunk.first[:matches], chunk.last[:matches], chunk.at[:matches])
-    return Found(
-        chunk.events[:cells],
-        chunk.labels[:cells],
-        chunk.offsets[: matches + 1],
-        *(spans if ordinals is None else (ordinals[span] for span in spans)),
-        chunk.counts[:matches],
-    )
+    first, last, at = chunk.first[:matches], chunk.last[:matches], chunk.at[:matches]
+    if ordinals is not None:
+        first, last, at = ordinals[first], ordinals[last], ordinals[at]
+    offsets = chunk.offsets[: matches + 1]
+    counts = chunk.counts[:matches]
+    return Found(chunk.events[:cells], chunk.labels[:cells], offsets, first, last, at, counts)

@@ -34,6 +34,32 @@ class Sremo(cel.Node):
         for child in self.children():
             yield from child.walk()
 
+    def __rshift__(self, other: Sremo) -> Sremo:
+        return Concatenation(self, other)
+
+    def __or__(self, other: Sremo) -> Sremo:
+        return Disjunction(self, other)
+
+    def __and__(self, other: Sremo) -> Sremo:
+        return Intersection(self, other)
+
+    def __invert__(self) -> Sremo:
+        return Complement(self)
+
+    def star(self) -> Sremo:
+        return Star(self)
+
+    def plus(self) -> Sremo:
+        return Plus(self)
+
+    def optional(self) -> Sremo:
+        return Optional(self)
+
+    def __str__(self) -> str:
+        from cereus.lang.print_sremo import expression_text
+
+        return expression_text(self)
+
 
 @dataclass(frozen=True)
 class Epsilon(Sremo):

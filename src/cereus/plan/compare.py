@@ -134,7 +134,7 @@ def _type(schema: pa.Schema, path: tuple[str, ...]) -> pa.DataType:
 
 
 def leaf_order(formula: cel.Formula) -> Order:
-    """Leaves and their order, as far as the shape of the formula tells (it errs on the safe side)."""
+    """Leaves and their order, as far as the formula's shape tells (it errs on the safe side)."""
     counter = iter(range(10**9))
 
     def visit(node: cel.Formula) -> Order:

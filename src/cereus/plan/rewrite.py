@@ -151,8 +151,8 @@ def _push_inside(
         case cel.Iteration(inner) | cel.ContiguousIteration(inner):
             pushed = push(inner)
             return None if pushed is None else replace(body, body=pushed)
-        case cel.Unless(left, _):
-            pushed = push(left)
+        case cel.Unless():
+            pushed = push(body.left)
             return None if pushed is None else replace(body, left=pushed)
         case cel.Sequence() | cel.ContiguousSequence() | cel.Or() | cel.And() | cel.All():
             left, right = push(body.left), push(body.right)

@@ -170,7 +170,9 @@ def satisfies(predicate: cel.Predicate, valuation: Valuation, events: Sequence[E
             return any(satisfies(each, valuation, events) for each in operands)
         case cel.Holds(condition):
             aggregated = _with_aggregates(condition, valuation, events)
-            names = sorted({n.variable for n in aggregated.walk() if isinstance(n, Attribute)} - {None})  # type: ignore[type-var]
+            names = sorted(
+                {n.variable for n in aggregated.walk() if isinstance(n, Attribute)} - {None}
+            )  # type: ignore[type-var]
             sets = [_events_of(str(name), valuation, events) for name in names]
             return all(
                 holds(aggregated, {}, dict(zip(map(str, names), chosen, strict=True)))
@@ -223,6 +225,13 @@ def last_less(first: frozenset[int], second: frozenset[int]) -> bool:
     return first != second and max(first ^ second) in second
 
 
+def contained(first: frozenset[int], second: frozenset[int]) -> bool:
+    return first < second
+
+
+LESS = {cel.Strategy.NEXT: next_less, cel.Strategy.MAX: contained}
+
+
 def is_interval(positions: frozenset[int]) -> bool:
     return not positions or max(positions) - min(positions) + 1 == len(positions)
 
@@ -233,9 +242,7 @@ def select(strategy: cel.Strategy, found: frozenset[Valuation]) -> frozenset[Val
         return found
     if strategy is cel.Strategy.STRICT:
         return frozenset(v for v in found if is_interval(support(v)))
-    less = {cel.Strategy.NEXT: next_less, cel.Strategy.MAX: frozenset.__lt__}.get(
-        strategy, last_less
-    )
+    less = LESS.get(strategy, last_less)
     supports = {support(v) for v in found}
     best = {s for s in supports if not any(less(s, other) for other in supports)}
     return frozenset(v for v in found if support(v) in best)
@@ -273,9 +280,7 @@ class _Partition:
         if j < self.begin:
             return []
         found = valuations(self.query.formula, self.stream, self.begin, j)
-        kept = frozenset(
-            v for v in found if (s := support(v)) and self.reach(min(s), max(s))
-        )
+        kept = frozenset(v for v in found if (s := support(v)) and self.reach(min(s), max(s)))
         rows = [self._row(v, j, key) for v in select(self.query.strategy, kept)]
         latest: dict[Any, Match] = {}
         for row in sorted((r for r in rows if r.positions), key=lambda r: (r.start, r.end)):

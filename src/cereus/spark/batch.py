@@ -13,17 +13,25 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
 from pyspark.sql import types as st
-from pyspark.sql.pandas.types import to_arrow_type
 
 from cereus.dialects.ceql import PatternQuery
+from cereus.dialects.compiled import EventwiseQuery
 from cereus.engine.event_results import EVENTS, EventShape
-from cereus.errors import CereusError, DataError, did_you_mean
+from cereus.errors import CereusError, DataError
 from cereus.lang import cel
 from cereus.plan.plan import Plan
 from cereus.query import Query
+from cereus.spark.eventwise import match_eventwise
 from cereus.spark.relevance import own_streams, quoted, relevant
+from cereus.spark.schemas import (
+    Path,
+    arrow_schema,
+    chosen_columns,
+    events_field,
+    orderable,
+    type_of,
+)
 from cereus.spark.slices import OWN, SLICE, Slices, Split, slices_for
 from cereus.spark.worker import Task
 
@@ -31,7 +39,6 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 log = logging.getLogger("cereus.spark")
-Path = tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -104,7 +111,7 @@ class Batch:
             paths.append(window.attribute)
         paths.extend((name,) for name in (*self.ties, *self.needed, *self.travelling))
         kinds = {field.name: field.dataType for field in self.df.schema}
-        known = [p for p in dict.fromkeys(paths) if p[0] not in kinds or _orderable(kinds[p[0]])]
+        known = [p for p in dict.fromkeys(paths) if p[0] not in kinds or orderable(kinds[p[0]])]
         return [quoted(path) for path in known]
 
     def arranged(self) -> DataFrame:
@@ -128,10 +135,10 @@ class Batch:
     @cached_property
     def schema(self) -> st.StructType:
         known = self.df.schema
-        fields = [st.StructField(".".join(path), _type(known, path)) for path in self.plan.keys]
+        fields = [st.StructField(".".join(path), type_of(known, path)) for path in self.plan.keys]
         counted = self.plan.query.count
         if self.plan.stream.time is not None:
-            kind = _type(known, (self.plan.stream.time,))
+            kind = type_of(known, (self.plan.stream.time,))
             names = ("end_time",) if counted else ("start_time", "end_time")
             fields += [st.StructField(name, kind) for name in names]
         if counted:
@@ -139,9 +146,9 @@ class Batch:
             fields.append(st.StructField("exact", st.BooleanType()))
         whole = tuple((name,) for name in self.shown)
         for output in self.plan.query.select or ():
-            fields.append(_events_field(output.variable, output.attributes or whole, known))
+            fields.append(events_field(output.variable, output.attributes or whole, known))
         if self.listed:
-            fields.append(_events_field(EVENTS, whole, known))
+            fields.append(events_field(EVENTS, whole, known))
         return st.StructType(fields)
 
     def task(self) -> Task:
@@ -180,7 +187,9 @@ def match(
 
     One row per match: the key columns, `start_time` and `end_time`, every selected variable as an
     array of its events, and `events`, the array of all events of the match, in order. A query
-    that counts (`SELECT COUNT(*)`) gives `end_time`, `count` and `exact` per last event.
+    that counts (`SELECT COUNT(*)`) gives `end_time`, `count` and `exact` per last event. A PAR
+    program gives its own columns, and the event as `event`; an event expression `start` and
+    `end`, and with `values=True` its constituents as `events`.
 
     events       False leaves the column `events` out
     columns      which columns of an event are shown (all)
@@ -197,6 +206,19 @@ def match(
     Names and types are checked here. What only the values show (a null time) is raised by the
     action that runs the query, as Spark's PythonException with the message of Cereus inside.
     """
+    _check(df, query)
+    if isinstance(query.compiled, EventwiseQuery):
+        return match_eventwise(
+            df,
+            query.compiled,
+            events=events,
+            columns=columns,
+            tie=tie,
+            order=order,
+            parallelism=parallelism,
+            split=split,
+            push_down=push_down,
+        )
     return batch(
         df,
         query,
@@ -224,13 +246,8 @@ def batch(
 ) -> Batch:
     """What `match` is about to do."""
     _check(df, query)
-    plan = query.plan(_arrow_schema(df.schema))
-    ties = (tie,) if isinstance(tie, str) else tuple(tie)
-    shown = tuple(df.columns) if columns is None else tuple(columns)
-    for name in (*ties, *shown, *([order] if order else [])):
-        if name not in df.columns:
-            hint = did_you_mean(name, df.columns)
-            raise DataError(f"the events have no column {name!r}", hint=hint)
+    plan = query.plan(arrow_schema(df.schema))
+    ties, shown = chosen_columns(df, tie, columns, order)
     slices = slices_for(plan, df.schema, split)
     made = Batch(
         df,
@@ -257,7 +274,7 @@ def _check(df: DataFrame, query: Query) -> None:
             f"a compiled query is needed, not a {type(query).__name__}",
             hint='write q = cereus.compile("SELECT …", stream=cereus.Stream(…))',
         )
-    if not isinstance(query.compiled, PatternQuery):
+    if not isinstance(query.compiled, PatternQuery | EventwiseQuery):
         raise CereusError(
             f"matching on Spark is not part of this version for queries in {query.dialect}",
             hint="collect the events and use query.run(table)",
@@ -280,7 +297,7 @@ def _check_names(made: Batch) -> None:
     _once(made.schema.names, "the matches would have two columns {}", hint)
     if not made.shown:
         raise CereusError("columns=[] shows nothing of an event", hint="use events=False")
-    known = _arrow_schema(made.df.schema)
+    known = arrow_schema(made.df.schema)
     for name in made.travelling:
         if name not in known.names:
             kind = made.df.schema[name].dataType.simpleString()
@@ -307,41 +324,4 @@ def _order(plan: Plan, order: str | None) -> Path:
     raise CereusError(
         "the rows of a DataFrame have no order: which column says it?",
         hint='compile with Stream(time="…"), or say match(…, order="…")',
-    )
-
-
-# ---------------------------------------------------------------- schemas
-
-
-def _arrow_schema(schema: st.StructType) -> pa.Schema:
-    """The columns that Spark hands over as Arrow data."""
-    fields = []
-    for field in schema:
-        try:
-            fields.append(pa.field(field.name, to_arrow_type(field.dataType, timezone="UTC")))
-        except Exception:
-            log.debug("column %s stays in Spark: %s", field.name, field.dataType)
-    return pa.schema(fields)
-
-
-def _type(schema: st.StructType, path: Path) -> st.DataType:
-    kind: st.DataType = schema
-    for name in path:
-        assert isinstance(kind, st.StructType)
-        kind = kind[name].dataType
-    return kind
-
-
-def _events_field(name: str, paths: Iterable[Path], schema: st.StructType) -> st.StructField:
-    inner = [st.StructField(".".join(path), _type(schema, path)) for path in paths]
-    return st.StructField(name, st.ArrayType(st.StructType(inner)))
-
-
-def _orderable(kind: st.DataType) -> bool:
-    if isinstance(kind, st.ArrayType):
-        return _orderable(kind.elementType)
-    if isinstance(kind, st.StructType):
-        return all(_orderable(field.dataType) for field in kind)
-    return isinstance(kind, st.AtomicType | st.NullType) and not isinstance(
-        kind, st.VariantType | st.CalendarIntervalType
     )

@@ -4,6 +4,7 @@ can take it into the scan."""
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from functools import reduce
 
 from pyspark.sql import Column
@@ -13,6 +14,7 @@ from pyspark.sql.types import StructType
 from cereus.engine.letters import conditions_of
 from cereus.lang import expression as ex
 from cereus.plan.plan import Plan
+from cereus.plan.stream import Stream
 from cereus.plan.tests import EventTest
 from cereus.spark.conditions import column
 
@@ -29,14 +31,18 @@ def relevant(plan: Plan, schema: StructType) -> Column | None:
     """Events that satisfy some test of the pattern; None where every event counts."""
     if plan.position_sensitive:
         return None
-    asked = [_asked(test, plan, schema) for test in plan.tests]
+    return passing(plan.tests, plan.stream, schema)
+
+
+def passing(tests: Sequence[EventTest], stream: Stream, schema: StructType) -> Column | None:
+    """Events that satisfy one of the tests; None where every event does."""
+    asked = [_asked(test, stream, schema) for test in tests]
     found = [each for each in asked if each is not None]
     return reduce(operator.or_, found) if found and len(found) == len(asked) else None
 
 
-def _asked(test: EventTest, plan: Plan, schema: StructType) -> Column | None:
+def _asked(test: EventTest, stream: Stream, schema: StructType) -> Column | None:
     """A test as a column; None if all events pass it."""
-    stream = plan.stream
     conditions = conditions_of(
         test,
         (stream.type,) if stream.type else None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,20 +50,29 @@ class Task:
             yield found.select(list(self.names))
 
     def _found(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        executor: Executor | None = None
-        for batch, keys_are_over in stretches(joined(batches), self.sorted_by):
-            if executor is None:
-                executor = self.executor(batch.schema)
-            elif keys_are_over:
-                yield from executor.finish()
-                executor.forget()
-            yield from executor.push(batch)
-        if executor is not None:
-            yield from executor.finish()
+        return results(self.executor, batches, self.sorted_by)
 
     def executor(self, schema: pa.Schema) -> Executor:
         plan = build(self.query, self.stream, schema)
         return PatternExecutor(plan, schema, limits=self.limits, shape=self.shape)
+
+
+def results(
+    make: Callable[[pa.Schema], Executor],
+    batches: Iterator[pa.RecordBatch],
+    sorted_by: tuple[tuple[str, ...], ...],
+) -> Iterator[pa.RecordBatch]:
+    """What an executor, made for the schema that arrives, finds in rows sorted by key."""
+    executor: Executor | None = None
+    for batch, keys_are_over in stretches(joined(batches), sorted_by):
+        if executor is None:
+            executor = make(batch.schema)
+        elif keys_are_over:
+            yield from executor.finish()
+            executor.forget()
+        yield from executor.push(batch)
+    if executor is not None:
+        yield from executor.finish()
 
 
 def joined(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
