@@ -1,0 +1,188 @@
+"""PAR and the event algebra on DataFrames: filter in Catalyst, arrange by key and time, run.
+
+What a result says by row number in one process, it says by the events themselves here: the rows
+of a DataFrame have no numbers.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import types as st
+from pyspark.sql.pandas.types import from_arrow_type
+
+from cereus.dialects.compiled import EventwiseQuery
+from cereus.engine.executor import Executor
+from cereus.errors import CereusError, DataError
+from cereus.spark.relevance import passing, quoted
+from cereus.spark.schemas import arrow_schema, chosen_columns, orderable
+from cereus.spark.slices import Split
+from cereus.spark.worker import results
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+log = logging.getLogger("cereus.spark")
+
+SHOWN_AS = {"position": "event", "constituents": "events"}
+"""The columns of row numbers, and what they become."""
+
+
+@dataclass(frozen=True)
+class EventwiseTask:
+    """A query with all that a worker needs to run it; `shown` are the columns of an event."""
+
+    query: EventwiseQuery
+    shown: tuple[str, ...]
+    sorted_by: tuple[tuple[str, ...], ...]
+
+    def run(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        made: list[Executor] = []
+
+        def make(schema: pa.Schema) -> Executor:
+            made.append(self.query.executor(schema, keep=self.shown))
+            return made[-1]
+
+        for found in results(make, batches, self.sorted_by):
+            yield with_events(found, made[-1] if self.shown else None)
+
+
+def with_events(found: pa.RecordBatch, executor: Executor | None) -> pa.RecordBatch:
+    """Results with events in place of row numbers; without an executor, with neither."""
+    columns = {}
+    for name, column in zip(found.schema.names, found.columns, strict=True):
+        if name not in SHOWN_AS:
+            columns[name] = column
+        elif executor is not None:
+            columns[SHOWN_AS[name]] = _events(column, executor)
+    return pa.RecordBatch.from_pydict(columns)
+
+
+def _events(rows: pa.Array, executor: Executor) -> pa.Array:
+    """The events with these row numbers, each a struct; lists stay lists."""
+    listed = pa.types.is_list(rows.type)
+    assert executor.events is not None
+    order = np.argsort(executor.event_rows)
+    places = np.searchsorted(executor.event_rows[order], (rows.flatten() if listed else rows))
+    taken = executor.events.take(pa.array(order[places])).combine_chunks().to_struct_array()
+    events = taken.combine_chunks() if isinstance(taken, pa.ChunkedArray) else taken
+    return pa.ListArray.from_arrays(rows.offsets, events) if listed else events
+
+
+# ---------------------------------------------------------------- on the driver
+
+
+def match_eventwise(
+    df: DataFrame,
+    query: EventwiseQuery,
+    *,
+    events: bool,
+    columns: Iterable[str] | None,
+    tie: str | Iterable[str],
+    order: str | None,
+    parallelism: int | None,
+    split: Split,
+    push_down: bool,
+) -> DataFrame:
+    """PAR gives a row per event with output or completion, with the event as `event`; the event
+    algebra a row per instance, and with `values=True` its events as `events`."""
+    if split:
+        raise CereusError(f"queries in {query.dialect} cannot be cut by time", hint="use keys")
+    ties, shown = chosen_columns(df, tie, columns, order)
+    known = arrow_schema(df.schema)
+    query.check(known)
+    by = order_of(query, order)
+    wanted = shown if events else ()
+    made = Eventwise(df, query, known, wanted, by, ties, parallelism, push_down)
+    return made.run()
+
+
+@dataclass(frozen=True)
+class Eventwise:
+    """A query over a DataFrame, and how it is going to be run; `known` is its Arrow schema."""
+
+    df: DataFrame
+    query: EventwiseQuery
+    known: pa.Schema
+    shown: tuple[str, ...]
+    order: str
+    ties: tuple[str, ...]
+    parallelism: int | None
+    push_down: bool
+
+    def arranged(self) -> DataFrame:
+        """The events that matter, together by key, in the order of time. Events of one time are
+        ordered by their values, so that the same rows always give the same results."""
+        needed = {path[0] for path in self.query.columns(self.known)} | {self.order, *self.ties}
+        names = [name for name in self.df.columns if name in needed or name in self.shown]
+        keys = [path[0] for path in self.query.keys]
+        relevant = None
+        if self.push_down and not self.query.counts_events:
+            tests = self.query.tests(self.known)
+            relevant = passing(tests, self.query.stream, self.df.schema)
+        events = self.df if relevant is None else self.df.filter(relevant)
+        events = events.select(*(quoted((name,)) for name in names))
+        by_key = [quoted((name,)) for name in keys]
+        if not keys:
+            events = events.repartition(1)
+        elif self.parallelism is None:
+            events = events.repartition(*by_key)
+        else:
+            events = events.repartition(self.parallelism, *by_key)
+        first = [*keys, self.order, *self.ties]
+        rest = [name for name in names if name in needed] + names
+        sorting = [
+            n for n in dict.fromkeys([*first, *rest]) if orderable(self.df.schema[n].dataType)
+        ]
+        return events.sortWithinPartitions(*(quoted((name,)) for name in sorting))
+
+    @property
+    def schema(self) -> st.StructType:
+        fields = []
+        event = st.StructType([self.df.schema[name] for name in self.shown])
+        for field in self.query.executor(self.known).schema:
+            if field.name not in SHOWN_AS:
+                fields.append(st.StructField(field.name, from_arrow_type(field.type)))
+            elif self.shown:
+                listed = pa.types.is_list(field.type)
+                kind = st.ArrayType(event) if listed else event
+                fields.append(st.StructField(SHOWN_AS[field.name], kind))
+        return st.StructType(fields)
+
+    def run(self) -> DataFrame:
+        if not self.query.keys:
+            log.warning("the whole stream runs in one task (no keys): %s", self.query.text)
+        _check(self)
+        task = EventwiseTask(self.query, self.shown, self.query.keys)
+        return self.arranged().mapInArrow(task.run, self.schema)
+
+
+def _check(made: Eventwise) -> None:
+    for name in made.shown:
+        if name not in made.known.names:
+            kind = made.df.schema[name].dataType.simpleString()
+            raise DataError(
+                f"the column {name!r} has the type {kind}, which cannot leave Spark as Arrow data",
+                hint="choose the columns to show: columns=[…]",
+            )
+    names = made.schema.names
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise DataError(
+            f"the result would have two columns {twice[0]!r}", hint="rename the key column"
+        )
+
+
+def order_of(query: EventwiseQuery, order: str | None) -> str:
+    name = query.stream.time or order
+    if name is None:
+        raise CereusError(
+            "the rows of a DataFrame have no order: which column says it?",
+            hint='compile with Stream(time="…"), or say match(…, order="…")',
+        )
+    return name
