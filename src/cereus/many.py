@@ -73,7 +73,13 @@ class QuerySet:
         for name, executor in executors.items():
             found[name].extend(executor.finish())
         return {
-            name: Matches(executors[name].schema, found[name], events, query.variables)
+            name: Matches(
+                executors[name].schema,
+                found[name],
+                events,
+                query.variables,
+                executors[name].shed,
+            )
             for name, query in self.queries.items()
         }
 

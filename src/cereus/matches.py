@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -28,7 +28,10 @@ class Matches:
         batches: list[pa.RecordBatch],
         source: Source | None = None,
         variables: tuple[str, ...] = (),
+        shed: Sequence[str] = (),
     ) -> None:
+        self.shed = tuple(shed)
+        """What was left out because a limit was reached (`Limits(shed=True)`); () is complete."""
         self._schema, self._batches = schema, batches
         self._source, self._variables = source, variables
 
@@ -39,7 +42,7 @@ class Matches:
     def head(self, most: int) -> Matches:
         """The first matches."""
         first = self.table.slice(0, most).to_batches()
-        return Matches(self._schema, first, self._source, self._variables)
+        return Matches(self._schema, first, self._source, self._variables, self.shed)
 
     def events(self) -> pa.Table:
         """One row per matched event: which match, which position, which selected variables,
@@ -97,6 +100,7 @@ class Matches:
             lines.append("  " + ", ".join(f"{name}={_short(value)}" for name, value in row.items()))
         if len(self) > SHOWN:
             lines.append("  …")
+        lines += [f"INCOMPLETE: {note}" for note in self.shed]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -106,6 +110,7 @@ class Matches:
             cells = "".join(f"<td>{html.escape(_short(value))}</td>" for value in row.values())
             rows.append(f"<tr>{cells}</tr>")
         more = "" if len(self) <= SHOWN else f"<p>… {len(self) - SHOWN:,} more</p>"
+        more += "".join(f"<p><b>Incomplete:</b> {html.escape(note)}</p>" for note in self.shed)
         return (
             f"<p><b>{len(self):,}</b> match{'' if len(self) == 1 else 'es'}</p>"
             f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>{more}"

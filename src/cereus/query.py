@@ -110,7 +110,8 @@ class Query:
         JSON path, or, with `Stream(stream=…)`, a dict of such by stream name."""
         events = source(data, self.stream, sort=sort)
         executor, found = self._start(events, progress)
-        return Matches(executor.schema, list(found), events, self.variables)
+        rows = list(found)
+        return Matches(executor.schema, rows, events, self.variables, executor.shed)
 
     def batches(
         self, data: Any, *, sort: bool = False, progress: Progress | None = None

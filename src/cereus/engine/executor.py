@@ -58,6 +58,11 @@ class Executor(ABC):
         """No key of so far comes again: drop their state. For streams sorted by key."""
         raise NotImplementedError(f"{type(self).__name__} cannot forget its keys")
 
+    @property
+    def shed(self) -> list[str]:
+        """What was left out because a limit was reached; empty when the results are complete."""
+        return []
+
     @abstractmethod
     def save(self) -> bytes: ...
 
@@ -117,6 +122,10 @@ class PatternExecutor(Executor):
 
     def forget(self) -> None:
         self.runner.forget()
+
+    @property
+    def shed(self) -> list[str]:
+        return self.runner.shed
 
     @property
     def header(self) -> dict[str, Any]:

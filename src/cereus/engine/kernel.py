@@ -58,7 +58,8 @@ TAKE = cython.declare(cython.int, 1)
 SMALLEST = cython.declare(cython.int, 2)
 LARGEST = cython.declare(cython.int, 3)
 
-FINISHED, CHUNK_FULL, OVER_LIMIT = 0, 1, 2
+FINISHED, CHUNK_FULL = 0, 1
+TOO_MANY_NODES, TOO_MANY_CONFIGURATIONS, TOO_MANY_MATCHES = 2, 3, 4
 
 
 @cython.cclass
@@ -141,6 +142,8 @@ class Kernel:
     limit: cython.longlong
     max_nodes: cython.longlong
     max_configurations: cython.longlong
+    max_matches: cython.longlong
+    cut_short: cython.bint
     with_labels: cython.bint
     must_show: cython.bint
     report_from: cython.longlong
@@ -183,6 +186,8 @@ class Kernel:
         self.limit = -1 if options.limit is None else options.limit
         self.max_nodes = options.max_nodes
         self.max_configurations = options.max_configurations
+        self.max_matches = options.max_matches
+        self.cut_short = False
         self.n_slots = options.slots
         self.with_labels = options.with_labels
         self.must_show = options.must_show
@@ -779,6 +784,10 @@ class Kernel:
         self.key_of = np.zeros(0, np.int32)
         self.loaded = False
 
+    def shed(self):
+        """Drop the partial matches of the key at hand, to be under the limits again."""
+        self._begin()
+
     def start_over(self, report_from):
         """Forget everything; from now on report only matches that end at this event or later."""
         self._drop_all()
@@ -904,13 +913,19 @@ class Kernel:
         self.out_counts = np.zeros(0)
 
     def run(self):
-        """Read events until the batch is FINISHED, the CHUNK_FULL, or the forest OVER_LIMIT."""
+        """Read events until the batch is FINISHED, the CHUNK_FULL, or a limit is reached.
+
+        After a limit one may go on: matches past theirs were left out; for the others `shed`.
+        """
         n: cython.longlong = self.classes.shape[0]
         while True:
             if self.reporting >= 0:
                 if not self._report():
                     return CHUNK_FULL
                 self._leave_event()
+                if self.cut_short:
+                    self.cut_short = False
+                    return TOO_MANY_MATCHES
             if self.event == n:
                 break
             if not self.loaded:
@@ -919,9 +934,9 @@ class Kernel:
             if self.used > self.sweep_at or self.cells > self.sweep_cells_at:
                 self._sweep()
                 if self.used > self.max_nodes:
-                    return OVER_LIMIT
+                    return TOO_MANY_NODES
             if self.n_configurations > self.max_configurations:
-                return OVER_LIMIT
+                return TOO_MANY_CONFIGURATIONS
             self._step(self.event)
             if self.n_accepting and self.event >= self.report_from and self._anything_accepted():
                 self.reporting = 0
@@ -970,6 +985,8 @@ class Kernel:
                     return False
             if self.limit >= 0 and self.reported >= self.limit:
                 self.height = 0
+                break
+            if self.cut_short:
                 break
             if self.report_next >= 0:
                 c: cython.int = self.report_next
@@ -1026,6 +1043,10 @@ class Kernel:
         while self.height:
             if self.limit >= 0 and self.reported >= self.limit:
                 self.height = 0
+                return True
+            if self.reported >= self.max_matches:
+                self.height = 0
+                self.cut_short = True
                 return True
             self.height -= 1
             n = stack[self.height, 0]

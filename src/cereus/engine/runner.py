@@ -15,7 +15,14 @@ from cereus.automata.automaton import Label
 from cereus.automata.selection import BEGINS_UNSEEN
 from cereus.engine.front import NO_INTS, Events, Front, Ints
 from cereus.engine.history import History
-from cereus.engine.kernel import CHUNK_FULL, FINISHED, Kernel
+from cereus.engine.kernel import (
+    CHUNK_FULL,
+    FINISHED,
+    TOO_MANY_CONFIGURATIONS,
+    TOO_MANY_MATCHES,
+    TOO_MANY_NODES,
+    Kernel,
+)
 from cereus.engine.table import FIRST_SHOWN, HIDDEN, UNMARKED, UNSEEN, TransitionTable
 from cereus.errors import LimitError
 from cereus.lang import cel
@@ -31,11 +38,39 @@ SWEEP_AT = 1 << 16
 
 @dataclass(frozen=True)
 class Limits:
-    """What a run may use. Reaching a limit is an error that names it, never a silent loss."""
+    """What a run may use. Reaching a limit is an error that names it, never a silent loss.
+
+    nodes              nodes of partial matches, 32 bytes each
+    configurations     states with different remembered values, for the key at hand
+    states             states of the determinised automaton
+    matches_per_event  matches reported at one event
+    shed               go on all the same: matches past their limit are left out, and at the other
+                       limits the partial matches of the key at hand are dropped; the results say
+                       so (`Matches.shed`)
+    """
 
     nodes: int = 200_000_000
     configurations: int = 20_000_000
     states: int = 100_000
+    matches_per_event: int | None = None
+    shed: bool = False
+
+
+OVER = {
+    TOO_MANY_NODES: ("nodes", "nodes of partial matches are alive", "add or shorten WITHIN"),
+    TOO_MANY_CONFIGURATIONS: (
+        "configurations",
+        "configurations are alive",
+        "add or shorten WITHIN, compare fewer values",
+    ),
+    TOO_MANY_MATCHES: ("matches_per_event", "matches end", "write LIMIT, NEXT or MAX"),
+}
+"""For each limit: its name, what there is too much of, and what to do about it."""
+SHED = {
+    TOO_MANY_NODES: "its partial matches were dropped",
+    TOO_MANY_CONFIGURATIONS: "its partial matches were dropped",
+    TOO_MANY_MATCHES: "the others were left out",
+}
 
 
 @dataclass(frozen=True)
@@ -49,6 +84,7 @@ class Options:
     max_nodes: int
     with_labels: bool
     max_configurations: int
+    max_matches: int
     slots: int
     sweep_at: int = SWEEP_AT
     must_show: bool = False
@@ -64,6 +100,7 @@ class Options:
             max_nodes=limits.nodes,
             with_labels=plan.names is not None,
             max_configurations=limits.configurations,
+            max_matches=1 << 62 if limits.matches_per_event is None else limits.matches_per_event,
             slots=plan.slots,
             sweep_at=SWEEP_AT,
             must_show=plan.hides and plan.replayed is None,
@@ -201,6 +238,7 @@ class Runner:
         self.kernel = self._new_kernel()
         self.history = History()
         self.history_of_batch = 0
+        self.shed: list[str] = []
         # rows that were put in order do not sort by their numbers; ordinals always do
         self.uses_ordinals = ordinals or bool(payload) or row_numbers is not None
         self._chunks = Chunks(chunk_size or CHUNK, with_labels=plan.names is not None)
@@ -292,21 +330,31 @@ class Runner:
             if state == FINISHED:
                 return
             if state != CHUNK_FULL:
-                raise self._over_limit()
-            if not kernel.match_count:
+                self._over_limit(state, kernel)
+            elif not kernel.match_count:
                 self._chunks.grow()
             del chunk
 
-    def _over_limit(self) -> LimitError:
-        event, key = self.kernel.where
-        row = self.history.rows[self.history_of_batch + event]
-        many = self.kernel.configuration_count > self.limits.configurations
-        what, knob = ("configurations", "configurations") if many else ("partial matches", "nodes")
-        return LimitError(
-            f"more than {getattr(self.limits, knob):,} {what} are alive "
-            f"at row {row} ({self.front.keys.describe(key)})\n  in: {self.plan.text}",
-            hint=f"add or shorten WITHIN, make conditions stricter, or raise Limits({knob}=…)",
+    def _over_limit(self, state: int, kernel: Kernel) -> None:
+        """A limit was reached: an error, or, when asked to shed, a note that goes with the
+        results."""
+        knob, what, advice = OVER[state]
+        event, _ = self.kernel.where
+        event -= state == TOO_MANY_MATCHES  # it has been left already
+        place = min(self.history_of_batch + event, len(self.history) - 1)
+        reached = (
+            f"more than {getattr(self.limits, knob):,} {what} at row {self.history.rows[place]}"
         )
+        key = int(self.history.keys[place])
+        where = f" ({self.front.keys.describe(key)})" if self.plan.keys else ""
+        if not self.limits.shed:
+            raise LimitError(
+                f"{reached}{where}\n  in: {self.plan.text}",
+                hint=f"{advice}, raise Limits({knob}=…), or go on with less: Limits(shed=True)",
+            )
+        self.shed.append(f"{reached}{where}: {SHED[state]}")
+        if state != TOO_MANY_MATCHES:
+            kernel.shed()
 
     # ------------------------------------------------------------ state that outlives the process
 
