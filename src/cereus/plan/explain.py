@@ -15,6 +15,7 @@ from cereus.plan.outlook import Outlook, warnings
 from cereus.plan.plan import Plan
 from cereus.plan.rewrite import RULES, rewrite
 from cereus.plan.skeleton import conditions_between
+from cereus.plan.sremo import SremoPlan
 
 __all__ = ["explain", "moves", "warnings"]
 
@@ -82,6 +83,8 @@ def _stages(plan: Plan, outlook: Outlook) -> Iterator[str]:
 def _engine(plan: Plan) -> str:
     if plan.registers:
         return f"with registers: at most {plan.slots} values per partial match"
+    if isinstance(plan, SremoPlan) and plan.why_values is not None:
+        return f"states that remember values: {plan.why_values}"
     if plan.remembers_values:
         return "states that remember values (registers, where a schema is given and they suffice)"
     if plan.query.count:

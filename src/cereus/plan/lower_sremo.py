@@ -27,6 +27,7 @@ from cereus.automata.sremo.transducer import Streaming
 from cereus.errors import RefusedError
 from cereus.lang import cel, sremo
 from cereus.lang import expression as ex
+from cereus.lang.print_expression import condition_text
 from cereus.plan.compare import CannotRegister, Column, Columns, comparable
 from cereus.plan.stream import UNITS, Stream
 from cereus.plan.tests import EventTest, TestSet, conjuncts
@@ -166,12 +167,9 @@ class ByValue(Lowering):
         return super().streaming(expression)
 
     def guard(self, node: sremo.Terminal, conditions: list[ex.Expression], after: Names) -> Guard:
-        for condition in conditions:
-            self.compared |= ex.attributes(condition)
-        condition = None
-        if conditions:
-            condition = conditions[0] if len(conditions) == 1 else ex.And(tuple(conditions))
-        return Remembering(self.registers, condition, node.register, after)
+        self.compared |= frozenset().union(*map(ex.attributes, conditions))
+        whole = ex.And(tuple(conditions)) if conditions else None
+        return Remembering(self.registers, whole, node.register, after)
 
     def joined(self, node: sremo.Intersection) -> Any:
         writes = sremo.written(node.left)
@@ -205,17 +203,21 @@ class BySlot(Lowering):
 
     def _check(self, condition: ex.Expression) -> tuple[str, Check]:
         """`f(r) op g(event)` as the register and the check of its slot."""
+        said = condition_text(condition)
         if not isinstance(condition, ex.Comparison):
-            raise CannotRegister
+            raise CannotRegister(f"{said} is not a plain comparison")
         sides = (condition.left, condition.right)
         kept, given = sides if ex.variables(sides[0]) else sides[::-1]
         names = {node.variable for node in kept.walk() if isinstance(node, ex.Attribute)}
         if ex.variables(given) or len(names) != 1 or None in names:
-            raise CannotRegister
+            raise CannotRegister(f"{said} has not a register on one side, the event on the other")
         assert self.schema is not None
-        kind = comparable(condition, self.schema)
+        try:
+            kind = comparable(condition, self.schema)
+        except CannotRegister:
+            raise CannotRegister(f"{said} compares values that are not kept as numbers") from None
         if condition.op == "!=" and kind == "float":  # NaN != x
-            raise CannotRegister
+            raise CannotRegister(f"{said} has to tell NaN from NULL")
         name = next(iter(ex.variables(kept)))
         op = condition.op if kept is condition.left else FLIPPED[condition.op]
         column = self.columns.number(Column(ex.without_variable(kept), kind))
@@ -236,22 +238,22 @@ class BySlot(Lowering):
         compared = [c for c in conjuncts(node.condition) if ex.variables(c)]
         equality = len(compared) == 1 and getattr(compared[0], "op", "") == "="
         if compared and not equality:
-            raise CannotRegister
+            raise CannotRegister("next skips what fails a comparison other than =")
         return super().until(node)
 
     def joined(self, node: sremo.Intersection) -> Any:
         for one, other in ((node.left, node.right), (node.right, node.left)):
             if any(sremo.written(one) & each.reads for each in terminals(other)):
-                raise CannotRegister
+                raise CannotRegister("one side of & reads a register that the other side stores")
         return JoinNames(sremo.written(node.left))
 
     def complement(self, body: sremo.Sremo) -> Part:
         if any(node.reads for node in terminals(body)):
-            raise CannotRegister
+            raise CannotRegister("! has to follow every run of a part that reads registers")
         return bounded.Complement(self.part(body, frozenset()), frozenset())
 
     def within(self, part: Part, window: cel.Window) -> Part:
-        raise CannotRegister
+        raise CannotRegister("a window of its own inside the expression measures times")
 
 
 def terminals(expression: sremo.Sremo) -> list[sremo.Terminal]:

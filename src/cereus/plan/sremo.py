@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import pyarrow as pa
 
-from cereus.automata.sremo.transducer import Detecting
+from cereus.automata.sremo.transducer import Detecting, Streaming
 from cereus.errors import QueryError
 from cereus.lang import cel, sremo
 from cereus.lang.check import check, coerce
@@ -27,6 +26,8 @@ class SremoPlan(Plan):
 
     tight: bool = True
     slot_count: int = 0
+    why_values: str | None = None
+    """Why states remember values, where slots cannot decide."""
     dialect: str = "sremo"
 
     @property
@@ -55,7 +56,7 @@ def build(query: cel.Query, stream: Stream, schema: pa.Schema | None = None) -> 
         expression = sremo.Windowed(expression, query.window)
         query = replace(query, window=None)
     try:
-        lowering, automaton = _lowered(expression, pattern, stream, schema)
+        lowering, automaton, why = _lowered(expression, pattern, stream, schema)
     except QueryError as error:
         raise located(error, query.text or "") from None
     columns = tuple(lowering.columns.numbers) if isinstance(lowering, BySlot) else ()
@@ -68,19 +69,28 @@ def build(query: cel.Query, stream: Stream, schema: pa.Schema | None = None) -> 
         columns_compared=columns,
         tight=pattern.detect or not loose(expression),
         slot_count=len(lowering.slots) if isinstance(lowering, BySlot) else 0,
+        why_values=why,
     )
 
 
 def _lowered(
     expression: sremo.Sremo, pattern: sremo.Pattern, stream: Stream, schema: pa.Schema | None
-) -> tuple[Lowering, Any]:
-    compares = any(node.reads for node in terminals(expression))
-    if schema is not None and compares and not pattern.detect:
-        by_slot = BySlot(stream, schema)
-        with suppress(CannotRegister):
-            return by_slot, by_slot.streaming(expression)
+) -> tuple[Lowering, Streaming, str | None]:
+    """With slots where they can decide; else by values, and why."""
+    why = None
+    if any(node.reads for node in terminals(expression)):
+        if pattern.detect:
+            why = "DETECT follows the set of all runs"
+        elif schema is None:
+            why = "the types of the columns are not known yet"
+        else:
+            by_slot = BySlot(stream, schema)
+            try:
+                return by_slot, by_slot.streaming(expression), None
+            except CannotRegister as reason:
+                why = str(reason)
     by_value = ByValue(stream, schema)
-    return by_value, by_value.streaming(expression)
+    return by_value, by_value.streaming(expression), why
 
 
 def outermost_window(query: cel.Query) -> cel.Query:
