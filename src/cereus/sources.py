@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
-from cereus.errors import DataError
+from cereus.errors import DataError, did_you_mean
 from cereus.plan.stream import Stream
 
 BATCH_ROWS = 1 << 20
@@ -77,7 +77,7 @@ def source(data: Any, stream: Stream, *, sort: bool = False) -> Source:
         return data
     if isinstance(data, Mapping) and stream.stream is not None:
         data = _merged({str(name): to_table(part) for name, part in data.items()}, stream)
-    if isinstance(data, str | Path | list) and not sort:
+    if _is_path(data) and not sort:
         dataset = _dataset(data)
         return Source(dataset.schema, dataset=dataset)
     table = to_table(data)
@@ -85,6 +85,9 @@ def source(data: Any, stream: Stream, *, sort: bool = False) -> Source:
         return Source(table.schema, table)
     if stream.time is None:
         raise DataError("sort=True needs a time column", hint='say Stream(time="…")')
+    if stream.time not in table.column_names:
+        hint = did_you_mean(stream.time, table.column_names)
+        raise DataError(f"the time column {stream.time!r} is not in the events", hint=hint)
     order = pc.sort_indices(table.column(stream.time))
     # sort_indices is stable, so events of one time keep their order
     return Source(
@@ -101,8 +104,10 @@ def to_table(data: Any) -> pa.Table:
         return data
     if isinstance(data, pa.RecordBatch):
         return pa.Table.from_batches([data])
-    if isinstance(data, str | Path | list):
+    if _is_path(data):
         return _dataset(data).to_table()
+    if isinstance(data, list):
+        return pa.Table.from_pylist(data)
     if hasattr(data, "__arrow_c_stream__"):
         return pa.table(data)
     if hasattr(data, "__arrow_c_array__"):
@@ -119,10 +124,15 @@ def to_table(data: Any) -> pa.Table:
     )
 
 
+def _is_path(data: Any) -> bool:
+    """A path or a list of paths; a list of dicts is a list of events."""
+    if isinstance(data, list):
+        return not all(isinstance(part, Mapping) for part in data)
+    return isinstance(data, str | Path)
+
+
 def _dataset(data: str | Path | list[Any]) -> ds.Dataset:
     paths = [Path(part) for part in (data if isinstance(data, list) else [data])]
-    if data and all(isinstance(part, Mapping) for part in (data if isinstance(data, list) else ())):
-        return ds.dataset(pa.Table.from_pylist(data))
     for path in paths:
         if not path.exists():
             raise DataError(f"there is no file {str(path)!r}", hint="check the path")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 import cereus
-from cereus import Stream
+from cereus import CereusError, Stream
 
 from .harness import answer, positions, spelled
 
@@ -79,3 +81,16 @@ def test_a_choice_that_shows_nothing_consumes_nothing() -> None:
             query = f"SELECT LAST C WHERE START(C) OR B {keys} WITHIN 1 EVENTS CONSUME BY {scope}"
             assert answer(query, spelled("B C", k="1 1")) == []
             assert answer(query, spelled("C C", k="1 1")) == [(0, 0, [0]), (1, 1, [1])]
+
+
+def test_a_list_of_dicts_is_a_list_of_events() -> None:
+    query = cereus.compile("SELECT * WHERE A ; B", stream=Stream())
+    assert [row["positions"] for row in query.run([{"type": "A"}, {"type": "B"}])] == [[0, 1]]
+    with pytest.raises(CereusError, match="type"):
+        query.run([])
+
+
+def test_sorting_by_a_column_that_is_not_there_names_the_nearest() -> None:
+    query = cereus.compile("SELECT * WHERE A", stream=Stream(time="tim"))
+    with pytest.raises(CereusError, match="time"):
+        query.run({"type": ["A"], "time": [1]}, sort=True)
