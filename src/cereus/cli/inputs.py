@@ -74,8 +74,24 @@ def _column(name: str | None) -> str | None:
     return None if name is None or name.lower() == NO_COLUMN else name
 
 
-def compiled(text: str, dialect: str, stream: Stream, schema: pa.Schema | None) -> Query:
-    return compile(query_text(text), dialect=dialect, stream=stream, schema=schema)
+def compiled(
+    text: str,
+    dialect: str,
+    stream: Stream,
+    schema: pa.Schema | None,
+    settings: Sequence[str] | None = None,
+) -> Query:
+    options: dict[str, Any] = dict(map(_setting, settings or ()))
+    return compile(query_text(text), dialect=dialect, stream=stream, schema=schema, **options)
+
+
+def _setting(text: str) -> tuple[str, bool]:
+    """`values`, `values=yes`, `optimise=no`"""
+    name, _, said = text.partition("=")
+    known = {"": True, "yes": True, "true": True, "no": False, "false": False}
+    if said.lower() not in known:
+        raise CereusError(f"--set {text} is neither yes nor no", hint=f"write {name}=yes or =no")
+    return name.replace("-", "_"), known[said.lower()]
 
 
 def events_of(paths: Sequence[str], stream: Stream, *, sort: bool) -> Source:

@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 import cereus
-from cereus.cli import demo, queries, run
+from cereus.cli import demo, equivalent, queries, run
 from cereus.cli.view import err, out, show_error, show_warning
 from cereus.compiled import compiled_notice
 from cereus.errors import CereusError
@@ -63,6 +63,7 @@ app.command("run")(run.run)
 app.command("explain")(queries.explain)
 app.command("check")(queries.check)
 app.command("show")(queries.show)
+app.command("equivalent")(equivalent.equivalent)
 app.command("demo")(demo.demo)
 
 if __name__ == "__main__":

@@ -60,3 +60,13 @@ Unit = Annotated[
         show_default=False,
     ),
 ]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="OPTION",
+        help="An option of the dialect, as values or merge_ties of algebra; repeatable. "
+        "OPTION=no turns one off.",
+        show_default=False,
+    ),
+]

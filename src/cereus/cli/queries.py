@@ -36,13 +36,14 @@ def explain(
     stream: opt.StreamColumn = None,
     unit: opt.Unit = None,
     dialect: opt.Dialect = "ceql",
+    settings: opt.Settings = None,
 ) -> None:
     """Say how a query will be run: stages, tests, automaton, memory, warnings."""
     known = None if schema is None else inputs.schema_of(schema)
     described = inputs.stream_of(
         type=type, time=time, keys=key or (), stream=stream, unit=unit, schema=known
     )
-    compiled = inputs.compiled(inputs.query_text(query), dialect, described, known)
+    compiled = inputs.compiled(inputs.query_text(query), dialect, described, known, settings)
     out.print(Text(compiled.explain(known)), soft_wrap=True)
 
 
@@ -55,13 +56,14 @@ def check(
     stream: opt.StreamColumn = None,
     unit: opt.Unit = None,
     dialect: opt.Dialect = "ceql",
+    settings: opt.Settings = None,
 ) -> None:
     """Check a query, against the columns of the events if they are given. Exit code 1 if wrong."""
     known = None if schema is None else inputs.schema_of(schema)
     described = inputs.stream_of(
         type=type, time=time, keys=key or (), stream=stream, unit=unit, schema=known
     )
-    compiled = inputs.compiled(inputs.query_text(query), dialect, described, known)
+    compiled = inputs.compiled(inputs.query_text(query), dialect, described, known, settings)
     _check_window(compiled, known)
     for warning in compiled.warnings:
         show_warning(warning)

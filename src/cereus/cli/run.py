@@ -53,6 +53,7 @@ def run(
     stream: opt.StreamColumn = None,
     unit: opt.Unit = None,
     dialect: opt.Dialect = "ceql",
+    settings: opt.Settings = None,
     engine: Annotated[
         Engine | None,
         typer.Option(
@@ -89,7 +90,7 @@ def run(
         described = inputs.stream_of(
             type=type, time=time, keys=key or (), stream=stream, unit=unit, schema=schema
         )
-        found = inputs.compiled(text, dialect, described, schema)
+        found = inputs.compiled(text, dialect, described, schema, settings)
         for warning in found.warnings:
             show_warning(warning)
         if output is not None:

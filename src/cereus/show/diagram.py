@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from cereus.automata.automaton import NOTHING, Label
+from cereus.dialects.par import ParQuery
 from cereus.errors import CereusError
 from cereus.lang.print_ceql import predicate_text
 from cereus.plan.describe import label_text, test_text
@@ -60,7 +61,10 @@ def diagram(query: Query) -> Diagram:
     """The I/O-deterministic automaton that runs a query, over the letters that can occur.
 
     Conditions between events stand below it: the states that they split depend on the values.
+    Of a PAR program it is the machine.
     """
+    if isinstance(query.compiled, ParQuery):
+        return Diagram(query.compiled.machine.dot())
     return Diagram(automaton_dot(query.plan()))
 
 

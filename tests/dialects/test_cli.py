@@ -1,0 +1,71 @@
+"""PAR and the event algebra on the command line."""
+
+from __future__ import annotations
+
+import pyarrow.parquet as pq
+import pytest
+
+from tests.cli.conftest import Run, cli, events, write  # noqa: F401 (fixtures)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "first", "second", "code", "said"),
+    [
+        ("par", "!(a ; b)", "!a | a ; !b", 0, "bisimilar"),
+        ("par", "silent", "a", 0, "output equivalent, not bisimilar"),
+        ("par", "a[A]", "b[A]", 1, "different"),
+        ("algebra", "A ; (B ; C)", "A ; B ; C", 0, "proved by law 6"),
+        ("algebra", "A ; B", "B ; A", 1, "refuted by the stream"),
+        ("algebra", "A ; B", "(A ; B) | (A ; B)_2", 2, "not decided"),
+    ],
+)
+def test_equivalent(
+    dialect: str,
+    first: str,
+    second: str,
+    code: int,
+    said: str,
+    cli: Run,  # noqa: F811
+) -> None:
+    done = cli("equivalent", first, second, "--dialect", dialect)
+    assert done.exit_code == code
+    assert said in done.stdout
+
+
+def test_equivalence_in_ceql_is_not_offered(cli: Run) -> None:  # noqa: F811
+    assert cli("equivalent", "SELECT * WHERE A", "SELECT * WHERE A", "--dialect", "ceql").exit_code
+
+
+LOCAL = ("--engine", "local", "--time", "ts")
+
+
+def test_programs_run_over_files(cli: Run) -> None:  # noqa: F811
+    pq.write_table(events(), "events.parquet")
+    run = ("run", "repeat (SELL ; BUY[sold])", "events.parquet", *LOCAL, "--dialect", "par")
+    shown = cli(*run, "--key", "name").stdout
+    assert "sold" in shown and "1 match" in shown
+    assert cli(*run, "-o", "found.parquet").exit_code == 0
+    found = pq.read_table("found.parquet")
+    assert found.column_names == ["position", "time", "outputs", "completion"]
+
+
+def test_expressions_run_over_files(cli: Run) -> None:  # noqa: F811
+    pq.write_table(events(), "events.parquet")
+    run = ("run", "(SELL ; BUY)_5s", "events.parquet", *LOCAL, "--dialect", "algebra")
+    assert cli(*run, "-o", "found.parquet", "--set", "values").exit_code == 0
+    assert pq.read_table("found.parquet").column("constituents").to_pylist() == [[0, 1], [0, 2]]
+    assert "2 matches" in cli(*run).stdout
+
+
+def test_options_of_a_dialect_are_checked(cli: Run) -> None:  # noqa: F811
+    assert "did you mean" in cli("explain", "A", "--dialect", "algebra", "--set", "value").stderr
+    assert "neither" in cli("explain", "A", "--dialect", "algebra", "--set", "values=2").stderr
+    assert (
+        "optimise=False"
+        in cli("explain", "A", "--dialect", "algebra", "--set", "optimise=no").stdout
+    )
+
+
+def test_show_draws_the_machine(cli: Run) -> None:  # noqa: F811
+    assert cli("show", "a ; b[A]", "--dialect", "par").stdout.startswith("digraph machine")
+    assert cli("show", "A ; B", "--dialect", "algebra").exit_code == 1
