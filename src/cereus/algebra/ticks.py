@@ -178,8 +178,8 @@ def hold_back(rows: Rows, *, until: int | None = None) -> tuple[Rows, Rows]:
             open_from = int(np.searchsorted(rows.times, rows.times[-1]))
         return rows.at(slice(0, open_from)), rows.at(slice(open_from, None))
     last_of_key = np.flatnonzero(np.append(rows.keys[1:] != rows.keys[:-1], True))
-    of_key = np.searchsorted(last_of_key, np.arange(len(rows)))
-    is_open = rows.times == rows.times[last_of_key][of_key]
+    sizes = np.diff(last_of_key, prepend=-1)
+    is_open = rows.times == np.repeat(rows.times[last_of_key], sizes)
     if until is not None:
         is_open &= rows.times >= until
     return rows.at(~is_open), rows.at(is_open)
