@@ -5,8 +5,10 @@ from __future__ import annotations
 from random import Random
 
 import pytest
+from typer.testing import CliRunner
 
 import cereus
+from cereus.cli.main import app
 from cereus.errors import RefusedError
 from cereus.lang import ceql, sremo_text
 from cereus.plan.as_ceql import as_ceql
@@ -98,3 +100,13 @@ def test_what_sremo_cannot_say(text: str) -> None:
 def test_what_ceql_cannot_say(text: str) -> None:
     with pytest.raises(RefusedError):
         as_ceql(sremo_text.parse(text))
+
+
+def test_explain_as_another_language() -> None:
+    text = "SELECT * WHERE SELL AS a ; BUY AS b FILTER a.price < b.price WITHIN 10 seconds"
+    there = CliRunner().invoke(app, ["explain", text, "--as", "sremo"])
+    assert there.output == "any({SELL:} -> a, {BUY: a.price < price})\nWITHIN 10 seconds\n"
+    back = CliRunner().invoke(app, ["explain", there.output, "--dialect", "sremo", "--as", "ceql"])
+    assert "FILTER a.price < e1.price" in back.output
+    refused = CliRunner().invoke(app, ["explain", "SELECT * WHERE A UNLESS B", "--as", "sremo"])
+    assert refused.exit_code != 0

@@ -12,6 +12,7 @@ from rich.text import Text
 from cereus.cli import inputs
 from cereus.cli import options as opt
 from cereus.cli.view import out, show_warning
+from cereus.dialects.translate import translated
 from cereus.errors import CereusError
 from cereus.query import Query
 from cereus.show.diagram import diagram
@@ -22,6 +23,15 @@ SchemaFile = Annotated[
         "--schema",
         metavar="FILE",
         help="Events, or a list of their columns: JSON, or one `name: type` per line.",
+        show_default=False,
+    ),
+]
+Into = Annotated[
+    str | None,
+    typer.Option(
+        "--as",
+        metavar="DIALECT",
+        help="Write the query in another language instead: ceql or sremo.",
         show_default=False,
     ),
 ]
@@ -37,6 +47,7 @@ def explain(
     unit: opt.Unit = None,
     dialect: opt.Dialect = "ceql",
     settings: opt.Settings = None,
+    into: Into = None,
 ) -> None:
     """Say how a query will be run: stages, tests, automaton, memory, warnings."""
     known = None if schema is None else inputs.schema_of(schema)
@@ -44,6 +55,9 @@ def explain(
         type=type, time=time, keys=key or (), stream=stream, unit=unit, schema=known
     )
     compiled = inputs.compiled(inputs.query_text(query), dialect, described, known, settings)
+    if into is not None:
+        out.print(Text(translated(compiled.compiled, into)), soft_wrap=True)
+        return
     out.print(Text(compiled.explain(known)), soft_wrap=True)
 
 

@@ -1,0 +1,33 @@
+"""A query of one dialect as a text of another, where that one can say it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from cereus.dialects.ceql import PatternQuery
+from cereus.dialects.compiled import CompiledQuery
+from cereus.errors import CereusError, QueryError, did_you_mean
+from cereus.lang import cel, ceql, sremo_text
+from cereus.lang.parsing import located
+from cereus.plan.as_ceql import as_ceql
+from cereus.plan.as_sremo import as_sremo
+
+INTO: dict[str, Callable[[cel.Query], str]] = {
+    "ceql": lambda query: ceql.to_text(as_ceql(query)),
+    "sremo": lambda query: sremo_text.to_text(as_sremo(query)),
+}
+
+
+def translated(compiled: CompiledQuery, dialect: str) -> str:
+    """The text of the same query in another dialect; an error says what it cannot say."""
+    if dialect not in INTO:
+        raise CereusError(
+            f"no query can be written as {dialect!r}",
+            hint=did_you_mean(dialect, INTO) or f"one of {', '.join(INTO)}",
+        )
+    if not isinstance(compiled, PatternQuery):
+        raise CereusError(f"a query in {compiled.dialect} cannot be written as {dialect}")
+    try:
+        return INTO[dialect](compiled.query)
+    except QueryError as error:
+        raise located(error, compiled.text) from None
