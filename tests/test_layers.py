@@ -11,7 +11,17 @@ import pytest
 ROOT = Path(__file__).parent.parent / "src" / "cereus"
 
 API = frozenset(
-    {"query", "matches", "recognizer", "sources", "par", "event_algebra", "sremo", "__init__"}
+    {
+        "query",
+        "many",
+        "matches",
+        "recognizer",
+        "sources",
+        "par",
+        "event_algebra",
+        "sremo",
+        "__init__",
+    }
 )
 """The modules at the root that make the public surface: one stage, `api`."""
 
