@@ -56,6 +56,7 @@ class Events:
     waiting: Codes = field(default_factory=lambda: np.zeros(0, np.int32))
     letters: list[int] = field(default_factory=list)
     columns: Ints = field(default_factory=lambda: np.zeros((1, 0), np.int64))
+    amounts: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 0)))
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -104,6 +105,7 @@ class Events:
             waiting=self.waiting[part],
             letters=self.letters[part],
             columns=np.ascontiguousarray(self.columns[:, part]),
+            amounts=self.amounts[part],
         )
 
 

@@ -58,6 +58,12 @@ TAKE = cython.declare(cython.int, 1)
 SMALLEST = cython.declare(cython.int, 2)
 LARGEST = cython.declare(cython.int, 3)
 
+# kinds of totals over all matches
+TOTAL_SUM = cython.declare(cython.int, 0)
+TOTAL_MIN = cython.declare(cython.int, 1)
+TOTAL_MAX = cython.declare(cython.int, 2)
+INFINITY = cython.declare(cython.double, float("inf"))
+
 FINISHED, CHUNK_FULL = 0, 1
 TOO_MANY_NODES, TOO_MANY_CONFIGURATIONS, TOO_MANY_MATCHES = 2, 3, 4
 
@@ -175,6 +181,11 @@ class Kernel:
     # for counting only: vectors of (start, number of partial matches that start there)
     vector_starts: cython.longlong[::1]
     vector_counts: cython.double[::1]
+    vector_totals: cython.double[:, ::1]
+    amounts: cython.double[:, ::1]
+    adds: cython.uchar[:, ::1]
+    how: cython.int[::1]
+    out_totals: cython.double[:, ::1]
     cells: cython.longlong
     sweep_cells_at: cython.longlong
 
@@ -902,6 +913,7 @@ class Kernel:
         self.out_last = chunk.last
         self.out_at = chunk.at
         self.out_counts = chunk.counts
+        self.out_totals = chunk.totals
         self.out_offsets[0] = 0
         self.n_matches = 0
         self.n_cells = 0
@@ -911,6 +923,7 @@ class Kernel:
         self.out_events = self.out_first = self.out_last = self.out_at = np.zeros(0, np.int64)
         self.out_labels = self.out_offsets = np.zeros(0, np.int32)
         self.out_counts = np.zeros(0)
+        self.out_totals = np.zeros((0, 0))
 
     def run(self):
         """Read events until the batch is FINISHED, the CHUNK_FULL, or a limit is reached.
@@ -1349,12 +1362,25 @@ class CountingKernel(Kernel):
     at which measure, in ascending order. A vector is a node with the offset of its cells in place
     of the event, their number in place of the link, and the last start as its `start`, so that
     windows and merging work as they do for heaps. Counts are exact up to 2**53.
+
+    Totals over all matches are kept beside the counts: adding an event of value v to n partial
+    matches adds n·v to their sum, and lets v into their smallest and largest. `adds[label, t]`
+    says whether an event so labelled counts for total t, `how[t]` which kind of total it is.
     """
 
     def __init__(self, table, options):
         Kernel.__init__(self, table, options)
+        self.how = np.array(options.totals, np.int32)
         self.vector_starts = np.zeros(1 << 12, np.int64)
         self.vector_counts = np.zeros(1 << 12)
+        self.vector_totals = np.zeros((1 << 12, len(options.totals)))
+        self.adds = np.zeros((0, len(options.totals)), np.uint8)
+        self.amounts = np.zeros((0, len(options.totals)))
+
+    def use_totals(self, amounts, adds):
+        """The values of the events of the next batch, and which labels they count for."""
+        self.amounts = amounts
+        self.adds = adds
 
     @cython.cfunc
     def _room_for_cells(self, more: cython.longlong) -> cython.int:
@@ -1362,6 +1388,7 @@ class CountingKernel(Kernel):
         if self.cells + more > size:
             self.vector_starts = _longer(self.vector_starts, 2 * size + more, 0)
             self.vector_counts = _longer(self.vector_counts, 2 * size + more, 0)
+            self.vector_totals = _taller(self.vector_totals, 2 * size + more)
         return 0
 
     @cython.cfunc
@@ -1369,6 +1396,43 @@ class CountingKernel(Kernel):
         self.vector_starts[self.cells] = start
         self.vector_counts[self.cells] = count
         self.cells += 1
+        return 0
+
+    @cython.cfunc
+    def _total_nothing(self, cell: cython.longlong) -> cython.int:
+        """The totals of partial matches without any event that counts."""
+        t: cython.int
+        for t in range(self.how.shape[0]):
+            self.vector_totals[cell, t] = _nothing(self.how[t])
+        return 0
+
+    @cython.cfunc
+    def _total_into(
+        self, cell: cython.longlong, totals: cython.double[:, ::1], other: cython.longlong
+    ) -> cython.int:
+        """The totals of other partial matches join those of a cell."""
+        t: cython.int
+        for t in range(self.how.shape[0]):
+            self.vector_totals[cell, t] = _joined(
+                self.how[t], self.vector_totals[cell, t], totals[other, t]
+            )
+        return 0
+
+    @cython.cfunc
+    def _total_event(self, begin: cython.longlong, label: cython.int) -> cython.int:
+        """This event is added to all partial matches of the cells from `begin` on."""
+        t: cython.int
+        i: cython.longlong
+        for t in range(self.how.shape[0]):
+            amount: cython.double = self.amounts[self.event, t]
+            if self.adds[label, t] and amount == amount:  # not NULL
+                for i in range(begin, self.cells):
+                    if self.how[t] == TOTAL_SUM:
+                        self.vector_totals[i, t] += self.vector_counts[i] * amount
+                    else:
+                        self.vector_totals[i, t] = _joined(
+                            self.how[t], self.vector_totals[i, t], amount
+                        )
         return 0
 
     @cython.cfunc
@@ -1395,13 +1459,17 @@ class CountingKernel(Kernel):
             begin = self.cells
             for i in range(self.wide[r, 0], self.wide[r, 0] + self.thin[r, 4]):
                 if self.vector_starts[i] >= self.bound:
+                    self._total_nothing(self.cells)
+                    self._total_into(self.cells, self.vector_totals, i)
                     self._put(self.vector_starts[i], self.vector_counts[i])
         if unseen == UNSTARTED:
             self._room_for_cells(1)
             if self.cells > begin and self.vector_starts[self.cells - 1] == now:
                 self.vector_counts[self.cells - 1] += 1
             else:
+                self._total_nothing(self.cells)
                 self._put(now, 1)
+        self._total_event(begin, label)
         return self._vector(begin)
 
     @cython.cfunc
@@ -1423,14 +1491,21 @@ class CountingKernel(Kernel):
         while i < i_end or j < j_end:
             if j == j_end or (i < i_end and self.vector_starts[i] < self.vector_starts[j]):
                 if self.vector_starts[i] >= self.bound:
+                    self._total_nothing(self.cells)
+                    self._total_into(self.cells, self.vector_totals, i)
                     self._put(self.vector_starts[i], self.vector_counts[i])
                 i += 1
             elif i == i_end or self.vector_starts[j] < self.vector_starts[i]:
                 if self.vector_starts[j] >= self.bound:
+                    self._total_nothing(self.cells)
+                    self._total_into(self.cells, self.vector_totals, j)
                     self._put(self.vector_starts[j], self.vector_counts[j])
                 j += 1
             else:
                 if self.vector_starts[i] >= self.bound:
+                    self._total_nothing(self.cells)
+                    self._total_into(self.cells, self.vector_totals, i)
+                    self._total_into(self.cells, self.vector_totals, j)
                     self._put(self.vector_starts[i], self.vector_counts[i] + self.vector_counts[j])
                 i += 1
                 j += 1
@@ -1442,6 +1517,8 @@ class CountingKernel(Kernel):
         total: cython.double = 0
         i: cython.int
         k: cython.longlong
+        self._room_for_cells(1)
+        self._total_nothing(self.cells)  # the cell after the last is free to add up in
         for i in range(self.n_active):
             if self.accepting[self.active[i]]:
                 c: cython.int = self.first[self.active[i]]
@@ -1451,6 +1528,7 @@ class CountingKernel(Kernel):
                         for k in range(self.wide[r, 0], self.wide[r, 0] + self.thin[r, 4]):
                             if self.vector_starts[k] >= self.bound:
                                 total += self.vector_counts[k]
+                                self._total_into(self.cells, self.vector_totals, k)
                     c = self.following[c]
         if self.limit >= 0 and total > self.limit:
             total = self.limit
@@ -1460,6 +1538,8 @@ class CountingKernel(Kernel):
                 return False
             self.out_first[m] = self.out_last[m] = self.out_at[m] = self.base + self.event
             self.out_counts[m] = total
+            for i in range(self.how.shape[0]):
+                self.out_totals[m, i] = self.vector_totals[self.cells, i]
             self.n_matches = m + 1
             self.produced = True
             if self.consuming:
@@ -1475,6 +1555,7 @@ class CountingKernel(Kernel):
         links = nodes.view(np.int32)
         starts = np.asarray(self.vector_starts).copy()
         counts = np.asarray(self.vector_counts).copy()
+        totals = np.asarray(self.vector_totals).copy()
         self.used = 1
         self.cells = 0
         here: cython.longlong = NO_BOUND
@@ -1486,7 +1567,9 @@ class CountingKernel(Kernel):
                 here = self.floors[self.event]
             for c in range(self.made):
                 if self.state_of[c] >= 0:
-                    self.root[c] = self._moved(self.root[c], here, nodes, links, starts, counts)
+                    self.root[c] = self._moved(
+                        self.root[c], here, nodes, links, starts, counts, totals
+                    )
                     if self.root[c] == 0 and self.empty[c] == NONE:
                         self._drop(c)
             self._forget_empty()
@@ -1494,10 +1577,10 @@ class CountingKernel(Kernel):
             here = self.last_floor[k] if self.windowed else NO_BOUND
             for i in range(self.carry_from[k], self.carry_from[k + 1]):
                 c = cython.cast(cython.int, self.carry[i, 1])
-                self.carry[i, 1] = self._moved(c, here, nodes, links, starts, counts)
+                self.carry[i, 1] = self._moved(c, here, nodes, links, starts, counts, totals)
         for i in range(self.n_fresh):
             c = cython.cast(cython.int, self.fresh[i, 1])
-            self.fresh[i, 1] = self._moved(c, NO_BOUND, nodes, links, starts, counts)
+            self.fresh[i, 1] = self._moved(c, NO_BOUND, nodes, links, starts, counts, totals)
         self.sweep_at = max(self.sweep_from, 2 * self.used)
         self.sweep_cells_at = max(1 << 20, 2 * self.cells)
         return 0
@@ -1511,6 +1594,7 @@ class CountingKernel(Kernel):
         links: cython.int[:, ::1],
         starts: cython.longlong[::1],
         counts: cython.double[::1],
+        totals: cython.double[:, ::1],
     ) -> cython.int:
         if r == 0 or nodes[r, 1] < bound:
             return 0
@@ -1519,6 +1603,8 @@ class CountingKernel(Kernel):
         i: cython.longlong
         for i in range(nodes[r, 0], nodes[r, 0] + links[r, 4]):
             if starts[i] >= bound:
+                self._total_nothing(self.cells)
+                self._total_into(self.cells, totals, i)
                 self._put(starts[i], counts[i])
         return self._vector(begin)
 
@@ -1530,6 +1616,7 @@ class CountingKernel(Kernel):
         saved = Kernel.save(self)
         saved["vector_starts"] = np.asarray(self.vector_starts)[: self.cells].copy()
         saved["vector_counts"] = np.asarray(self.vector_counts)[: self.cells].copy()
+        saved["vector_totals"] = np.asarray(self.vector_totals)[: self.cells].copy()
         return saved
 
     def restore(self, saved):
@@ -1537,10 +1624,30 @@ class CountingKernel(Kernel):
         self.cells = len(saved["vector_starts"])
         self.vector_starts = _longer(saved["vector_starts"], 2 * self.cells + 4096, 0)
         self.vector_counts = _longer(saved["vector_counts"], 2 * self.cells + 4096, 0)
+        self.vector_totals = _taller(saved["vector_totals"], 2 * self.cells + 4096)
 
     @property
     def cell_count(self):
         return 0
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def _nothing(how: cython.int) -> cython.double:
+    """The total of no events at all."""
+    if how == TOTAL_SUM:
+        return 0.0
+    return INFINITY if how == TOTAL_MIN else -INFINITY
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def _joined(how: cython.int, a: cython.double, b: cython.double) -> cython.double:
+    if how == TOTAL_SUM:
+        return a + b
+    if how == TOTAL_MIN:
+        return min(a, b)
+    return max(a, b)
 
 
 @cython.ccall

@@ -56,6 +56,9 @@ class Limits:
     shed: bool = False
 
 
+KINDS = {"sum": 0, "min": 1, "max": 2}
+"""The kernel's numbers for totals over all matches."""
+
 OVER = {
     TOO_MANY_NODES: ("nodes", "nodes of partial matches are alive", "add or shorten WITHIN"),
     TOO_MANY_CONFIGURATIONS: (
@@ -89,6 +92,7 @@ class Options:
     sweep_at: int = SWEEP_AT
     must_show: bool = False
     watching: bool = False
+    totals: tuple[int, ...] = ()
 
     @classmethod
     def of(cls, plan: Plan, limits: Limits) -> Options:
@@ -104,13 +108,14 @@ class Options:
             slots=plan.slots,
             sweep_at=SWEEP_AT,
             must_show=plan.hides and plan.replayed is None,
+            totals=tuple(KINDS[total.kind] for total in plan.totals),
         )
 
 
 class Chunk:
     """Room for the matches of one turn of the kernel."""
 
-    def __init__(self, matches: int, cells: int, *, with_labels: bool) -> None:
+    def __init__(self, matches: int, cells: int, *, with_labels: bool, totals: int = 0) -> None:
         self.events = np.empty(cells, np.int64)
         self.labels = np.empty(cells if with_labels else 0, np.int32)
         self.offsets = np.zeros(matches + 1, np.int32)
@@ -118,6 +123,7 @@ class Chunk:
         self.last = np.empty(matches, np.int64)
         self.at = np.empty(matches, np.int64)
         self.counts = np.empty(matches)
+        self.totals = np.empty((matches, totals))
 
     @property
     def in_use(self) -> bool:
@@ -131,8 +137,8 @@ class Chunks:
     A chunk that a result still refers to is left alone, so results never change under a reader.
     """
 
-    def __init__(self, matches: int, *, with_labels: bool) -> None:
-        self._matches, self._with_labels = matches, with_labels
+    def __init__(self, matches: int, *, with_labels: bool, totals: int = 0) -> None:
+        self._matches, self._with_labels, self._totals = matches, with_labels, totals
         self._cells = 8 * matches
         self._pool: list[Chunk] = []
 
@@ -140,7 +146,9 @@ class Chunks:
         for chunk in self._pool:
             if not chunk.in_use:
                 return chunk
-        chunk = Chunk(self._matches, self._cells, with_labels=self._with_labels)
+        chunk = Chunk(
+            self._matches, self._cells, with_labels=self._with_labels, totals=self._totals
+        )
         self._pool = [*self._pool[-2:], chunk]
         return chunk
 
@@ -159,7 +167,7 @@ class Found:
     offsets  where each match begins in the cells
     first, last, at  per match the ordinals of its first and last event, and of the one that it
                      is reported at
-    counts   when counting: how many matches a row stands for
+    counts, totals  when counting: how many matches a row stands for, and totals over them
     """
 
     cells: Ints
@@ -169,6 +177,7 @@ class Found:
     last: Ints
     at: Ints
     counts: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    totals: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 0)))
 
     def __len__(self) -> int:
         return len(self.at)
@@ -190,8 +199,9 @@ class LabelCodes:
     def _number(self, shown: Label | None) -> int:
         if shown is None:
             return UNMARKED
-        if shown == BEGINS_UNSEEN:
-            return UNSEEN
+        return UNSEEN if shown == BEGINS_UNSEEN else self.number_shown(shown)
+
+    def number_shown(self, shown: Label) -> int:
         if shown not in self.shown:
             self.shown.append(shown)
         return FIRST_SHOWN + self.shown.index(shown)
@@ -241,7 +251,9 @@ class Runner:
         self.shed: list[str] = []
         # rows that were put in order do not sort by their numbers; ordinals always do
         self.uses_ordinals = ordinals or bool(payload) or row_numbers is not None
-        self._chunks = Chunks(chunk_size or CHUNK, with_labels=plan.names is not None)
+        self._chunks = Chunks(
+            chunk_size or CHUNK, with_labels=plan.names is not None, totals=len(plan.totals)
+        )
 
     def _use(self, learned: Learned) -> None:
         self.labels, self.table, self.front.known = learned.labels, learned.table, learned.letters
@@ -396,5 +408,7 @@ def _found(chunk: Chunk, kernel: Kernel, ordinals: Ints | None) -> Found:
     if ordinals is not None:
         first, last, at = ordinals[first], ordinals[last], ordinals[at]
     offsets = chunk.offsets[: matches + 1]
-    counts = chunk.counts[:matches]
-    return Found(chunk.events[:cells], chunk.labels[:cells], offsets, first, last, at, counts)
+    counts, totals = chunk.counts[:matches], chunk.totals[:matches]
+    return Found(
+        chunk.events[:cells], chunk.labels[:cells], offsets, first, last, at, counts, totals
+    )

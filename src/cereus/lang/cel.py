@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from enum import StrEnum
 
 from cereus.errors import Span
-from cereus.lang.expression import Expression
+from cereus.lang.expression import Aggregate, Expression
 
 
 @dataclass(frozen=True)
@@ -191,6 +191,10 @@ class Select(Formula):
 # ---------------------------------------------------------------- queries
 
 
+TOTALS = ("sum", "min", "max", "avg")
+"""Aggregates over all matches of a query."""
+
+
 class Consume(StrEnum):
     NONE = "NONE"
     ANY = "ANY"
@@ -232,7 +236,8 @@ Window = EventWindow | TimeWindow | AttributeWindow
 
 @dataclass(frozen=True)
 class Query(Node):
-    """`select` None is `SELECT *`. `count` is `SELECT COUNT(*)`."""
+    """`select` None is `SELECT *`. `count` is `SELECT COUNT(*)`, and `totals` are the aggregates
+    over all matches that stand beside it, `SUM(b.volume)`."""
 
     formula: Formula
     select: tuple[Output, ...] | None = None
@@ -243,4 +248,5 @@ class Query(Node):
     consume: Consume = Consume.NONE
     limit: int | None = None
     count: bool = False
+    totals: tuple[Aggregate, ...] = ()
     text: str | None = field(default=None, compare=False, repr=False)

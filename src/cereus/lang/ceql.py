@@ -90,12 +90,23 @@ class _Ceql(Conditions):
     def everything(self, meta: Meta) -> dict[str, Any]:
         return {"select": None}
 
-    def counted(self, meta: Meta, word: Token) -> dict[str, Any]:
+    def counted(self, meta: Meta, word: Token) -> None:
         if word.upper() != "COUNT":
             raise QuerySyntaxError(
                 f"{word}(*) cannot be selected", span=span_of(meta), hint="write COUNT(*)"
             )
-        return {"count": True}
+
+    def totalled(self, meta: Meta, word: Token, path: tuple[str, ...]) -> ex.Aggregate:
+        if word.lower() not in cel.TOTALS or len(path) < 2:
+            raise QuerySyntaxError(
+                f"{word}({'.'.join(path)}) cannot be selected",
+                span=span_of(meta),
+                hint="over all matches there are COUNT(*), SUM(b.x), MIN(b.x), MAX(b.x), AVG(b.x)",
+            )
+        return ex.Aggregate(word.lower(), path[0], path[1:], span=span_of(meta))
+
+    def totals(self, meta: Meta, *parts: ex.Aggregate | None) -> dict[str, Any]:
+        return {"count": True, "totals": tuple(part for part in parts if part is not None)}
 
     def listed(self, meta: Meta, *outputs: cel.Output) -> dict[str, Any]:
         return {"select": outputs}

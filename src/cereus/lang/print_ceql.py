@@ -56,12 +56,17 @@ def _head(query: cel.Query) -> str:
     if query.strategy is not cel.Strategy.ALL:
         words.append(query.strategy)
     if query.count:
-        words.append("COUNT(*)")
+        words.append(", ".join(["COUNT(*)", *map(_total, query.totals)]))
     elif query.select is None:
         words.append("*")
     else:
         words.append(", ".join(map(_output, query.select)))
     return " ".join(words)
+
+
+def _total(total: ex.Aggregate) -> str:
+    path = (total.variable, *(total.attribute or ()))
+    return f"{total.function.upper()}({path_text(path)})"
 
 
 def _output(output: cel.Output) -> str:

@@ -51,9 +51,11 @@ def check_names(query: cel.Query) -> None:
     everywhere = frozenset().union(*(_own_names(node) for node in query.formula.walk()))
     for formula in query.formula.walk():
         _check_formula(formula, query.streams, everywhere)
+    names = bound(query.formula)
     for output in query.select or ():
-        names = bound(query.formula)
         _known(output.variable, names, query.streams, everywhere, output.span)
+    for total in query.totals:
+        _known(total.variable, names, query.streams, everywhere, total.span)
 
 
 def _check_formula(

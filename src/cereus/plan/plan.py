@@ -6,6 +6,7 @@ import hashlib
 from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import pyarrow as pa
 
@@ -14,7 +15,8 @@ from cereus.automata.selection import BEGINS_UNSEEN, Named
 from cereus.errors import QueryError, RefusedError, UnknownNameError, did_you_mean
 from cereus.lang import cel, scope
 from cereus.lang.check import check, coerce
-from cereus.lang.expression import Expression, attributes
+from cereus.lang.expression import Attribute, Expression, attributes
+from cereus.lang.functions import Kind
 from cereus.plan.binding import surely_bound
 from cereus.plan.compare import CannotRegister, Column
 from cereus.plan.lower import SELECTIONS, Lowering, ends_marked, select
@@ -32,6 +34,15 @@ PLAN_VERSION = 1
 
 REPLAYED = (cel.Strategy.NEXT, cel.Strategy.LAST, cel.Strategy.ANY, cel.Strategy.MAX)
 """Strategies that choose among the matches that the window has kept, so not by automaton alone."""
+
+
+class Total(NamedTuple):
+    """A total over all matches, of an attribute's values, or (`ones`) of how many there are."""
+
+    kind: str
+    variable: str
+    attribute: tuple[str, ...]
+    ones: bool
 
 
 @dataclass(frozen=True)
@@ -133,11 +144,24 @@ class Plan:
         found = {path for test in self.tests for c in test.conditions for path in attributes(c)}
         found.update(self.keys)
         found.update(self.compared)
+        found.update(total.attribute for total in self.query.totals if total.attribute)
         own = (self.stream.type, self.stream.time, self.stream.stream)
         found.update((name,) for name in own if name is not None)
         if isinstance(self.query.window, cel.AttributeWindow):
             found.add(self.query.window.attribute)
         return frozenset(found)
+
+    @cached_property
+    def totals(self) -> tuple[Total, ...]:
+        """The totals that are kept while counting; an average is a sum and a number of values."""
+        found: dict[Total, None] = {}
+        for node in self.query.totals:
+            if node.function == "avg":
+                found[Total("sum", node.variable, node.attribute or (), False)] = None
+                found[Total("sum", node.variable, node.attribute or (), True)] = None
+            else:
+                found[Total(node.function, node.variable, node.attribute or (), False)] = None
+        return tuple(found)
 
     def shown(self, automaton: Automaton) -> Automaton:
         """The automaton with what is not selected made invisible."""
@@ -151,6 +175,8 @@ class Plan:
             return label
         if not marks(label):
             return None
+        if self.query.totals:
+            return frozenset({""}) | (label & {total.variable for total in self.query.totals})
         return frozenset({""}) if self.names is None else label & frozenset(self.names)
 
 
@@ -315,6 +341,8 @@ def checked(query: cel.Query, stream: Stream, schema: pa.Schema) -> cel.Query:
     for output in query.select or ():
         for path in output.attributes:
             _require(path, schema, query, "the selected attribute", output)
+    for total in query.totals:
+        check(Attribute(total.attribute or (), span=total.span), schema, query.text, Kind.NUMBER)
     return replace(query, formula=bottom_up(query.formula, formula))
 
 
