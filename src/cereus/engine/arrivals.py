@@ -84,7 +84,7 @@ class Arrivals:
 
     def rows(self, places: Ints, batch: pa.RecordBatch) -> Ints:
         """What rows of the batch just read are called."""
-        rows = places + (self.row - batch.num_rows)
+        rows: Ints = places + (self.row - int(batch.num_rows))
         return rows if self.row_numbers is None else self.row_numbers[rows]
 
     def _times(self, batch: pa.RecordBatch, first_row: int) -> Ints:
