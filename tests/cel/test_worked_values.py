@@ -13,7 +13,7 @@ from cereus.reference import cel as reference
 
 from .harness import positions, spelled
 
-TYPES = "H T H H T T T H H".split()
+TYPES = ["H", "T", "H", "H", "T", "T", "T", "H", "H"]
 IDS = [2, 0, 0, 1, 1, 0, 1, 1, 0]
 VALUES = [25, 45, 20, 25, 40, 42, 25, 70, 18]
 FIG_1: list[dict[str, Any]] = [

@@ -14,7 +14,6 @@ from cereus.engine.front import Events
 from cereus.engine.kernel import CountingKernel, Kernel
 from cereus.engine.results import Results, times_of
 from cereus.engine.runner import Found, Options, Runner
-from cereus.engine.table import FIRST_SHOWN
 from cereus.errors import RefusedError
 from cereus.lang.expression import Aggregate
 from cereus.plan.plan import Total

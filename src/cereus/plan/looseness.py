@@ -59,8 +59,8 @@ class _Walk:
             case sremo.Terminal():
                 if node.is_top and not node.marks:
                     raise _Tight
-                place = frozenset({self._place()})
-                return _Ends(False, place, place)
+                taken = frozenset({self._place()})
+                return _Ends(False, taken, taken)
             case sremo.Concatenation(left, right):
                 one, two = self.ends(left), self.ends(right)
                 self._then(one.last, two.first)
