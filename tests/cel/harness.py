@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 import cereus
 from cereus import Stream
+from cereus.engine import runner
 from cereus.lang import cel
 from cereus.lang.ceql import parse, to_text
 from cereus.reference import cel as reference
@@ -89,6 +93,16 @@ def assert_agrees(actual: Counter[Row], query: cel.Query, stream: Stream, events
 
 def difference(actual: Counter[Row], expected: Counter[Row]) -> str:
     return f"missing: {dict(expected - actual)}\n  too many: {dict(actual - expected)}"
+
+
+@contextmanager
+def sizes(*, chunk: int = runner.CHUNK, sweep: int = runner.SWEEP_AT) -> Iterator[None]:
+    """Matches leave the kernel `chunk` at a time, and `sweep` nodes or events are worth a look."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(runner, "CHUNK", chunk)
+        patch.setattr(runner, "SWEEP_AT", sweep)
+        patch.setattr(runner, "TIDY_AT", sweep)
+        yield
 
 
 # ---------------------------------------------------------------- worked examples

@@ -4,6 +4,7 @@ pieces, across snapshots, without rewriting, with tiny chunks and constant sweep
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from random import Random
 
 import pyarrow as pa
@@ -11,14 +12,13 @@ import pytest
 from hypothesis import HealthCheck, given, note, settings
 
 import cereus
-from cereus.engine import runner
 from cereus.engine.executor import PatternExecutor
 from cereus.lang import cel
 from cereus.lang.ceql import to_text
 from cereus.plan.plan import build
 
 from . import strategies as random_
-from .harness import Row, assert_agrees, compiled, rows
+from .harness import Row, assert_agrees, compiled, rows, sizes
 
 CASES = 1500
 """With two streams each: 3,000 pairs of query and stream."""
@@ -30,14 +30,10 @@ def examples(number: int) -> settings:
 
 
 @pytest.fixture(scope="module", params=["roomy", "cramped"])
-def rooms(request: pytest.FixtureRequest) -> object:
+def rooms(request: pytest.FixtureRequest) -> Iterator[None]:
     """Cramped: matches leave the kernel two at a time, and every event sweeps the forest."""
-    with pytest.MonkeyPatch.context() as patch:
-        if request.param == "cramped":
-            patch.setattr(runner, "CHUNK", 2)
-            patch.setattr(runner, "SWEEP_AT", 1)
-            patch.setattr(runner, "TIDY_AT", 1)
-        yield request.param
+    with sizes(chunk=2, sweep=1) if request.param == "cramped" else sizes():
+        yield
 
 
 @examples(CASES)
