@@ -8,16 +8,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 from cereus.automata.automaton import (
+    NO_SLOTS,
     Automaton,
+    Check,
     Label,
     Letter,
+    Move,
+    Slots,
     State,
     States,
-    targets_by_label,
+    Update,
 )
 
 MOST_STEPS = 2_000
@@ -31,11 +35,14 @@ class Edge(NamedTuple):
     letter: Letter
     label: Label
     target: int
+    checks: tuple[Check, ...] = ()
+    updates: tuple[Update, ...] = ()
 
 
 @dataclass(frozen=True)
 class Explored:
-    """Numbered states (0, 1 … in the order they were reached) and the moves between them.
+    """Numbered states (0, 1 … in the order they were reached), the slots that are set in each,
+    and the moves between them.
 
     Not `complete` when exploring stopped at the limit: then there are more states than these.
     """
@@ -45,6 +52,7 @@ class Explored:
     accepting: frozenset[int]
     edges: tuple[Edge, ...]
     complete: bool
+    slots: tuple[Slots, ...] = ()
 
     @property
     def useful(self) -> frozenset[int]:
@@ -60,65 +68,73 @@ class Explored:
         return frozenset(found)
 
 
-Expand = Callable[[State, Letter], Iterable[tuple[Label, State]]]
+Expand = Callable[[State, Letter], Iterable[Move]]
+Seen = Callable[[Label], Label]
 
 
 def explore(automaton: Automaton, letters: Iterable[Letter], most: int = MOST_STEPS) -> Explored:
     """The automaton as it is built: nondeterministic."""
-
-    def moves(state: State, letter: Letter) -> Iterable[tuple[Label, State]]:
-        return ((move.label, move.target) for move in automaton.moves(state, letter))
-
-    return _explore(tuple(automaton.initial()), moves, automaton.accepts, tuple(letters), most)
+    found, states = _explore(tuple(automaton.initial()), automaton.moves, tuple(letters), most)
+    accepting = frozenset(n for n, state in enumerate(states) if automaton.accepts(state))
+    return replace(found, accepting=accepting, slots=tuple(map(automaton.slots, states)))
 
 
 def explore_deterministic(
-    automaton: Automaton, letters: Iterable[Letter], most: int = MOST_STEPS
+    automaton: Automaton,
+    letters: Iterable[Letter],
+    most: int = MOST_STEPS,
+    *,
+    seen: Seen = frozenset,
 ) -> Explored:
-    """The automaton as it runs: I/O-deterministic, its states sets of states (Prop. 5.5)."""
+    """The automaton as it runs: I/O-deterministic, its states sets of states (Prop. 5.5). Moves
+    that look the same (`seen` says what is seen of a label) and do the same are one."""
 
-    def moves(states: State, letter: Letter) -> Iterable[tuple[Label, State]]:
-        assert isinstance(states, frozenset)
-        found = targets_by_label(automaton, states, letter)
-        return [(label, frozenset(reached)) for label, reached in found.items()]
+    registers = False  # no slot is set before the first update
 
-    def accepts(states: State) -> bool:
+    def moves(states: State, letter: Letter) -> Iterable[Move]:
+        nonlocal registers
         assert isinstance(states, frozenset)
-        return any(map(automaton.accepts, states))
+        alike: dict[tuple[Label, Any, Any, Slots], set[State]] = {}
+        for state in states:
+            for label, target, checks, updates in automaton.moves(state, letter):
+                registers = registers or bool(updates)
+                slots = automaton.slots(target) if registers else NO_SLOTS
+                alike.setdefault((seen(label), checks, updates, slots), set()).add(target)
+        return [
+            Move(label, frozenset(to), checks, updates)
+            for (label, checks, updates, _), to in alike.items()
+        ]
 
     begin: States = frozenset(automaton.initial())
-    return _explore((begin,), moves, accepts, tuple(letters), most)
+    found, subsets = _explore((begin,), moves, tuple(letters), most)
+    sets = [subset for subset in subsets if isinstance(subset, frozenset)]
+    accepting = frozenset(n for n, each in enumerate(sets) if any(map(automaton.accepts, each)))
+    slots = tuple(automaton.slots(next(iter(each))) if each else NO_SLOTS for each in sets)
+    return replace(found, accepting=accepting, slots=slots)
 
 
 def _explore(
-    initial: tuple[State, ...],
-    moves: Expand,
-    accepts: Callable[[State], bool],
-    letters: tuple[Letter, ...],
-    most: int,
-) -> Explored:
-    """Breadth first."""
+    initial: tuple[State, ...], moves: Expand, letters: tuple[Letter, ...], most: int
+) -> tuple[Explored, list[State]]:
+    """Breadth first; also the states, in the order of their numbers."""
     numbers: dict[State, int] = {}
     for state in initial:
         numbers.setdefault(state, len(numbers))
-    todo, edges, steps = list(numbers), [], 0
+    todo, steps = list(numbers), 0
+    edges: list[Edge] = []
     complete = True
     deadline = time.monotonic() + MOST_SECONDS
     for state in todo:  # grows while it is read
         steps += len(letters)
-        if steps > most or time.monotonic() > deadline:
+        if steps > most or (edges and time.monotonic() > deadline):
             complete = False
             break
         for letter in letters:
-            for label, target in moves(state, letter):
+            for label, target, checks, updates in moves(state, letter):
                 if target not in numbers:
                     numbers[target] = len(numbers)
                     todo.append(target)
-                edges.append(Edge(numbers[state], letter, label, numbers[target]))
-    return Explored(
-        len(numbers),
-        tuple(dict.fromkeys(numbers[state] for state in initial)),
-        frozenset(number for state, number in numbers.items() if accepts(state)),
-        tuple(edges),
-        complete,
-    )
+                to = numbers[target]
+                edges.append(Edge(numbers[state], letter, label, to, checks, updates))
+    begin = tuple(dict.fromkeys(numbers[state] for state in initial))
+    return Explored(len(numbers), begin, frozenset(), tuple(edges), complete), todo

@@ -69,23 +69,39 @@ class Order(NamedTuple):
 
 
 class CannotRegister(Exception):
-    """The condition is not one that registers can decide."""
+    """The condition is not one that registers can decide; says why."""
+
+
+def refusal(condition: Expression, body: cel.Formula) -> str | None:
+    """Why no registers could decide the condition, whatever the types of its columns."""
+    if any(isinstance(node, Aggregate) for node in condition.walk()):
+        return "it has an aggregate"
+    if len(variables(condition)) > 2:
+        return f"it is about {len(variables(condition))} variables"
+    if not isinstance(condition, Comparison):
+        return "it is not a comparison"
+    names = [variables(condition.left), variables(condition.right)]
+    if any(len(n) != 1 for n in names) or names[0] == names[1]:
+        return "one side of it is about two variables"
+    left, right = (next(iter(n)) for n in names)
+    if ">" in left + right:  # events of one stream, S>R
+        return "it is about the events of one stream"
+    order = leaf_order(body)
+    for own, other in ((left, right), (right, left)):
+        if condition.op == "!=" and order.may_follow(own, other) and order.may_follow(own, own):
+            return f"!= has to remember every event of {own}"
+    return None
 
 
 def sides(
     condition: Expression, body: cel.Formula, columns: Columns, schema: pa.Schema
 ) -> tuple[str, Side, Side]:
     """`f(A) op g(B)` as an operator and two sides, or CannotRegister."""
-    if not isinstance(condition, Comparison):
-        raise CannotRegister
-    names = [variables(condition.left), variables(condition.right)]
-    if any(len(n) != 1 for n in names) or names[0] == names[1]:
-        raise CannotRegister
-    if any(isinstance(node, Aggregate) for node in condition.walk()):
-        raise CannotRegister
-    left, right = (next(iter(n)) for n in names)
-    if ">" in left + right:  # events of one stream, S>R
-        raise CannotRegister
+    why = refusal(condition, body)
+    if why is not None:
+        raise CannotRegister(why)
+    assert isinstance(condition, Comparison)
+    left, right = (next(iter(variables(s))) for s in (condition.left, condition.right))
     kind = comparable(condition, schema)
     order = leaf_order(body)
     made = []
@@ -95,8 +111,8 @@ def sides(
     ):
         needed = order.may_follow(own, other)
         repeats = order.may_follow(own, own)
-        if condition.op == "!=" and needed and (repeats or kind == "float"):
-            raise CannotRegister
+        if condition.op == "!=" and needed and kind == "float":
+            raise CannotRegister("!= has to tell NaN from NULL")
         column = columns.number(Column(without_variable(expression), kind))
         made.append(Side(own, column, needed, repeats))
     return condition.op, made[0], made[1]
@@ -108,7 +124,7 @@ def comparable(condition: Comparison, schema: pa.Schema) -> str:
     kind = check(parts[0], schema, None, None)
     if kind is Kind.STRING:
         if condition.op not in ("=", "!="):
-            raise CannotRegister
+            raise CannotRegister("it compares strings by their order")
         return "string"
     if kind is Kind.NUMBER:
         plain = [_whole(part, schema) for part in parts]
@@ -119,7 +135,7 @@ def comparable(condition: Comparison, schema: pa.Schema) -> str:
         types = [_type(schema, part.path) for part in parts]  # type: ignore[attr-defined]
         if types[0] == types[1]:
             return "int"
-    raise CannotRegister
+    raise CannotRegister("its values are not kept as numbers")
 
 
 def _whole(part: Expression, schema: pa.Schema) -> bool:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cereus.automata.automaton import NOTHING, Label
-from cereus.automata.explore import Explored
+from cereus.automata.automaton import NOTHING
+from cereus.automata.explore import Edge, Explored
 from cereus.lang import cel, print_sremo, sremo
 from cereus.lang.ceql import to_text
-from cereus.lang.print_ceql import formula_text, predicate_text
+from cereus.lang.print_ceql import formula_text
 from cereus.lang.print_expression import condition_text
+from cereus.plan.correlation import ambiguity, decided, doing_text, growth, slot_names
 from cereus.plan.describe import label_text, letters_text, test_text
 from cereus.plan.outlook import Outlook, warnings
-from cereus.plan.plan import Plan
-from cereus.plan.rewrite import RULES, rewrite
-from cereus.plan.skeleton import conditions_between
-from cereus.plan.sremo import SremoPlan
+from cereus.plan.plan import RULES, Plan
+from cereus.plan.rewrite import RULES as LOCAL_RULES
+from cereus.plan.rewrite import rewrite
 
 __all__ = ["explain", "moves", "warnings"]
 
@@ -38,10 +38,10 @@ def explain(plan: Plan) -> str:
         "query": _query_text(plan).splitlines(),
         "stages": _stages(plan, outlook),
         "tests": _tests(outlook),
-        "conditions between events": _between(plan),
+        "conditions between events": _between(outlook),
         "dropped before the kernel": _dropped(plan),
-        "automaton" + (" (without them)" if plan.compared else ""): _automaton(outlook),
-        "matches": _matches(plan),
+        f"automaton{_of_what(plan)}": _automaton(outlook),
+        "matches": _matches(plan, outlook),
         "memory": _memory(plan, outlook),
         "warnings": iter(warnings(plan)),
     }
@@ -71,10 +71,11 @@ def _stages(plan: Plan, outlook: Outlook) -> Iterator[str]:
     else:
         operators = sum(1 for _ in formula.walk())
         yield f"lang       {plan.dialect} text → formula with {operators} parts"
-        rules = ", ".join(rule.__name__ for rule in RULES)
-        yield f"rewrite    {rules}: {formula_text(rewrite(formula))}"
+        rules = RULES if plan.correlated else LOCAL_RULES
+        names = ", ".join(rule.__name__ for rule in rules)
+        yield f"rewrite    {names}: {formula_text(rewrite(formula, rules))}"
     yield f"automaton  {_states_text(outlook.built, 'state')} over {_letters_said(outlook)}"
-    if plan.compared:
+    if plan.correlated:
         yield f"kernel     {_engine(plan)}"
     else:
         yield f"kernel     {_engine(plan)}: {_states_text(outlook.run, 'I/O-deterministic state')}"
@@ -83,10 +84,8 @@ def _stages(plan: Plan, outlook: Outlook) -> Iterator[str]:
 def _engine(plan: Plan) -> str:
     if plan.registers:
         return f"with registers: at most {plan.slots} values per partial match"
-    if isinstance(plan, SremoPlan) and plan.why_values is not None:
-        return f"states that remember values: {plan.why_values}"
     if plan.remembers_values:
-        return "states that remember values (registers, where a schema is given and they suffice)"
+        return "states that remember values" + (f": {plan.why_values}" if plan.why_values else "")
     if plan.query.count:
         return "counting, without listing"
     return "kernel, then replay of windows" if plan.replayed is not None else "kernel"
@@ -106,12 +105,12 @@ def _letters_said(outlook: Outlook) -> str:
     return f"{count} letter{'' if count == 1 else 's'}"
 
 
-def _between(plan: Plan) -> Iterator[str]:
-    if isinstance(plan.query.formula, sremo.Pattern):
-        yield from (condition_text(c) for c in plan.query.formula.conditions_on_registers)
-        return
-    for predicate in conditions_between(plan):
-        yield predicate_text(predicate)
+def _between(outlook: Outlook) -> Iterator[str]:
+    pattern = outlook.whole.query.formula
+    if isinstance(pattern, sremo.Pattern):
+        yield from (condition_text(c) for c in pattern.conditions_on_registers)
+    else:
+        yield from decided(outlook)
 
 
 def _tests(outlook: Outlook) -> Iterator[str]:
@@ -135,8 +134,14 @@ def _dropped(plan: Plan) -> Iterator[str]:
 # ---------------------------------------------------------------- the automaton
 
 
+def _of_what(plan: Plan) -> str:
+    if plan.registers:
+        return " (r0, r1 …: registers)"
+    return " (without them)" if plan.correlated else ""
+
+
 def _automaton(outlook: Outlook) -> Iterator[str]:
-    explored = outlook.run
+    explored, registers = outlook.joint, slot_names(outlook)
     if not explored.complete:
         yield f"{_states_text(explored, 'state')} while events come, at most what they visit"
         return
@@ -147,34 +152,37 @@ def _automaton(outlook: Outlook) -> Iterator[str]:
     for state in useful[:MOST_STATES_SHOWN]:
         roles = ["start"] if state in explored.initial else []
         roles += ["accepts"] if state in explored.accepting else []
+        roles += [f"holds {registers[slot]}" for slot in sorted(explored.slots[state])]
         yield f"s{numbers[state]}  {', '.join(roles)}".rstrip()
-        for letters, label, target in moves(outlook, explored, state):
-            if label == NOTHING and target == state:
+        for letters, edge in moves(outlook, explored, state):
+            if edge.label == NOTHING and edge.target == state:
                 yield f"    {letters}: stays"
             else:
-                yield f"    {letters}: {label_text(label)} → s{numbers[target]}"
+                asked, written = doing_text(outlook, edge)
+                to = f"s{numbers[edge.target]}" + (f", {written}" if written else "")
+                yield f"    {letters}: {label_text(edge.label)}{asked} → {to}"
     if len(useful) > MOST_STATES_SHOWN:
         yield f"… {len(useful) - MOST_STATES_SHOWN} more states"
 
 
-def moves(outlook: Outlook, explored: Explored, state: int) -> list[tuple[str, Label, int]]:
-    """The moves of a state that can still lead to a match: on which letters, label, target."""
+def moves(outlook: Outlook, explored: Explored, state: int) -> list[tuple[str, Edge]]:
+    """The moves of a state that can still lead to a match: on which letters, and one of them."""
     useful = explored.useful
-    alike: dict[tuple[Label, int], list[int]] = {}
+    alike: dict[Edge, list[int]] = {}
     for edge in explored.edges:
         if edge.source == state and edge.target in useful:
-            alike.setdefault((edge.label, edge.target), []).append(edge.letter)
+            alike.setdefault(edge._replace(letter=0), []).append(edge.letter)
     names = [f"t{bit}" for bit in range(len(outlook.plan.tests))]
     return [
-        (letters_text(letters, outlook.alphabet.letters, names), label, target)
-        for (label, target), letters in alike.items()
+        (letters_text(letters, outlook.alphabet.letters, names), edge)
+        for edge, letters in alike.items()
     ]
 
 
 # ---------------------------------------------------------------- matches and memory
 
 
-def _matches(plan: Plan) -> Iterator[str]:
+def _matches(plan: Plan, outlook: Outlook) -> Iterator[str]:
     query = plan.query
     if plan.keys:
         keys = ", ".join(".".join(path) for path in plan.keys)
@@ -185,6 +193,8 @@ def _matches(plan: Plan) -> Iterator[str]:
         yield "each complex event once, however many ways it was found"
     else:
         yield f"each binding of {', '.join(plan.names)} once, with the latest start"
+    if plan.correlated:
+        yield ambiguity(outlook)
     if plan.replayed is not None:
         yield (
             f"{query.strategy} chooses among what the window has kept: wherever a match ends, the "
@@ -209,7 +219,7 @@ def _memory(plan: Plan, outlook: Outlook) -> Iterator[str]:
         yield "none: nothing can match"
         return
     nodes = f"up to {outlook.nodes_per_event} nodes"
-    if plan.compared:
+    if plan.correlated:
         nodes = "a node per state and remembered values that it extends, each"
     elif not outlook.run.complete:
         nodes = "a node per state that it extends, each"
@@ -221,6 +231,8 @@ def _memory(plan: Plan, outlook: Outlook) -> Iterator[str]:
         yield f"follows the longest unbroken run{_each_key(plan)}"
     else:
         yield f"constant{_each_key(plan)}"
+    if plan.correlated and (plan.registers or not isinstance(plan.query.formula, sremo.Pattern)):
+        yield growth(outlook)
     yield (
         f"per event that passes a test: {nodes} of {NODE_BYTES} bytes, shared by all partial "
         f"matches, and {REMEMBERED_BYTES} bytes"

@@ -26,6 +26,9 @@ SELECTIONS: dict[cel.Strategy, type[strategies.Selection]] = {
     cel.Strategy.ANY: strategies.Last,  # one per end position: the LAST one, to be deterministic
     cel.Strategy.MAX: strategies.Max,
 }
+CHOSEN = "NEXT, LAST, ANY and MAX compare whole runs"
+IN_UNLESS = "the exception of UNLESS follows all its runs at once"
+"""Where registers have no room."""
 
 
 def select(strategy: cel.Strategy, automaton: Automaton) -> Automaton:
@@ -92,23 +95,23 @@ class Lowering:
             case cel.All(left, right):
                 return make.Interleaving(self.automaton(left), self.automaton(right))
             case cel.Unless(left, right):
-                return make.Guarded(self.automaton(left), self._without_registers(right))
+                return make.Guarded(self.automaton(left), self._without_registers(right, IN_UNLESS))
             case cel.Start(body):
                 return make.Anchored(self.automaton(body))
             case cel.Project(names, body):
                 return make.Projection(self.automaton(body), names)
             case cel.Select(strategy, body):
                 if strategy in SELECTIONS:
-                    return select(strategy, self._without_registers(body))
+                    return select(strategy, self._without_registers(body, CHOSEN))
                 return select(strategy, self.automaton(body))
         raise TypeError(f"not a CEL formula: {formula!r}")
 
-    def _without_registers(self, formula: cel.Formula) -> Automaton:
+    def _without_registers(self, formula: cel.Formula, why: str) -> Automaton:
         """A part whose runs are followed as sets of states, which have no room for values."""
         before = self.comparisons
         automaton = self.automaton(formula)
-        if self.comparisons > before:
-            raise CannotRegister
+        if self.schema is not None and self.comparisons > before:
+            raise CannotRegister(why)
         return automaton
 
     # ------------------------------------------------------------ events
@@ -223,9 +226,9 @@ class Lowering:
         """A condition between events."""
         self.compared |= attributes(condition)
         inner = self.automaton(body)
+        self.comparisons += 1
         if self.schema is None:
             return Correlated(inner, condition)
-        self.comparisons += 1
         op, left, right = sides(condition, body, self.columns, self.schema)
         return Compared(inner, self.comparisons, op, left, right)
 

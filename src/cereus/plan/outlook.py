@@ -10,6 +10,7 @@ from cereus.automata.explore import Edge, Explored, explore, explore_determinist
 from cereus.lang import cel
 from cereus.plan.alphabet import ONLY_TYPE, Alphabet, alphabet
 from cereus.plan.describe import test_text
+from cereus.plan.growth import exponential
 from cereus.plan.plan import Plan
 from cereus.plan.skeleton import only_adds, skeleton
 
@@ -43,6 +44,13 @@ class Outlook:
     def run(self) -> Explored:
         """As it runs, I/O-deterministic."""
         return explore_deterministic(self.plan.automaton, self.alphabet.letters)
+
+    @cached_property
+    def joint(self) -> Explored:
+        """As it runs with registers, if it has any."""
+        if not self.whole.registers or self.whole.tests != self.plan.tests:
+            return self.run
+        return explore_deterministic(self.whole.automaton, self.alphabet.letters)
 
     # ------------------------------------------------------------ questions
 
@@ -102,11 +110,12 @@ class Outlook:
 
     @cached_property
     def _cycles(self) -> list[Edge]:
-        """The moves, after the first mark, that may be made again and again."""
-        useful = self.run.useful
-        edges = [e for e in self.run.edges if e.source in useful and e.target in useful]
-        begun = _closure({e.target for e in edges if _marks(e)}, edges)
-        return [e for e in edges if e.source in begun and e.source in _closure({e.target}, edges)]
+        return _cycles(self.run)
+
+    @staticmethod
+    def lasting(explored: Explored) -> set[int]:
+        """The states that partial matches can stay in, or come back to."""
+        return {edge.source for edge in _cycles(explored)}
 
     @property
     def nodes_per_event(self) -> int:
@@ -132,7 +141,7 @@ def warnings(plan: Plan) -> list[str]:
         found.append(GROWS)
     if isinstance(plan.query.window, cel.TimeWindow) and plan.stream.time is None:
         found.append("WITHIN a length of time needs a time column: Stream(time=…), or --time")
-    return found
+    return found + exponential(plan)
 
 
 def _why(outlook: Outlook) -> str:
@@ -153,6 +162,14 @@ def _nothing_passes(outlook: Outlook, bit: int) -> str:
 
 def _marks(edge: Edge) -> bool:
     return marks(edge.label)
+
+
+def _cycles(explored: Explored) -> list[Edge]:
+    """The moves, after the first mark, that may be made again and again."""
+    useful = explored.useful
+    edges = [e for e in explored.edges if e.source in useful and e.target in useful]
+    begun = _closure({e.target for e in edges if _marks(e)}, edges)
+    return [e for e in edges if e.source in begun and e.source in _closure({e.target}, edges)]
 
 
 def _closure(states: set[int], edges: list[Edge]) -> set[int]:

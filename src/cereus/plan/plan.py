@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -19,7 +18,7 @@ from cereus.lang.expression import Attribute, Expression, attributes
 from cereus.lang.functions import Kind
 from cereus.plan.binding import surely_bound
 from cereus.plan.compare import CannotRegister, Column
-from cereus.plan.lower import SELECTIONS, Lowering, ends_marked, select
+from cereus.plan.lower import CHOSEN, SELECTIONS, Lowering, ends_marked, select
 from cereus.plan.narrow import narrow_filters
 from cereus.plan.rewrite import RULES as LOCAL_RULES
 from cereus.plan.rewrite import Rule, bottom_up, rewrite
@@ -31,6 +30,8 @@ RULES: tuple[Rule, ...] = (*LOCAL_RULES, narrow_filters)
 
 PLAN_VERSION = 1
 """Raised whenever a snapshot taken with an older plan could be misread."""
+
+NO_SCHEMA = "the types of the columns are not known yet"
 
 REPLAYED = (cel.Strategy.NEXT, cel.Strategy.LAST, cel.Strategy.ANY, cel.Strategy.MAX)
 """Strategies that choose among the matches that the window has kept, so not by automaton alone."""
@@ -55,6 +56,7 @@ class Plan:
                this automaton, without labels cut, is run again over the window's events
     compared   the attributes that conditions between events read
     columns_compared  with registers: the columns whose values they hold
+    why_values  where states remember values: why registers are not used
     """
 
     query: cel.Query
@@ -64,6 +66,7 @@ class Plan:
     replayed: Automaton | None = None
     compared: frozenset[tuple[str, ...]] = frozenset()
     columns_compared: tuple[Column, ...] = ()
+    why_values: str | None = None
     dialect: str = "ceql"
     version: int = PLAN_VERSION
 
@@ -97,7 +100,12 @@ class Plan:
     @property
     def remembers_values(self) -> bool:
         """Whether the automaton's states remember values (what registers cannot decide)."""
-        return bool(self.compared) and not self.registers
+        return self.correlated and not self.registers
+
+    @property
+    def correlated(self) -> bool:
+        """Whether there are conditions between events (`count(a) > 3` reads no attribute)."""
+        return bool(self.compared) or self.why_values is not None
 
     @cached_property
     def open_ended(self) -> bool:
@@ -204,7 +212,7 @@ def build(
     if schema is not None:
         query = checked(query, stream, schema)
     formula = rewrite(query.formula, rules)
-    lowering, base = _lowered(query, formula, stream, schema)
+    lowering, base, why = _lowered(query, formula, stream, schema)
     replayed = None
     automaton = base
     if query.strategy in REPLAYED and query.window is not None:
@@ -219,6 +227,7 @@ def build(
         replayed,
         frozenset(lowering.compared),
         tuple(lowering.columns.numbers),
+        why if lowering.comparisons else None,
     )
     if replayed is None:
         plan = replace(plan, automaton=plan.shown(automaton))
@@ -227,15 +236,21 @@ def build(
 
 def _lowered(
     query: cel.Query, formula: cel.Formula, stream: Stream, schema: pa.Schema | None
-) -> tuple[Lowering, Automaton]:
-    """With registers where they can decide every condition between events, else without."""
+) -> tuple[Lowering, Automaton, str | None]:
+    """With registers where they can decide every condition between events; else without, and
+    why."""
     names = _stream_names(query, stream)
-    if schema is not None and query.strategy not in SELECTIONS:
+    why = CHOSEN
+    if schema is None:
+        why = NO_SCHEMA
+    elif query.strategy not in SELECTIONS:
         lowering = Lowering(TestSet(), *names, schema=schema)
-        with suppress(CannotRegister):
-            return lowering, lowering.automaton(formula)
+        try:
+            return lowering, lowering.automaton(formula), None
+        except CannotRegister as reason:
+            why = str(reason)
     lowering = Lowering(TestSet(), *names)
-    return lowering, lowering.automaton(formula)
+    return lowering, lowering.automaton(formula), why
 
 
 def _check_count(query: cel.Query) -> None:

@@ -16,7 +16,7 @@ from cereus.plan.rewrite import bottom_up, is_local, rewrite, split_filters
 
 def skeleton(plan: Plan) -> Plan:
     """The plan of the same query without conditions between events."""
-    if not plan.compared or isinstance(plan.query.formula, sremo.Pattern):
+    if not plan.correlated or isinstance(plan.query.formula, sremo.Pattern):
         return plan  # a SREMO's automaton passes what it has no values for
     formula = bottom_up(rewrite(plan.query.formula, (split_filters,)), _without)
     return build(replace(plan.query, formula=formula, count=False), plan.stream)
@@ -41,7 +41,7 @@ def is_between(condition: Expression) -> bool:
 
 def conditions_between(plan: Plan) -> list[cel.Predicate]:
     """The conditions between events, as they stand in the query."""
-    if not plan.compared:
+    if not plan.correlated:
         return []
     split = rewrite(plan.query.formula, (split_filters,))
     found = [n.predicate for n in split.walk() if isinstance(n, cel.Filter) and _correlates(n)]
@@ -52,9 +52,9 @@ def only_adds(plan: Plan) -> bool:
     """Whether the skeleton has every match of the plan: nothing is negated, nothing chosen."""
     if isinstance(plan.query.formula, sremo.Pattern):
         nodes = sremo.rewritten(plan.query.formula.expression).walk()
-        return not plan.compared or not any(isinstance(n, sremo.Complement) for n in nodes)
+        return not plan.correlated or not any(isinstance(n, sremo.Complement) for n in nodes)
     choosing = (cel.Unless, cel.Select)
     plain = plan.query.strategy in (cel.Strategy.ALL, cel.Strategy.STRICT)
-    return not plan.compared or (
+    return not plan.correlated or (
         plain and not any(isinstance(node, choosing) for node in plan.query.formula.walk())
     )

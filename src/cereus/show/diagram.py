@@ -91,7 +91,8 @@ def _states(outlook: Outlook) -> Iterator[str]:
             yield f"{name} [shape=doublecircle];"
         if state in explored.initial:
             yield f"start -> {name};"
-        for letters, label, target in moves(outlook, explored, state):
+        for letters, edge in moves(outlook, explored, state):
+            label, target = edge.label, edge.target
             loop = label == NOTHING and target == state
             said = letters if loop else f"{letters}\\n{_escaped(_action(label))}"
             style = ', style=dashed, color="gray50", fontcolor="gray50"' if not label else ""
