@@ -12,6 +12,7 @@ from cereus.errors import QueryError
 from cereus.lang import cel, sremo
 from cereus.lang.check import check, coerce
 from cereus.lang.parsing import located
+from cereus.plan import plan
 from cereus.plan.compare import CannotRegister
 from cereus.plan.looseness import loose
 from cereus.plan.lower_sremo import BySlot, ByValue, Lowering, terminals
@@ -41,6 +42,12 @@ class SremoPlan(Plan):
     @property
     def position_sensitive(self) -> bool:
         return self.tight or isinstance(self.query.window, cel.EventWindow)
+
+
+def plan_of(query: cel.Query, stream: Stream, schema: pa.Schema | None = None) -> Plan:
+    """The plan of a query of either language that runs on the automaton kernel."""
+    make = build if isinstance(query.formula, sremo.Pattern) else plan.build
+    return make(query, stream, schema)
 
 
 def build(query: cel.Query, stream: Stream, schema: pa.Schema | None = None) -> SremoPlan:

@@ -14,7 +14,7 @@ from cereus.engine.event_results import EventShape
 from cereus.engine.executor import Executor, PatternExecutor
 from cereus.engine.runner import Limits
 from cereus.lang import cel
-from cereus.plan.plan import build
+from cereus.plan.sremo import plan_of
 from cereus.plan.stream import Stream
 
 CLEAR_AT = 1 << 16
@@ -53,7 +53,7 @@ class Task:
         return results(self.executor, batches, self.sorted_by)
 
     def executor(self, schema: pa.Schema) -> Executor:
-        plan = build(self.query, self.stream, schema)
+        plan = plan_of(self.query, self.stream, schema)
         return PatternExecutor(plan, schema, limits=self.limits, shape=self.shape)
 
 
