@@ -119,8 +119,8 @@ def inside(window: cel.Window, string: String, first: int, last: int) -> bool:
             assert string.span is not None, "a window in time needs times"
             return bool(string.span(begin, end) <= microseconds)
         case cel.AttributeWindow(size, path):
-            start: Any = read(begin, path)
-            return bool(read(end, path) - start <= size)
+            start, stop = read(begin, path), read(end, path)
+            return start is not None and stop is not None and bool(stop - start <= size)
 
 
 def streaming_matches(e: sremo.Sremo, string: String, k: int) -> frozenset[Match]:

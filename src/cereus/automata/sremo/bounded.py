@@ -98,9 +98,12 @@ class WithinValues(Wrapped):
 
     def steps(self, at: Any, letter: Letter) -> Iterator[Step]:
         inner, first = at
-        now = letter.values[self.path] if isinstance(letter, Seen) else None
+        if not isinstance(letter, Seen):  # nothing known: an automaton that is only looked at
+            yield from (s._replace(to=(s.to, first)) for s in self.body.steps(inner, letter))
+            return
+        now = letter.values[self.path]
         for step in self.body.steps(inner, letter):
             begin = now if first is None and step.marked else first
-            if step.marked and now is not None and now - begin > self.size:
-                continue
-            yield step._replace(to=(step.to, begin))
+            # a distance from or to NULL is within nothing
+            if not step.marked or (now is not None and now - begin <= self.size):
+                yield step._replace(to=(step.to, begin))
