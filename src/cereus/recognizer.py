@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from cereus.engine.executor import Executor
-from cereus.errors import CereusError, DataError, SnapshotError
+from cereus.engine.snapshot import sealed, unsealed
+from cereus.errors import CereusError, DataError
 from cereus.matches import Matches
 from cereus.sources import Source, to_table
 
@@ -90,18 +91,17 @@ class Recognizer:
             raise CereusError("nothing has been pushed yet", hint="push a batch first")
         header: bytes = self._schema.serialize().to_pybytes()
         flags = b"\1" if self._keep else b"\0"
-        return flags + len(header).to_bytes(8, "little") + header + self._executor.save()
+        size = len(header).to_bytes(8, "little")
+        return sealed(flags + size + header + self._executor.save())
 
     @classmethod
     def restored(cls, query: Query, snapshot: bytes) -> Recognizer:
-        size = int.from_bytes(snapshot[1:9], "little")
-        try:
-            schema = pa.ipc.read_schema(pa.py_buffer(snapshot[9 : 9 + size]))
-        except (pa.ArrowInvalid, pa.ArrowSerializationError, OSError, OverflowError):
-            raise SnapshotError("these bytes are not a snapshot of a recognizer") from None
-        recognizer = cls(query, keep_events=snapshot[:1] == b"\1", schema=schema)
+        data = unsealed(snapshot)
+        state = 9 + int.from_bytes(data[1:9], "little")
+        schema = pa.ipc.read_schema(pa.py_buffer(data[9:state]))
+        recognizer = cls(query, keep_events=data[:1] == b"\1", schema=schema)
         assert recognizer._executor is not None
-        recognizer._executor.restore(snapshot[9 + size :])
+        recognizer._executor.restore(data[state:])
         return recognizer
 
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cereus.engine import codes
-from cereus.engine.columns import as_integers, read
+from cereus.engine.columns import Rows, as_integers, read
 from cereus.engine.letters import Letters
 from cereus.engine.substreams import Codes, Ints, Substreams, longer
 from cereus.errors import DataError
@@ -69,10 +69,11 @@ class Arrivals:
             everyone = self.substreams.codes(batch)
             keys, times = everyone[places], self._positions(everyone)[places]
         else:
-            times = self._times(batch, first_row)
+            rows = Rows(first_row, numbers=self.row_numbers)
+            times = self._times(batch, rows)
             keys = self.substreams.codes(batch, places)
             name = self.stream.time
-            self.substreams.check_order("time", name, times, keys, places, first_row)
+            self.substreams.check_order("time", name, times, keys, places, rows)
             if len(places) < len(times):
                 times = times[places]
         if not self.stream.keys:
@@ -87,12 +88,12 @@ class Arrivals:
         rows: Ints = places + (self.row - int(batch.num_rows))
         return rows if self.row_numbers is None else self.row_numbers[rows]
 
-    def _times(self, batch: pa.RecordBatch, first_row: int) -> Ints:
+    def _times(self, batch: pa.RecordBatch, rows: Rows) -> Ints:
         name = self.stream.time
         if name is None:
             return np.zeros(0, np.int64)
         what = f"the time column {name!r}"
-        return as_integers(read(batch, (name,), "the time column"), what, first_row)
+        return as_integers(read(batch, (name,), "the time column"), what, rows)
 
     def _positions(self, keys: Codes) -> Ints:
         """The position of every row within its key."""

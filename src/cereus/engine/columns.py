@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
@@ -12,6 +14,7 @@ from cereus.lang import cel
 from cereus.plan.stream import UNITS, Stream
 
 Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
 UNIT_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
@@ -28,7 +31,28 @@ def read(batch: pa.RecordBatch, path: tuple[str, ...], what: str) -> pa.Array:
     return column
 
 
-def as_integers(column: pa.Array, what: str, first_row: int) -> Ints:
+class Rows(NamedTuple):
+    """What the rows of a batch are called in messages: their numbers in the input.
+
+    first    the number of the batch's first row
+    own      the rows that are looked at, when not all are
+    numbers  the input's row numbers, when its rows were sorted
+    """
+
+    first: int = 0
+    own: Ints | None = None
+    numbers: Ints | None = None
+
+    def name(self, place: int) -> int:
+        row = self.first + int(place if self.own is None else self.own[place])
+        return row if self.numbers is None else int(self.numbers[row])
+
+    def at(self, places: Ints) -> Rows:
+        """Some of these rows."""
+        return self._replace(own=places if self.own is None else self.own[places])
+
+
+def as_integers(column: pa.Array, what: str, rows: Rows) -> Ints:
     """A time or a number as int64, in the order of its values; nulls are refused.
 
     Floats become integers that sort as the floats do (their bits, mirrored below zero).
@@ -36,7 +60,7 @@ def as_integers(column: pa.Array, what: str, first_row: int) -> Ints:
     if column.null_count:
         row = int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0])
         raise DataError(
-            f"{what} is null in row {first_row + row}",
+            f"{what} is null in row {rows.name(row)}",
             hint="drop such rows first, or fill the column in",
         )
     kind = column.type
@@ -49,17 +73,22 @@ def as_integers(column: pa.Array, what: str, first_row: int) -> Ints:
     if pa.types.is_integer(kind):
         return np.ascontiguousarray(column.to_numpy(zero_copy_only=False), dtype=np.int64)
     if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
-        return sortable(column.cast(pa.float64()).to_numpy(zero_copy_only=False), what, first_row)
+        return sortable(column.cast(pa.float64()).to_numpy(zero_copy_only=False), what, rows)
     raise DataError(
         f"{what} has the type {kind}, which has no order in time",
         hint="a timestamp, a date or a number is needed; cast the column first",
     )
 
 
-def sortable(values: npt.NDArray[np.float64], what: str, first_row: int) -> Ints:
+def sortable(values: Floats, what: str, rows: Rows) -> Ints:
     if np.isnan(values).any():
         row = int(np.flatnonzero(np.isnan(values))[0])
-        raise DataError(f"{what} is not a number (NaN) in row {first_row + row}")
+        raise DataError(f"{what} is not a number (NaN) in row {rows.name(row)}")
+    return _ordered(values)
+
+
+def _ordered(values: Floats) -> Ints:
+    """Floats as integers in the same order (`_floats` is the way back)."""
     bits = (values + 0.0).view(np.int64)  # + 0.0 makes -0.0 the same as 0.0
     return np.where(bits < 0, np.int64(-(2**63)) - bits - 1, bits)
 
@@ -92,19 +121,47 @@ class Clock:
                 self.span = _attribute_span(_kind(schema, path), size, path)
 
     def read(
-        self, batch: pa.RecordBatch, rows: Ints, positions: Ints, first_row: int
+        self, batch: pa.RecordBatch, places: Ints, positions: Ints, rows: Rows
     ) -> tuple[Ints, Ints]:
-        """Measures and floors of some rows of a batch."""
+        """Measures and floors of the rows at some places of a batch."""
         if self.path is None:
             return positions, positions - int(self.span)
-        name = ".".join(self.path)
+        what = f"the window's column {'.'.join(self.path)!r}"
         column = read(batch, self.path, "the window's column")
+        if len(places) < len(column):
+            column = column.take(pa.array(places))
+        measures = np.require(as_integers(column, what, rows.at(places)), requirements="W")
         if pa.types.is_floating(column.type) or pa.types.is_decimal(column.type):
-            values = column.cast(pa.float64()).to_numpy(zero_copy_only=False)[rows]
-            measures = sortable(values, f"the window's column {name!r}", first_row)
-            return measures, sortable(values - self.span, name, first_row)
-        measures = as_integers(column, f"the window's column {name!r}", first_row)[rows]
+            values = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
+            return measures, float_floors(values, self.span)
         return measures, measures - int(self.span)
+
+
+def float_floors(ends: Floats, span: float) -> Ints:
+    """The smallest start, in the order of `sortable`, with end − start ≤ span.
+
+    `end − span` may miss it by the rounding of either subtraction; then it is searched for.
+    """
+    floors: Ints = _ordered(ends - span)
+
+    def inside(starts: Ints, ends: Floats) -> npt.NDArray[np.bool_]:
+        return ends - _floats(starts) <= span
+
+    with np.errstate(invalid="ignore", over="ignore"):
+        wrong = np.flatnonzero(~inside(floors, ends) | inside(floors - 1, ends))
+        low = np.full(len(wrong), _ordered(np.array([-np.inf]))[0])
+        high = _ordered(ends[wrong])
+        while np.any(low < high):
+            middle = (low & high) + ((low ^ high) >> 1)  # their sum may not fit
+            found = inside(middle, ends[wrong])
+            low, high = np.where(found, low, middle + 1), np.where(found, middle, high)
+    floors[wrong] = high
+    return floors
+
+
+def _floats(ordered: Ints) -> Floats:
+    bits = np.where(ordered < 0, np.int64(-(2**63)) - ordered - 1, ordered)
+    return bits.view(np.float64)
 
 
 def _kind(schema: pa.Schema, path: tuple[str, ...]) -> pa.DataType:

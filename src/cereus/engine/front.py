@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cereus.engine import codes
-from cereus.engine.columns import Clock, as_integers, read
+from cereus.engine.columns import Clock, Rows, as_integers, read
 from cereus.engine.compared import ComparedColumns
 from cereus.engine.keys import KeyIndex
 from cereus.engine.letters import Letters, letters_of
@@ -147,23 +147,24 @@ class Front:
         own = self._own_rows(batch)
         if own is not None:
             batch = batch.take(pa.array(own))
-        times = self._times(batch, first_row)
+        names = Rows(first_row, own, self.row_numbers)
+        times = self._times(batch, names)
         everyone = self.plan.position_sensitive
         # consumption across keys must know how far each key has come, so no event is dropped
         keep_all = everyone and not self.grouped
         places, classes = self.letters.classify(batch, self.known, keep_all=keep_all)
         keys = self._keys(batch, None if everyone else places)
         order = self.substreams.check_order
-        order("time", self.plan.stream.time, times, keys, places, first_row)
+        order("time", self.plan.stream.time, times, keys, places, names)
         positions = self._positions(keys, places, everyone, first_row)
         if everyone:
             keys = keys[places]
         if not len(places):
             return None
-        measures, floors = self.clock.read(batch, places, positions, first_row)
+        measures, floors = self.clock.read(batch, places, positions, names)
         if self.clock.path not in (None, (self.plan.stream.time,)):
             column = ".".join(self.clock.path or ())
-            order("window", column, measures, keys, None, first_row)
+            order("window", column, measures, keys, None, names.at(places))
         whole = places if own is None else own[places]
         rows = first_row + whole
         if self.row_numbers is not None:
@@ -206,12 +207,12 @@ class Front:
         wanted = pc.is_in(column, pa.array(self.plan.query.streams, pa.string()))
         return np.flatnonzero(wanted.to_numpy(zero_copy_only=False))
 
-    def _times(self, batch: pa.RecordBatch, first_row: int) -> Ints:
+    def _times(self, batch: pa.RecordBatch, names: Rows) -> Ints:
         name = self.plan.stream.time
         if name is None:
             return NO_INTS
         what = f"the time column {name!r}"
-        return as_integers(read(batch, (name,), "the time column"), what, first_row)
+        return as_integers(read(batch, (name,), "the time column"), what, names)
 
     def _keys(self, batch: pa.RecordBatch, places: Ints | None) -> Codes:
         """Key codes of the given rows, or of all."""

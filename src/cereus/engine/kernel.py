@@ -1219,9 +1219,15 @@ class Kernel:
                 self.wide[live, 0] = self.wide[n, 0]
                 self.wide[live, 1] = self.wide[n, 1]
                 self.thin[live, 4] = moved[self.thin[n, 4]]
-                self.thin[live, 5] = moved[self.thin[n, 5]]
-                self.thin[live, 6] = moved[self.thin[n, 6]]
-                self.thin[live, 7] = self.thin[n, 7]
+                # what was cut off may have been the higher side
+                left: cython.int = moved[self.thin[n, 5]]
+                right: cython.int = moved[self.thin[n, 6]]
+                if self._rank(left) < self._rank(right):
+                    left, right = right, left
+                label: cython.int = self.thin[n, 7] >> 8
+                self.thin[live, 5] = left
+                self.thin[live, 6] = right
+                self.thin[live, 7] = label * 256 + 1 + self._rank(right)
                 live += 1
         if self.loaded:
             for c in range(self.made):

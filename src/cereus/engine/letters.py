@@ -282,13 +282,11 @@ def string_codes(column: pa.Array, words: codes.Words) -> npt.NDArray[np.uint16]
     """The code of every value of a string column; null has the code after the last word."""
     null = np.uint16(len(words.words) + 1)
     if pa.types.is_dictionary(column.type):
-        entries: npt.NDArray[np.uint16] = np.append(string_codes(column.dictionary, words), null)
-        places = (
-            column.indices.fill_null(len(column.dictionary))
-            if column.null_count
-            else column.indices
-        )
+        entries = np.append(string_codes(column.dictionary, words), null)
+        places = column.indices.fill_null(0) if column.null_count else column.indices
         coded: npt.NDArray[np.uint16] = entries[places.to_numpy(zero_copy_only=False)]
+        if column.null_count:
+            coded[column.is_null().to_numpy(zero_copy_only=False)] = null
         return coded
     if pa.types.is_string_view(column.type):
         column = column.cast(pa.string())

@@ -6,6 +6,7 @@ pickled; reading accepts those classes, arrays and Arrow data, and nothing else.
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import io
 import pickle
@@ -16,23 +17,36 @@ import pyarrow as pa
 from cereus.errors import SnapshotError
 
 MAGIC = b"cereus-snapshot-1\n"
+DIGEST = hashlib.sha256().digest_size
 ALLOWED_MODULES = ("cereus.automata.", "cereus.engine.front", "cereus.reactive.", "numpy")
 ALLOWED_BUILTINS = ("frozenset", "set", "slice", "complex", "bytearray")
 
 
 def dump(header: dict[str, Any], state: dict[str, Any]) -> bytes:
     buffer = io.BytesIO()
-    buffer.write(MAGIC)
     _Pickler(buffer, protocol=5).dump((header, state))
-    return buffer.getvalue()
+    return MAGIC + sealed(buffer.getvalue())
+
+
+def sealed(data: bytes) -> bytes:
+    """Bytes with their digest before them: state that was damaged must not reach the kernel."""
+    return hashlib.sha256(data).digest() + data
+
+
+def unsealed(data: bytes) -> bytes:
+    digest, rest = data[:DIGEST], data[DIGEST:]
+    if hashlib.sha256(rest).digest() != digest:
+        raise SnapshotError("these bytes are not a snapshot, or it was damaged")
+    return rest
 
 
 def load(snapshot: bytes, expected: dict[str, Any]) -> dict[str, Any]:
     """The state in a snapshot, if its header says that it belongs to this plan."""
     if not snapshot.startswith(MAGIC):
         raise SnapshotError("these bytes are not a snapshot of this version of Cereus")
+    data = unsealed(snapshot[len(MAGIC) :])
     try:
-        header, state = _Unpickler(io.BytesIO(snapshot[len(MAGIC) :])).load()
+        header, state = _Unpickler(io.BytesIO(data)).load()
     except SnapshotError:
         raise
     except Exception as error:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cereus.engine import codes
-from cereus.engine.columns import read
+from cereus.engine.columns import Rows, read
 from cereus.engine.keys import KeyIndex
 from cereus.errors import DataError, did_you_mean
 
@@ -58,7 +58,7 @@ class Substreams:
         values: Ints,
         keys: Codes,
         places: Ints | None,
-        first_row: int,
+        rows: Rows,
     ) -> None:
         """Time must not go backwards inside a key: it would multiply matches silently.
 
@@ -79,10 +79,11 @@ class Substreams:
             else:
                 row = codes.first_backward(keys, own, latest)
         if row >= 0:
-            place = row if places is None or len(keys) == len(values) else int(places[row])
+            of_all = not self.paths or len(keys) == len(values)
+            place = row if places is None or of_all else int(places[row])
             where = f" in {self.index.describe(int(keys[row]))}" if self.paths else ""
             raise DataError(
-                f"{column!r} goes backwards at row {first_row + place}{where}",
+                f"{column!r} goes backwards at row {rows.name(place)}{where}",
                 hint=f"sort the events by {column!r} first, or run with sort=True",
             )
 
@@ -116,4 +117,11 @@ def key_field(schema: pa.Schema, path: tuple[str, ...]) -> pa.Field:
             hint=did_you_mean(path[0], schema.names),
         )
     kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+    if pa.types.is_nested(kind):
+        raise DataError(
+            f"the key column {'.'.join(path)!r} has the type {kind}, which cannot be a key",
+            hint=f"name one of its fields: {'.'.join(path)}.…"
+            if pa.types.is_struct(kind)
+            else None,
+        )
     return pa.field(".".join(path), kind)

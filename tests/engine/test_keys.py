@@ -1,0 +1,87 @@
+"""Keys as codes that last: any column type, nulls, NaN, several columns, many batches."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import cereus
+from cereus import CereusError
+from cereus.engine.keys import KeyIndex
+
+keys = st.tuples(
+    st.sampled_from(["u", "v", "", "größe", None]), st.sampled_from([0, 1, -(2**60), None])
+)
+FIELDS = [pa.field("s", pa.string()), pa.field("n", pa.int64())]
+
+
+def encode(index: KeyIndex, batch: list[tuple[Any, ...]]) -> list[int]:
+    columns = [
+        pa.array([key[place] for key in batch], field.type)
+        for place, field in enumerate(index.fields)
+    ]
+    codes: list[int] = index.encode(columns).tolist()
+    return codes
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.lists(keys, min_size=1, max_size=8), max_size=5), st.integers(1, 2))
+def test_equal_keys_have_equal_codes_across_batches_and_snapshots(
+    batches: list[list[tuple[Any, ...]]], width: int
+) -> None:
+    index = KeyIndex(FIELDS[:width])
+    known: dict[tuple[Any, ...], int] = {}
+    for batch in batches:
+        batch = [key[:width] for key in batch]
+        for key, code in zip(batch, encode(index, batch), strict=True):
+            assert known.setdefault(key, code) == code
+        assert sorted(known.values()) == list(range(len(index)))
+        restored = KeyIndex(FIELDS[:width])
+        restored.restore(index.save())
+        index = restored
+    shown = zip(*(column.to_pylist() for column in index.values()), strict=True)
+    assert {key: code for code, key in enumerate(shown)} == known
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pa.array([1.5, math.nan, None, 1.5, math.nan], pa.float64()),
+        pa.array([True, False, None, True, False]),
+        pa.array(["a", "b", None, "a", "b"], pa.large_string()),
+        pa.array(["a", "b", None, "a", "b"]).dictionary_encode(),
+        pa.array([1, 2, None, 1, 2], pa.timestamp("us")),
+        pa.DictionaryArray.from_arrays(pa.array([0, 1, None, 2, 3]), pa.array([*"abab"])),
+    ],
+    ids=["float", "bool", "large", "dictionary", "time", "doubled"],
+)
+def test_every_type_of_key(column: pa.Array) -> None:
+    index = KeyIndex([pa.field("k", column.type)])
+    assert index.encode([column]).tolist() == [0, 1, 2, 0, 1]
+    assert index.encode([column.slice(1)]).tolist() == [1, 2, 0, 1]
+    assert len(index) == 3
+
+
+def test_a_stream_without_keys_is_one() -> None:
+    index = KeyIndex([])
+    assert len(index) == 1
+    assert index.describe(0) == "the stream"
+
+
+def test_a_key_in_words() -> None:
+    index = KeyIndex(FIELDS)
+    encode(index, [("u", 1), (None, 2)])
+    assert index.describe(1) == "s=None, n=2"
+
+
+def test_a_struct_is_no_key_but_its_fields_are() -> None:
+    events = pa.table({"type": ["A", "A"], "k": [{"x": 1}, {"x": 2}]})
+    with pytest.raises(CereusError, match=r"cannot be a key(.|\n)*k\.…"):
+        cereus.compile("SELECT * WHERE A PARTITION BY k").run(events)
+    found = cereus.compile("SELECT * WHERE A ; A PARTITION BY k.x").run(events)
+    assert len(found) == 0
