@@ -44,7 +44,7 @@ def test_a_rise_is_decided_by_one_register() -> None:
         "  s1  holds r0\n"
         "      any event: stays\n"
         "      t1: marks B, b if r0 < price → s2\n"
-        "  s2  accepts, holds r0"
+        "  s2  accepts"
     )
     assert "one per state and distinct value of a.price in the window" in said["memory"]
     assert FOUND_ONCE in said["matches"]

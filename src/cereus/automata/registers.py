@@ -59,6 +59,8 @@ class Compared(Automaton):
 
     def slots(self, state: Any) -> Slots:
         inner, status = state
+        if not self.body.goes_on(inner):
+            return self.body.slots(inner)  # nothing will be read any more
         own = frozenset(self._slot(place) for place in (0, 1) if status[place] == SET)
         return own | self.body.slots(inner)
 
