@@ -125,7 +125,7 @@ class Clock:
     ) -> tuple[Ints, Ints]:
         """Measures and floors of the rows at some places of a batch."""
         if self.path is None:
-            return positions, positions - int(self.span)
+            return positions, _no_further_back(positions, int(self.span))
         what = f"the window's column {'.'.join(self.path)!r}"
         column = read(batch, self.path, "the window's column")
         if len(places) < len(column):
@@ -134,7 +134,13 @@ class Clock:
         if pa.types.is_floating(column.type) or pa.types.is_decimal(column.type):
             values = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
             return measures, float_floors(values, self.span)
-        return measures, measures - int(self.span)
+        return measures, _no_further_back(measures, int(self.span))
+
+
+def _no_further_back(measures: Ints, span: int) -> Ints:
+    """How far back a window reaches; a long one ends at the smallest number there is."""
+    smallest = np.iinfo(np.int64).min
+    return np.maximum(measures, smallest + span) - span
 
 
 def float_floors(ends: Floats, span: float) -> Ints:
