@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -125,6 +126,7 @@ class Front:
         )
         self.compared = ComparedColumns(plan.columns_compared)
         self.known: dict[int, int] = {}
+        self.lock = threading.Lock()
         self.substreams = Substreams(plan.keys, schema, ("time", "window"))
         self.row = 0
         self.seen: Ints = np.zeros(1, np.int64)
@@ -152,7 +154,8 @@ class Front:
         everyone = self.plan.position_sensitive
         # consumption across keys must know how far each key has come, so no event is dropped
         keep_all = everyone and not self.grouped
-        places, classes = self.letters.classify(batch, self.known, keep_all=keep_all)
+        with self.lock:
+            places, classes = self.letters.classify(batch, self.known, keep_all=keep_all)
         keys = self._keys(batch, None if everyone else places)
         order = self.substreams.check_order
         order("time", self.plan.stream.time, times, keys, places, names)

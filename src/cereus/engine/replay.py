@@ -167,11 +167,12 @@ class ReplayRunner(Runner):
 
     def tidy(self, *, at: int | None = None) -> None:
         """Events stay as long as a window can begin at them."""
-        if len(self.history) >= (runner.TIDY_AT if at is None else at):
+        if len(self.history) >= (self.tidy_at if at is None else at):
             self.kernel.sweep()
             oldest = self._oldest_needed()
             self.history.forget_before(oldest)
             self.batches = [b for b in self.batches if b.base + len(b) > oldest]
+            self.tidy_at = max(runner.TIDY_AT, 2 * len(self.history))
 
     def _oldest_needed(self) -> int:
         """The first ordinal that some key's next window may still hold."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -209,11 +210,15 @@ class LabelCodes:
 
 @dataclass(frozen=True)
 class Learned:
-    """What runs of one plan find out about its automaton, for the next run to know already."""
+    """What runs of one plan find out about its automaton, for the next run to know already.
+
+    Runs may be in several threads: who adds to it holds the lock.
+    """
 
     labels: LabelCodes
     table: TransitionTable
     letters: dict[int, int]
+    lock: threading.Lock = field(default_factory=threading.Lock)
 
     @classmethod
     def nothing(cls, plan: Plan, limits: Limits) -> Learned:
@@ -247,6 +252,7 @@ class Runner:
         self._use(learned or Learned.nothing(plan, self.limits))
         self.kernel = self._new_kernel()
         self.history = History()
+        self.tidy_at = TIDY_AT
         self.history_of_batch = 0
         self.shed: list[str] = []
         # rows that were put in order do not sort by their numbers; ordinals always do
@@ -257,6 +263,7 @@ class Runner:
 
     def _use(self, learned: Learned) -> None:
         self.labels, self.table, self.front.known = learned.labels, learned.table, learned.letters
+        self.lock = self.front.lock = learned.lock
 
     def _new_kernel(self) -> Kernel:
         return Kernel(self.table, Options.of(self.plan, self.limits))
@@ -315,8 +322,8 @@ class Runner:
             self.kernel.begin_others_anew(key)
 
     def _run(self, events: Events) -> Iterator[Found]:
-        self._know_letters(events)
-        self.kernel.load_table()
+        with self.lock:
+            self._know_letters(events)
         history = self.history
         events.known_from, events.known_floors = history.first, history.floors
         events.shown = history.rows
@@ -335,7 +342,9 @@ class Runner:
         while True:
             chunk = self._chunks.free()
             kernel.use_chunk(chunk)
-            state = kernel.run()
+            with self.lock:
+                kernel.load_table()  # another run may have added to it since the last turn
+                state = kernel.run()
             kernel.let_go()
             if kernel.match_count:
                 yield _found(chunk, kernel, ordinals)
@@ -396,10 +405,11 @@ class Runner:
 
     def tidy(self, *, at: int | None = None) -> None:
         """Forget events that no partial match refers to, once it is worth the work."""
-        if len(self.history) >= (TIDY_AT if at is None else at):
+        if len(self.history) >= (self.tidy_at if at is None else at):
             self.kernel.sweep()
             oldest = self.kernel.oldest()
             self.history.forget_before(self.history.next_ordinal if oldest is None else oldest)
+            self.tidy_at = max(TIDY_AT, 2 * len(self.history))
 
 
 def _found(chunk: Chunk, kernel: Kernel, ordinals: Ints | None) -> Found:
