@@ -19,7 +19,12 @@ from cereus.errors import SnapshotError
 MAGIC = b"cereus-snapshot-1\n"
 DIGEST = hashlib.sha256().digest_size
 ALLOWED_MODULES = ("cereus.automata.", "cereus.engine.front", "cereus.reactive.", "numpy")
-ALLOWED_BUILTINS = ("frozenset", "set", "slice", "complex", "bytearray")
+ALLOWED = {
+    "builtins": ("frozenset", "set", "slice", "complex", "bytearray"),
+    # values of events that states remember
+    "datetime": ("date", "datetime", "time", "timedelta", "timezone"),
+    "decimal": ("Decimal",),
+}
 
 
 def dump(header: dict[str, Any], state: dict[str, Any]) -> bytes:
@@ -73,7 +78,7 @@ class _Pickler(pickle.Pickler):
 
 class _Unpickler(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
-        known = module == "builtins" and name in ALLOWED_BUILTINS
+        known = name in ALLOWED.get(module, ())
         if known or module == __name__ or module.startswith(ALLOWED_MODULES):
             return getattr(importlib.import_module(module), name)
         raise SnapshotError(f"the snapshot holds something unexpected: {module}.{name}")
