@@ -143,7 +143,7 @@ class TransitionTable:
             JointMove(code, checks, updates, frozenset(states))
             for (code, checks, updates, _), states in together.items()
         ]
-        return sorted(moves, key=lambda move: move[:3])
+        return sorted(moves, key=_in_order)
 
     def _written(self, state: int, move: JointMove) -> tuple[int, int, int, int]:
         """A move as the kernel reads it."""
@@ -226,6 +226,12 @@ class TransitionTable:
         self.gap_to = np.concatenate([self.gap_to, np.full(old, UNKNOWN, np.int32)])
         self.gap_copy = np.concatenate([self.gap_copy, np.full(old, -1, np.int32)])
         self.slot_counts = np.concatenate([self.slot_counts, np.zeros(old, np.int32)])
+
+
+def _in_order(move: JointMove) -> tuple[Any, ...]:
+    """Moves are numbered alike in every process. A check without a slot comes first."""
+    checks = [(c.op, c.slot is not None, c.slot or (), c.column, c.other) for c in move.checks]
+    return move.code, checks, move.updates
 
 
 def _both_possible(first: JointMove, second: JointMove) -> bool:
