@@ -124,13 +124,14 @@ class Query:
         """How many matches there are in all. They are counted without being listed wherever the
         pattern allows it; past 2**53 the answer is the nearest float."""
         counting = self.compiled.counting()
+        events = source(data, self.stream, sort=sort)  # once: it may be read twice
         if counting is not None:
             # a pattern may show itself as ambiguous while it runs: then it must be listed
             with suppress(AmbiguousCount):
-                rows = Query(counting).batches(data, sort=sort)
+                rows = Query(counting).batches(events)
                 total = sum(float(pc.sum(batch.column("count")).as_py()) for batch in rows)
                 return int(total) if total <= EXACT else total
-        return int(sum(batch.num_rows for batch in self.batches(data, sort=sort)))
+        return int(sum(batch.num_rows for batch in self.batches(events)))
 
     def _start(
         self, events: Source, progress: Progress | None

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import random
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from datetime import date, datetime
+from decimal import Decimal
+
+import pyarrow as pa
 import pytest
 
 import cereus
@@ -94,3 +101,60 @@ def test_sorting_by_a_column_that_is_not_there_names_the_nearest() -> None:
     query = cereus.compile("SELECT * WHERE A", stream=Stream(time="tim"))
     with pytest.raises(CereusError, match="time"):
         query.run({"type": ["A"], "time": [1]}, sort=True)
+
+
+def test_a_window_over_numbers_below_zero_keeps_its_matches() -> None:
+    events = spelled("A B C", w="-9 -8 -7")
+    assert positions("SELECT * WHERE A ; B ; NOT(A) WITHIN 3 [w]", events) == [[0, 1]]
+
+
+def test_a_window_longer_than_all_numbers_keeps_everything() -> None:
+    events = spelled("A B", x="-5 -4")
+    assert positions(f"SELECT * WHERE A ; B WITHIN {2**63 - 1} [x]", events) == [[0, 1]]
+
+
+def test_moves_with_and_without_a_remembered_value_have_an_order() -> None:
+    inner = "(A AS b FILTER A.x = b.x FILTER b[s IN ('u', 'w')] OR A[x = 0] FILTER b.s != A.s)"
+    events = spelled("A A A", x="0 0 1", s="u w u")
+    assert positions(f"SELECT * WHERE A+ ; {inner} FILTER A.x = b.x", events) == []
+
+
+def test_what_can_be_read_once_is_counted_like_a_table() -> None:
+    text = (
+        "SELECT * FROM S WHERE (A AS a ; B AS b FILTER a.x < b.x)"
+        " OR (A AS a ; B AS b FILTER a.y < b.y)"
+    )
+    query = cereus.compile(text, stream=Stream(type="type"))
+    events = pa.table({"type": ["A", "B"], "x": [1, 2], "y": [1, 2]})
+    assert query.count(events) == query.count(events.to_reader()) == len(query.run(events)) == 1
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        pa.array([datetime(2020, 1, 1), datetime(2020, 1, 2)]),
+        pa.array([date(2020, 1, 1), date(2020, 1, 2)]),
+        pa.array([Decimal("1.0"), Decimal("2.0")]),
+    ],
+)
+def test_a_snapshot_takes_up_times_and_decimals_that_states_remember(values: pa.Array) -> None:
+    text = "SELECT NEXT * FROM S WHERE A AS a ; B AS b FILTER a.v < b.v WITHIN 9 EVENTS"
+    query = cereus.compile(text, stream=Stream(type="type"))
+    events = pa.table({"type": ["A", "B"], "v": values})
+    recognizer = query.recognizer()
+    recognizer.push(events.slice(0, 1))
+    assert len(query.restore(recognizer.snapshot()).push(events.slice(1))) == 1
+
+
+def test_runs_of_one_query_in_several_threads_do_not_mix() -> None:
+    text = "SELECT * FROM S WHERE (A ALL (B UNLESS D)) ; (C ALL (E UNLESS H)) WITHIN 12 EVENTS"
+    drawn = random.Random(1).choices("ABCDEFGH", k=900)
+    parts = [pa.table({"type": drawn[at : at + 150]}) for at in range(0, 900, 150)]
+    alone = [len(cereus.compile(text, stream=Stream(type="type")).run(part)) for part in parts]
+    query, interval = cereus.compile(text, stream=Stream(type="type")), sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        with ThreadPoolExecutor(len(parts)) as pool:
+            assert list(pool.map(lambda part: len(query.run(part)), parts)) == alone
+    finally:
+        sys.setswitchinterval(interval)
