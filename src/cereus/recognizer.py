@@ -42,9 +42,7 @@ class Recognizer:
         """Read events; the matches that they complete."""
         if self._finished:
             raise CereusError("this recognizer is finished", hint="make a new one: q.recognizer()")
-        if isinstance(events, list):
-            events = pa.Table.from_pylist(events, schema=self._schema)
-        table = to_table(events)
+        table = to_table(events, self._schema)
         executor = self._executor or self._open(table.schema)
         if table.schema != self._schema:
             table = self._fitted(table)

@@ -21,6 +21,9 @@ STREAM_COLUMN = "__stream"
 SUFFIXES = {".parquet": "parquet", ".csv": "csv", ".json": "json", ".jsonl": "json",
             ".ndjson": "json", ".arrow": "ipc", ".feather": "ipc", ".orc": "orc"}  # fmt: skip
 
+UNREADABLE = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError)
+"""What Arrow raises when data is not what it seems."""
+
 
 @dataclass(frozen=True)
 class Source:
@@ -58,7 +61,7 @@ class Source:
         assert self.dataset is not None
         try:
             yield from self.dataset.to_batches(columns=columns, **_scanning(self.dataset))
-        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+        except UNREADABLE as error:
             raise DataError(f"cannot read the events: {error}") from None
 
     def take(self, rows: pa.Array) -> pa.Table:
@@ -85,9 +88,7 @@ def source(data: Any, stream: Stream, *, sort: bool = False) -> Source:
         return Source(table.schema, table)
     if stream.time is None:
         raise DataError("sort=True needs a time column", hint='say Stream(time="…")')
-    if stream.time not in table.column_names:
-        hint = did_you_mean(stream.time, table.column_names)
-        raise DataError(f"the time column {stream.time!r} is not in the events", hint=hint)
+    _need_time(table, stream.time)
     order = pc.sort_indices(table.column(stream.time))
     # sort_indices is stable, so events of one time keep their order
     return Source(
@@ -98,8 +99,17 @@ def source(data: Any, stream: Stream, *, sort: bool = False) -> Source:
     )
 
 
-def to_table(data: Any) -> pa.Table:
-    """Any table-like object as an Arrow table, without copying where that is possible."""
+def to_table(data: Any, schema: pa.Schema | None = None) -> pa.Table:
+    """Any table-like object as an Arrow table, without copying where that is possible.
+
+    `schema` is for lists of dicts, which do not have one."""
+    try:
+        return _table(data, schema)
+    except UNREADABLE as error:
+        raise DataError(f"cannot read the events: {error}") from None
+
+
+def _table(data: Any, schema: pa.Schema | None) -> pa.Table:
     if isinstance(data, pa.Table):
         return data
     if isinstance(data, pa.RecordBatch):
@@ -107,7 +117,7 @@ def to_table(data: Any) -> pa.Table:
     if _is_path(data):
         return _dataset(data).to_table()
     if isinstance(data, list):
-        return pa.Table.from_pylist(data)
+        return pa.Table.from_pylist(data, schema=schema)
     if hasattr(data, "__arrow_c_stream__"):
         return pa.table(data)
     if hasattr(data, "__arrow_c_array__"):
@@ -140,7 +150,7 @@ def _dataset(data: str | Path | list[Any]) -> ds.Dataset:
     try:
         sources = [str(path) for path in paths]
         return ds.dataset(sources[0] if len(sources) == 1 else sources, format=kind)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+    except (*UNREADABLE, IsADirectoryError) as error:
         raise DataError(f"cannot read {str(paths[0])!r} as {kind}: {error}") from None
 
 
@@ -179,7 +189,17 @@ def _merged(parts: dict[str, pa.Table], stream: Stream) -> pa.Table:
         part.append_column(stream.stream, pa.array([name] * part.num_rows, pa.string()))
         for name, part in parts.items()
     ]
-    table = pa.concat_tables(named, promote_options="default")
+    try:
+        table = pa.concat_tables(named, promote_options="default")
+    except UNREADABLE as error:
+        raise DataError(f"the streams cannot be put together: {error}") from None
     if stream.time is None:
         return table
+    _need_time(table, stream.time)
     return table.take(pc.sort_indices(table.column(stream.time)))
+
+
+def _need_time(table: pa.Table, time: str) -> None:
+    if time not in table.column_names:
+        hint = did_you_mean(time, table.column_names)
+        raise DataError(f"the time column {time!r} is not in the events", hint=hint)
