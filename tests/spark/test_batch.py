@@ -58,14 +58,16 @@ def on_spark(df: DataFrame, query: cereus.Query, **options: Any) -> Counter[Any]
 
 
 @pytest.fixture(scope="module")
-def all_found(frame: DataFrame) -> Found:
-    """The matches of all queries, by one job."""
+def all_found(spark: SparkSession, frame: DataFrame) -> Iterator[Found]:
+    """The matches of all queries, by one job, whose many plans would take long to compile."""
+    spark.conf.set("spark.sql.codegen.wholeStage", "false")
     parts = []
     for number, text in enumerate(QUERIES):
         query = compiled(text)
         found = cs.match(frame, query, columns=["id"], tie="id", parallelism=2)
         parts.append(comparable(found, query, number))
-    return multisets(reduce(lambda one, other: one.union(other), parts).toArrow())
+    yield multisets(reduce(lambda one, other: one.union(other), parts).toArrow())
+    spark.conf.unset("spark.sql.codegen.wholeStage")
 
 
 @pytest.mark.parametrize("number", range(len(QUERIES)), ids=QUERIES)
@@ -122,9 +124,12 @@ def test_several_tasks_match_one_stream(frame: DataFrame) -> None:
     assert found.select(F.spark_partition_id()).distinct().count() > 1
 
 
-def test_long_keys_are_split_when_told_to(frame: DataFrame, events: pa.Table) -> None:
+@pytest.mark.parametrize("split", ["12 seconds", True])
+def test_long_keys_are_split_when_told_to(
+    frame: DataFrame, events: pa.Table, split: str | bool
+) -> None:
     query = compiled("SELECT NEXT * WHERE A ; B+ ; C PARTITION BY k WITHIN 10 seconds")
-    assert on_spark(frame, query, split="12 seconds", parallelism=4) == locally(events, query)
+    assert on_spark(frame, query, split=split, parallelism=4) == locally(events, query)
 
 
 @pytest.mark.parametrize(

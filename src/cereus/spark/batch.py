@@ -200,7 +200,7 @@ def match(
     parallelism  how many tasks match (Spark's own choice for shuffles)
     split        the length of the slices of time that are matched in parallel, "1 hour". Without
                  it, streams without keys are cut into slices of eight windows where the pattern
-                 allows it, and keys are not cut; False never cuts
+                 allows it, and keys are not cut; True cuts keys as well, False never cuts
     push_down    False keeps events that cannot matter until the engine drops them
 
     Names and types are checked here. What only the values show (a null time) is raised by the
