@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import sys
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date, datetime
 from decimal import Decimal
@@ -14,6 +15,7 @@ import pytest
 import cereus
 from cereus import CereusError, Stream
 
+from . import strategies
 from .harness import answer, positions, spelled
 
 
@@ -158,3 +160,21 @@ def test_runs_of_one_query_in_several_threads_do_not_mix() -> None:
             assert list(pool.map(lambda part: len(query.run(part)), parts)) == alone
     finally:
         sys.setswitchinterval(interval)
+
+
+def test_a_heap_is_never_hung_below_an_older_node() -> None:
+    """A node made while an event was read, added to a heap melded a moment later, pointed to a
+    younger node; the next sweep then mistook a mark for a place, and a match came twice."""
+    text = "SELECT * WHERE START(C ; NOT(A)) ALL * WITHIN 2 EVENTS"
+    letters = "C A B C A A C C A C B B B B D A B A C D C A D"
+    events = strategies.table(
+        [dict.fromkeys(strategies.SCHEMA.names) | event for event in spelled(letters)]
+    )
+    query = cereus.compile(text, stream=cereus.Stream(time="t", unit="s"))
+    whole = Counter(tuple(row["positions"]) for row in query.run(events))
+    recognizer = query.recognizer()
+    swept: Counter[tuple[int, ...]] = Counter()
+    for at in range(events.num_rows):
+        swept.update(tuple(row["positions"]) for row in recognizer.push(events.slice(at, 1)))
+        recognizer = query.restore(recognizer.snapshot())
+    assert swept == whole

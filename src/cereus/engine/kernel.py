@@ -308,7 +308,8 @@ class Kernel:
         """The heap with a node added that nothing points to yet."""
         if heap == 0 or self.wide[heap, 1] < self.bound:
             return n
-        if self.wide[n, 1] >= self.wide[heap, 1]:
+        # a meld just before may have made a head younger than the node (invariant 2)
+        if self.wide[n, 1] >= self.wide[heap, 1] and n > heap:
             self.thin[n, 5] = heap
             return n
         return self._meld(heap, n)
