@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from cereus.engine.executor import Executor
 from cereus.engine.snapshot import sealed, unsealed
-from cereus.errors import CereusError, DataError
+from cereus.errors import CereusError, DataError, LimitError
 from cereus.matches import Matches
 from cereus.sources import Source, to_table
 
@@ -48,7 +48,11 @@ class Recognizer:
             table = self._fitted(table)
         found: list[pa.RecordBatch] = []
         for batch in table.combine_chunks().to_batches():
-            found.extend(executor.push(batch))
+            try:
+                found.extend(executor.push(batch))
+            except LimitError:
+                self._finished = True  # it stopped half-way through the batch
+                raise
         return self._matches(found)
 
     def _fitted(self, table: pa.Table) -> pa.Table:

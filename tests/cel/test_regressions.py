@@ -178,3 +178,24 @@ def test_a_heap_is_never_hung_below_an_older_node() -> None:
         swept.update(tuple(row["positions"]) for row in recognizer.push(events.slice(at, 1)))
         recognizer = query.restore(recognizer.snapshot())
     assert swept == whole
+
+
+def test_a_refused_batch_leaves_no_trace() -> None:
+    """Time went backwards in a batch; what came before it still counts, the batch does not."""
+    query = cereus.compile("SELECT * WHERE A ; B", stream=Stream(time="t", unit="s"))
+    recognizer = query.recognizer()
+    recognizer.push(pa.table({"type": ["A"], "t": [10]}))
+    for late in (["A"], [5]), (["B"], [7]):
+        with pytest.raises(CereusError, match="goes backwards at row 1"):
+            recognizer.push(pa.table(dict(zip(("type", "t"), late, strict=True))))
+    (match,) = recognizer.push(pa.table({"type": ["B"], "t": [11]}))
+    assert match["positions"] == [0, 1]
+
+
+def test_after_a_limit_a_recognizer_goes_no_further() -> None:
+    query = cereus.compile("SELECT * WHERE A ; B", limits=cereus.Limits(matches_per_event=1))
+    recognizer = query.recognizer()
+    with pytest.raises(CereusError, match="more than 1 matches end at row 2"):
+        recognizer.push(pa.table({"type": ["A", "A", "B"]}))
+    with pytest.raises(CereusError, match="finished"):
+        recognizer.push(pa.table({"type": ["B"]}))

@@ -18,7 +18,8 @@ from cereus.engine.compared import ComparedColumns
 from cereus.engine.keys import KeyIndex
 from cereus.engine.letters import Letters, letters_of
 from cereus.engine.shared import LettersView
-from cereus.engine.substreams import Codes, Ints, Substreams, longer
+from cereus.engine.substreams import NEVER, Codes, Ints, Substreams, longer
+from cereus.errors import CereusError
 from cereus.lang import cel
 from cereus.plan.plan import Plan
 
@@ -143,7 +144,22 @@ class Front:
         return self.substreams.index
 
     def read(self, batch: pa.RecordBatch) -> Events | None:
-        """The events of a batch that can matter, or None when there are none."""
+        """The events of a batch that can matter, or None when there are none.
+
+        A batch that is refused leaves no trace: the next one is read as if it had not come.
+        """
+        row, seen = self.row, self.seen.copy()
+        latest = {name: values.copy() for name, values in self.substreams.latest.items()}
+        try:
+            return self._read(batch)
+        except CereusError:
+            self.row, self.seen = row, seen
+            for name, values in latest.items():
+                self.substreams.latest[name][: len(values)] = values
+                self.substreams.latest[name][len(values) :] = NEVER
+            raise
+
+    def _read(self, batch: pa.RecordBatch) -> Events | None:
         first_row = self.row
         self.row += batch.num_rows
         own = self._own_rows(batch)
