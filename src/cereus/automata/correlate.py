@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property
 from itertools import product
 from typing import Any, NamedTuple
@@ -64,7 +65,7 @@ class Totals(NamedTuple):
             return self._replace(first=first, last=None, events=self.events + 1)
         return Totals(
             self.known + 1,
-            value if self.sum is None else self.sum + value,
+            _sum(self.sum, value),
             value if self.min is None else min(self.min, value),
             value if self.max is None else max(self.max, value),
             first,
@@ -76,6 +77,13 @@ class Totals(NamedTuple):
         if function == "avg":
             return None if self.sum is None else self.sum / self.known
         return self.known if function == "count" else getattr(self, function)
+
+
+def _sum(so_far: Any, value: Any) -> Any:
+    """Only numbers have a sum; times and texts are kept for min, max, first and last alone."""
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+        return None
+    return value if so_far is None else so_far + value
 
 
 class Memory(NamedTuple):

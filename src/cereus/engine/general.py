@@ -3,7 +3,7 @@
 Such an automaton (`automata.correlate`) has no end of states and letters, so neither is numbered
 for good: classes are numbered per piece of the stream, and states that no configuration is in are
 forgotten when there are many. Everything else is the ordinary kernel. It is slower than the
-registers of `engine.registers`, and takes whatever they cannot.
+registers of `automata.registers`, and takes whatever they cannot.
 """
 
 from __future__ import annotations
