@@ -199,3 +199,10 @@ def test_after_a_limit_a_recognizer_goes_no_further() -> None:
         recognizer.push(pa.table({"type": ["A", "A", "B"]}))
     with pytest.raises(CereusError, match="finished"):
         recognizer.push(pa.table({"type": ["B"]}))
+
+
+def test_a_window_on_negative_numbers() -> None:
+    """As integers they lie below what once stood for "no bound"."""
+    events = spelled("A B C", w="-640 -639 -638")
+    assert positions("SELECT * WHERE A ; B WITHIN 1 [w]", events) == [[0, 1]]
+    assert positions("SELECT * WHERE A ; B ; NOT(A) WITHIN 1 [w]", events) == [[0, 1]]
