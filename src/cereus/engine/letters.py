@@ -86,12 +86,21 @@ class Letters:
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
         """The rows that can matter, and the class of each (numbered in `known`)."""
         index = self._index(batch)
+        if index is not None and self._by_codes_alone and not keep_all:
+            table = self.words[0].table ^ self.words[0].flip
+            rows = np.flatnonzero((table != 0)[index])
+            return rows, _numbered([table[index[rows]]], known)
         masks = [word.masks(batch, index) for word in self.words]
         if keep_all:
             rows = np.arange(batch.num_rows)
         else:
             rows = np.flatnonzero(reduce(np.bitwise_or, masks) if len(masks) > 1 else masks[0])
         return rows, _numbered([m[rows] for m in masks], known)
+
+    @property
+    def _by_codes_alone(self) -> bool:
+        """Whether the codes of a row decide all tests, so that masks are made only where set."""
+        return len(self.words) == 1 and not self.words[0].rest
 
     def _index(self, batch: pa.RecordBatch) -> npt.NDArray[np.uint16] | None:
         """Every row's combination of codes, as one number."""
