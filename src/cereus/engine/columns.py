@@ -139,8 +139,10 @@ class Clock:
 
 def _no_further_back(measures: Ints, span: int) -> Ints:
     """How far back a window reaches; a long one ends at the smallest number there is."""
-    smallest = np.iinfo(np.int64).min
-    return np.maximum(measures, smallest + span) - span
+    furthest = np.iinfo(np.int64).min + span
+    if len(measures) and measures.min() < furthest:
+        measures = np.maximum(measures, furthest)
+    return measures - span
 
 
 def float_floors(ends: Floats, span: float) -> Ints:
