@@ -32,7 +32,7 @@ def partitioned(window: str) -> str:
 
 QUERIES = {
     "3 names, 10 s": sequence(3, "10 seconds"),
-    "6 names, 10 s, at least 1": sequence(6, "2 seconds"),
+    "6 names, 2 s": sequence(6, "2 seconds"),
     "9 names, 2 s": sequence(9, "2 seconds"),
     "12 names, 2 s": sequence(12, "2 seconds"),
     "3 names, 1 s": sequence(3, "1 second"),
