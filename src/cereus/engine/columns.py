@@ -84,10 +84,10 @@ def sortable(values: Floats, what: str, rows: Rows) -> Ints:
     if np.isnan(values).any():
         row = int(np.flatnonzero(np.isnan(values))[0])
         raise DataError(f"{what} is not a number (NaN) in row {rows.name(row)}")
-    return _ordered(values)
+    return ordered(values)
 
 
-def _ordered(values: Floats) -> Ints:
+def ordered(values: Floats) -> Ints:
     """Floats as integers in the same order (`_floats` is the way back)."""
     bits = (values + 0.0).view(np.int64)  # + 0.0 makes -0.0 the same as 0.0
     return np.where(bits < 0, np.int64(-(2**63)) - bits - 1, bits)
@@ -150,15 +150,15 @@ def float_floors(ends: Floats, span: float) -> Ints:
 
     `end − span` may miss it by the rounding of either subtraction; then it is searched for.
     """
-    floors: Ints = _ordered(ends - span)
+    floors: Ints = ordered(ends - span)
 
     def inside(starts: Ints, ends: Floats) -> npt.NDArray[np.bool_]:
         return ends - _floats(starts) <= span
 
     with np.errstate(invalid="ignore", over="ignore"):
         wrong = np.flatnonzero(~inside(floors, ends) | inside(floors - 1, ends))
-        low = np.full(len(wrong), _ordered(np.array([-np.inf]))[0])
-        high = _ordered(ends[wrong])
+        low = np.full(len(wrong), ordered(np.array([-np.inf]))[0])
+        high = ordered(ends[wrong])
         while np.any(low < high):
             middle = (low & high) + ((low ^ high) >> 1)  # their sum may not fit
             found = inside(middle, ends[wrong])

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from cereus.engine.columns import ordered
 from cereus.engine.conditions import evaluate
 from cereus.plan.compare import Column
 
@@ -36,7 +37,7 @@ class ComparedColumns:
             found = self._codes(values)
         elif column.kind == "float":
             plain = values.cast(pa.float64()).fill_null(np.nan).to_numpy(zero_copy_only=False)
-            null, found = np.isnan(plain), _sortable(plain)
+            null, found = np.isnan(plain), ordered(plain)
         else:
             found = _whole(values)
         if null is not None and null.any():
@@ -60,9 +61,3 @@ def _whole(values: pa.Array) -> Ints:
     plain: Ints = values.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
     # the smallest number stands for NULL; the one after it is near enough
     return np.maximum(plain, NULL + 1)
-
-
-def _sortable(values: npt.NDArray[np.float64]) -> Ints:
-    """Floats as integers in the same order: their bits, mirrored below zero."""
-    bits = (values + 0.0).view(np.int64)
-    return np.where(bits < 0, np.int64(-(2**63)) - bits - 1, bits)

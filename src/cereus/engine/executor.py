@@ -54,9 +54,9 @@ class Executor(ABC):
         """The stream is over; what that completes."""
         return iter(())
 
+    @abstractmethod
     def forget(self) -> None:
         """No key of so far comes again: drop their state. For streams sorted by key."""
-        raise NotImplementedError(f"{type(self).__name__} cannot forget its keys")
 
     @property
     def shed(self) -> list[str]:
