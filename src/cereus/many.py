@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -26,6 +26,11 @@ def compile_many(
     limits: Limits | None = None,
 ) -> QuerySet:
     """Compile several queries over the same stream, by name (or numbered "0", "1", …)."""
+    if isinstance(texts, str) or not isinstance(texts, Mapping | Iterable):
+        raise CereusError(
+            f"several queries are needed, not a {type(texts).__name__}",
+            hint="give a list or a dict of query texts; for one there is cereus.compile",
+        )
     named = dict(texts) if isinstance(texts, Mapping) else {str(i): t for i, t in enumerate(texts)}
     if not named:
         raise CereusError("no query was given", hint="give a list or a dict of query texts")

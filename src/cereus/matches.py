@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import html
+import operator
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, SupportsIndex, overload
 
 import numpy as np
 import pyarrow as pa
@@ -41,8 +42,11 @@ class Matches:
 
     def head(self, most: int) -> Matches:
         """The first matches."""
-        first = self.table.slice(0, most).to_batches()
-        return Matches(self._schema, first, self._source, self._variables, self.shed)
+        return self._of(self.table.slice(0, most))
+
+    def _of(self, rows: pa.Table) -> Matches:
+        """Some of the matches."""
+        return Matches(self._schema, rows.to_batches(), self._source, self._variables, self.shed)
 
     def events(self) -> pa.Table:
         """One row per matched event: which match, which position, which selected variables,
@@ -82,7 +86,18 @@ class Matches:
         for batch in self._batches:
             yield from batch.to_pylist()
 
-    def __getitem__(self, place: int) -> dict[str, Any]:
+    @overload
+    def __getitem__(self, place: SupportsIndex) -> dict[str, Any]: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Matches: ...
+
+    def __getitem__(self, place: SupportsIndex | slice) -> dict[str, Any] | Matches:
+        """One match, or, for a slice, the matches in it."""
+        if isinstance(place, slice):
+            chosen = pa.array(range(*place.indices(len(self))), pa.int64())
+            return self._of(self.table.take(chosen))
+        place = operator.index(place)
         if not -len(self) <= place < len(self):
             raise IndexError(f"there are {len(self)} matches")
         row: dict[str, Any] = self.table.slice(place % len(self), 1).to_pylist()[0]

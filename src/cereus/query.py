@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,7 @@ from cereus.matches import Matches
 from cereus.plan.plan import Plan
 from cereus.plan.stream import Stream
 from cereus.recognizer import Recognizer
-from cereus.sources import Source, source
+from cereus.sources import Source, source, to_schema
 
 __all__ = ["DIALECTS", "Progress", "Query", "compile"]
 
@@ -41,9 +41,23 @@ def compile(
 ) -> Query:
     """Compile a query. With a schema, every name and type in it is checked now; without one,
     when the first events are there. `options` are those of the dialect."""
-    compiled = compile_text(text, dialect, stream or Stream(), limits or Limits(), options)
-    compiled.check(schema)
+    stream = _given(stream, Stream, 'Stream(type="…", time="…")')
+    limits = _given(limits, Limits, "Limits(nodes=…)")
+    compiled = compile_text(text, dialect, stream, limits, options)
+    compiled.check(None if schema is None else to_schema(schema))
     return Query(compiled)
+
+
+Option = TypeVar("Option")
+
+
+def _given(value: Option | None, kind: type[Option], example: str) -> Option:
+    """An option, or its default."""
+    if value is not None and not isinstance(value, kind):
+        raise CereusError(
+            f"a {kind.__name__} is needed, not a {type(value).__name__}", hint=f"write {example}"
+        )
+    return kind() if value is None else value
 
 
 class Query:
@@ -172,7 +186,7 @@ class Query:
 
     def explain(self, schema: pa.Schema | None = None) -> str:
         """How the query will be run: stages, tests, automaton or machine, memory, warnings."""
-        return self.compiled.explain(schema)
+        return self.compiled.explain(None if schema is None else to_schema(schema))
 
     @property
     def warnings(self) -> list[str]:

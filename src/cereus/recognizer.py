@@ -8,12 +8,15 @@ import pyarrow as pa
 
 from cereus.engine.executor import Executor
 from cereus.engine.snapshot import sealed, unsealed
-from cereus.errors import CereusError, DataError, LimitError
+from cereus.errors import CereusError, DataError, LimitError, SnapshotError
 from cereus.matches import Matches
-from cereus.sources import Source, to_table
+from cereus.sources import Source, to_schema, to_table
 
 if TYPE_CHECKING:
     from cereus.query import Query
+
+KEEPS, FINISHED = 1, 2
+"""Flags in a snapshot: it has the events; nothing more may be pushed."""
 
 
 class Recognizer:
@@ -30,7 +33,7 @@ class Recognizer:
         self._schema: pa.Schema | None = None
         self._finished = False
         if schema is not None:
-            self._open(schema)
+            self._open(to_schema(schema))
 
     def _open(self, schema: pa.Schema) -> Executor:
         keep = tuple(schema.names) if self._keep else ()
@@ -42,6 +45,8 @@ class Recognizer:
         """Read events; the matches that they complete."""
         if self._finished:
             raise CereusError("this recognizer is finished", hint="make a new one: q.recognizer()")
+        if isinstance(events, list) and not events and self._schema is None:
+            return self._matches([])  # what columns there are shows later
         table = to_table(events, self._schema)
         executor = self._executor or self._open(table.schema)
         if table.schema != self._schema:
@@ -92,18 +97,24 @@ class Recognizer:
         if self._executor is None or self._schema is None:
             raise CereusError("nothing has been pushed yet", hint="push a batch first")
         header: bytes = self._schema.serialize().to_pybytes()
-        flags = b"\1" if self._keep else b"\0"
+        flags = KEEPS * self._keep | FINISHED * self._finished
         size = len(header).to_bytes(8, "little")
-        return sealed(flags + size + header + self._executor.save())
+        return sealed(bytes([flags]) + size + header + self._executor.save())
 
     @classmethod
     def restored(cls, query: Query, snapshot: bytes) -> Recognizer:
-        data = unsealed(snapshot)
+        if not isinstance(snapshot, bytes | bytearray | memoryview):
+            raise SnapshotError(
+                f"a snapshot is bytes, not a {type(snapshot).__name__}",
+                hint="give what recognizer.snapshot() gave",
+            )
+        data = unsealed(bytes(snapshot))
         state = 9 + int.from_bytes(data[1:9], "little")
         schema = pa.ipc.read_schema(pa.py_buffer(data[9:state]))
-        recognizer = cls(query, keep_events=data[:1] == b"\1", schema=schema)
+        recognizer = cls(query, keep_events=bool(data[0] & KEEPS), schema=schema)
         assert recognizer._executor is not None
         recognizer._executor.restore(data[state:])
+        recognizer._finished = bool(data[0] & FINISHED)
         return recognizer
 
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
-from cereus.errors import DataError, did_you_mean
+from cereus.errors import CereusError, DataError, did_you_mean
 from cereus.plan.stream import Stream
 
 BATCH_ROWS = 1 << 20
@@ -99,6 +99,19 @@ def source(data: Any, stream: Stream, *, sort: bool = False) -> Source:
     )
 
 
+def to_schema(schema: Any) -> pa.Schema:
+    """A schema, or what can stand for one: {"column": type}, a table."""
+    if isinstance(schema, pa.Schema):
+        return schema
+    try:
+        return schema.schema if isinstance(schema, pa.Table | pa.RecordBatch) else pa.schema(schema)
+    except (TypeError, ValueError):
+        raise CereusError(
+            f"a schema is needed, not a {type(schema).__name__}",
+            hint="give a pyarrow schema, table.schema, or {column: type}",
+        ) from None
+
+
 def to_table(data: Any, schema: pa.Schema | None = None) -> pa.Table:
     """Any table-like object as an Arrow table, without copying where that is possible.
 
@@ -116,28 +129,28 @@ def _table(data: Any, schema: pa.Schema | None) -> pa.Table:
         return pa.Table.from_batches([data])
     if _is_path(data):
         return _dataset(data).to_table()
-    if isinstance(data, list):
+    if isinstance(data, list) and all(isinstance(part, Mapping) for part in data):
         return pa.Table.from_pylist(data, schema=schema)
     if hasattr(data, "__arrow_c_stream__"):
         return pa.table(data)
     if hasattr(data, "__arrow_c_array__"):
         return pa.Table.from_batches([pa.record_batch(data)])
-    if type(data).__module__.startswith("pandas"):
+    if type(data).__module__.startswith("pandas") and hasattr(data, "columns"):
         return pa.Table.from_pandas(data, preserve_index=False)
     if hasattr(data, "to_arrow_table"):
         return data.to_arrow_table()
     if isinstance(data, Mapping):
         return pa.table(dict(data))
     raise DataError(
-        f"cannot read events from a {type(data).__name__}",
-        hint="give a pyarrow, pandas or polars table, a DuckDB relation, or a path",
+        f"cannot read the events: a {type(data).__name__} is not a table",
+        hint="give a pyarrow, pandas or polars table, a DuckDB relation, a list of dicts, or paths",
     )
 
 
 def _is_path(data: Any) -> bool:
     """A path or a list of paths; a list of dicts is a list of events."""
     if isinstance(data, list):
-        return not all(isinstance(part, Mapping) for part in data)
+        return bool(data) and all(isinstance(part, str | Path) for part in data)
     return isinstance(data, str | Path)
 
 
@@ -151,7 +164,22 @@ def _dataset(data: str | Path | list[Any]) -> ds.Dataset:
         sources = [str(path) for path in paths]
         return ds.dataset(sources[0] if len(sources) == 1 else sources, format=kind)
     except (*UNREADABLE, IsADirectoryError) as error:
-        raise DataError(f"cannot read {str(paths[0])!r} as {kind}: {error}") from None
+        raise DataError(
+            f"cannot read {str(paths[0])!r} as {kind}: {error}", hint=_hint(paths, kind)
+        ) from None
+
+
+def _hint(paths: list[Path], kind: str) -> str | None:
+    if kind == "json" and any(map(_holds_an_array, paths)):
+        return "a JSON file has one event to a line, {…}; this one is an array: jq -c '.[]' does it"
+    return None
+
+
+def _holds_an_array(path: Path) -> bool:
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(256).lstrip().startswith(b"[")
 
 
 def _scanning(dataset: ds.Dataset) -> dict[str, Any]:

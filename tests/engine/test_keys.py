@@ -56,9 +56,13 @@ def test_equal_keys_have_equal_codes_across_batches_and_snapshots(
         pa.array(["a", "b", None, "a", "b"], pa.large_string()),
         pa.array(["a", "b", None, "a", "b"]).dictionary_encode(),
         pa.array([1, 2, None, 1, 2], pa.timestamp("us")),
+        pa.array([1, 2, None, 1, 2], pa.time64("ns")),
+        pa.array([1, 2, None, 1, 2], pa.time32("s")),
+        pa.array([1, 2, None, 1, 2], pa.date32()),
+        pa.array([1, 2, None, 1, 2], pa.duration("ns")),
         pa.DictionaryArray.from_arrays(pa.array([0, 1, None, 2, 3]), pa.array([*"abab"])),
     ],
-    ids=["float", "bool", "large", "dictionary", "time", "doubled"],
+    ids=["float", "bool", "large", "dictionary", "time", "ns", "clock", "day", "length", "doubled"],
 )
 def test_every_type_of_key(column: pa.Array) -> None:
     index = KeyIndex([pa.field("k", column.type)])

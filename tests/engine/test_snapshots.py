@@ -76,3 +76,25 @@ def test_a_snapshot_runs_no_code_of_others() -> None:
 def test_nothing_to_save_yet() -> None:
     with pytest.raises(CereusError, match="push a batch first"):
         cereus.compile("SELECT * WHERE A").recognizer().snapshot()
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pa.timestamp("us", "Europe/Berlin"),
+        pa.timestamp("us", "+02:00"),
+        pa.timestamp("ns"),
+        pa.timestamp("ns", "Asia/Tokyo"),
+        pa.duration("ns"),
+        pa.decimal128(22, 2),
+    ],
+)
+def test_remembered_values_of_every_kind_are_taken_up_again(kind: pa.DataType) -> None:
+    query = cereus.compile("SELECT * FROM S WHERE (A AS a ; B AS b) FILTER max(a.v) < max(b.v)")
+    values = pa.array([1_001, 2_002, 1_003, 1_002]).cast(kind)
+    events = pa.table({"type": ["A", "B", "A", "B"], "v": values})
+    first = query.recognizer()
+    before = list(first.push(events[:1]))
+    found = before + list(query.restore(first.snapshot()).push(events[1:]))
+    assert found == list(query.run(events))
+    assert [match["positions"] for match in found] == [[0, 1], [0, 3]]

@@ -30,7 +30,7 @@ def compile_text(
 ) -> CompiledQuery:
     """A text of a dialect, compiled with options that this dialect has."""
     if dialect not in DIALECTS:
-        raise CereusError(f"unknown dialect {dialect!r}", hint=did_you_mean(dialect, DIALECTS))
+        raise CereusError(f"unknown dialect {dialect!r}", hint=did_you_mean(str(dialect), DIALECTS))
     known = _options(DIALECTS[dialect])
     for name in options:
         if name not in known:

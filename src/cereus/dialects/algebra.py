@@ -24,7 +24,7 @@ from cereus.engine.runner import Limits
 from cereus.errors import DataError, RefusedError
 from cereus.lang import algebra as tree
 from cereus.lang.algebra_text import parse
-from cereus.plan.atoms import check_stream, event_test
+from cereus.plan.atoms import event_test
 from cereus.plan.describe import test_text
 from cereus.plan.stream import Stream
 from cereus.plan.tests import EventTest
@@ -145,11 +145,15 @@ class AlgebraQuery(EventwiseQuery):
     # ------------------------------------------------------------ checking
 
     def check(self, schema: pa.Schema | None) -> None:
+        super().check(schema)
         if schema is not None:
-            check_stream(self.stream, schema)
             for each in tree.primitives(self.written):  # also those that were optimised away
                 event_test(each.name, each.condition, schema, self._text)
         self._check_time(schema)
+
+    @property
+    def result_columns(self) -> tuple[str, ...]:
+        return ("start", "end", *(("constituents",) if self.values else ()))
 
     def _check_time(self, schema: pa.Schema | None) -> None:
         """Ticks need whole numbers, durations need a time column."""
@@ -164,7 +168,7 @@ class AlgebraQuery(EventwiseQuery):
                 )
             return
         kind = None if schema is None else schema.field(self.stream.time).type
-        if kind is None:
+        if kind is None or pa.types.is_null(kind):  # a file with nothing but a header
             return
         if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
             raise DataError(

@@ -16,7 +16,9 @@ from cereus.errors import RefusedError
 from cereus.lang import cel
 from cereus.lang import ceql as language
 from cereus.plan.explain import explain, warnings
-from cereus.plan.plan import Plan, build
+from cereus.plan.plan import Plan
+from cereus.plan.result_names import check_pattern
+from cereus.plan.sremo import plan_of
 from cereus.plan.stream import Stream
 
 
@@ -56,7 +58,9 @@ class PatternQuery(CompiledQuery):
         if key not in self._plans:
             if schema is not None:
                 self.stream.check(schema)
-            self._plans[key] = build(self.query, self.stream, schema)
+            plan = plan_of(self.query, self.stream, schema)
+            check_pattern(plan.query, plan.keys, timed=self.stream.time is not None)
+            self._plans[key] = plan
         return self._plans[key]
 
     def check(self, schema: pa.Schema | None) -> None:

@@ -11,7 +11,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cereus.engine.executor import Executor
-from cereus.plan.atoms import columns_read
+from cereus.plan.atoms import check_stream, columns_read
+from cereus.plan.result_names import check_keys
 from cereus.plan.stream import Stream
 from cereus.plan.tests import EventTest
 
@@ -80,6 +81,16 @@ class EventwiseQuery(CompiledQuery):
     @abstractmethod
     def tests(self, schema: pa.Schema | None = None) -> tuple[EventTest, ...]:
         """What is asked of every event; events that pass no test do not matter."""
+
+    @property
+    @abstractmethod
+    def result_columns(self) -> tuple[str, ...]:
+        """The columns of a result, after the keys."""
+
+    def check(self, schema: pa.Schema | None) -> None:
+        check_keys(self.keys, self.result_columns)
+        if schema is not None:
+            check_stream(self.stream, schema)
 
     @property
     def counts_events(self) -> bool:

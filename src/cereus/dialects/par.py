@@ -16,7 +16,7 @@ from cereus.engine.reactive import VERSION, ReactiveExecutor
 from cereus.engine.runner import Limits
 from cereus.lang import par as tree
 from cereus.lang.par_text import parse
-from cereus.plan.atoms import check_stream, event_test
+from cereus.plan.atoms import event_test
 from cereus.plan.describe import test_text
 from cereus.plan.stream import Stream
 from cereus.plan.tests import EventTest
@@ -73,9 +73,13 @@ class ParQuery(EventwiseQuery):
         return [f"no input ever brings about the output {name}" for name in sorted(dead)]
 
     def check(self, schema: pa.Schema | None) -> None:
-        if schema is not None:
-            check_stream(self.stream, schema)
+        super().check(schema)
         self.tests(schema)
+
+    @property
+    def result_columns(self) -> tuple[str, ...]:
+        times = () if self.stream.time is None else ("time",)
+        return ("position", *times, "outputs", "completion")
 
     def executor(
         self,

@@ -13,7 +13,6 @@ from cereus.engine import codes
 from cereus.engine.columns import Rows, as_integers, read
 from cereus.engine.letters import Letters
 from cereus.engine.substreams import Codes, Ints, Substreams, longer
-from cereus.errors import DataError
 from cereus.plan.stream import Stream
 from cereus.plan.tests import EventTest
 
@@ -124,15 +123,3 @@ class Arrivals:
         if self._counts:
             self.seen = saved["seen"]
         self.substreams.restore(saved["substreams"])
-
-
-def result_schema(keys: Sequence[pa.Field], others: Sequence[pa.Field]) -> pa.Schema:
-    """Key columns first; no two columns of one name."""
-    names = [field.name for field in others]
-    for field in keys:
-        if field.name in names:
-            raise DataError(
-                f"the key column {field.name!r} is called like a column of the result",
-                hint=f"rename it; the result has the columns {', '.join(names)}",
-            )
-    return pa.schema([*keys, *others])

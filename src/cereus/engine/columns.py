@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from contextlib import suppress
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -70,14 +71,51 @@ def as_integers(column: pa.Array, what: str, rows: Rows) -> Ints:
         return np.ascontiguousarray(column.cast(pa.int64()).to_numpy())
     if pa.types.is_time32(kind):
         return np.asarray(column.cast(pa.int32()), np.int64)
+    if pa.types.is_uint64(kind):
+        refuse_beyond(column, what, rows)
     if pa.types.is_integer(kind):
         return np.ascontiguousarray(column.to_numpy(zero_copy_only=False), dtype=np.int64)
+    if pa.types.is_null(kind):  # and has no rows: a file with nothing but a header
+        return np.zeros(0, np.int64)
     if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         return sortable(column.cast(pa.float64()).to_numpy(zero_copy_only=False), what, rows)
     raise DataError(
         f"{what} has the type {kind}, which has no order in time",
         hint="a timestamp, a date or a number is needed; cast the column first",
     )
+
+
+def refuse_beyond(column: pa.Array, what: str, rows: Rows) -> None:
+    """Numbers from 2**63 on have no place among int64s."""
+    values = column.to_numpy(zero_copy_only=False)
+    beyond = np.flatnonzero(values > np.uint64(np.iinfo(np.int64).max))
+    if len(beyond):
+        row = int(beyond[0])
+        raise DataError(
+            f"{what} is {values[row]} in row {rows.name(row)}, and must be below 2**63",
+            hint="subtract where the times begin, or count in a coarser unit",
+        )
+
+
+def python_values(column: pa.Array, path: tuple[str, ...]) -> list[Any]:
+    """Values as Python objects that can be compared and saved: times are in UTC, and pandas' own
+    only where they have nanoseconds, which Python's times have not."""
+    kind = column.type
+    if pa.types.is_timestamp(kind) and kind.tz is not None:
+        column = column.cast(pa.timestamp(kind.unit))
+    if (pa.types.is_timestamp(kind) or pa.types.is_duration(kind)) and kind.unit == "ns":
+        with suppress(pa.ArrowInvalid):  # which says that there are nanoseconds
+            column = column.cast(
+                pa.duration("us") if pa.types.is_duration(kind) else pa.timestamp("us")
+            )
+    try:
+        values: list[Any] = column.to_pylist()
+    except ValueError as error:
+        raise DataError(
+            f"{'.'.join(path)!r} cannot be compared between events: {error}",
+            hint="install pandas, or cast the column to microseconds",
+        ) from None
+    return values
 
 
 def sortable(values: Floats, what: str, rows: Rows) -> Ints:
@@ -188,7 +226,7 @@ def in_units_of(kind: pa.DataType, microseconds: int, stream: Stream) -> int | f
     """A length of time in the units of the time column."""
     if pa.types.is_timestamp(kind) or pa.types.is_duration(kind) or pa.types.is_time(kind):
         return microseconds * UNIT_PER_SECOND[kind.unit] // 10**6
-    if pa.types.is_date(kind):
+    if pa.types.is_date(kind) or pa.types.is_null(kind):  # null: nothing will be measured
         return microseconds
     if pa.types.is_integer(kind) or pa.types.is_floating(kind):
         if stream.unit is None:
@@ -206,7 +244,7 @@ def in_units_of(kind: pa.DataType, microseconds: int, stream: Stream) -> int | f
 
 
 def _attribute_span(kind: pa.DataType, size: int | float, path: tuple[str, ...]) -> int | float:
-    if pa.types.is_integer(kind):
+    if pa.types.is_integer(kind) or pa.types.is_null(kind):
         return int(np.floor(size))
     if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         return size

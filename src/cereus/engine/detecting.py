@@ -13,7 +13,7 @@ from cereus.algebra.detector import Detector
 from cereus.algebra.program import Program
 from cereus.algebra.run import Instances
 from cereus.engine import snapshot
-from cereus.engine.arrivals import Arrivals, result_schema
+from cereus.engine.arrivals import Arrivals
 from cereus.engine.executor import Executor
 from cereus.engine.substreams import Ints
 from cereus.plan.stream import Stream
@@ -57,7 +57,7 @@ class DetectingExecutor(Executor):
         fields = [pa.field("start", self.kind), pa.field("end", self.kind)]
         if program.values:
             fields.append(pa.field("constituents", ROWS))
-        self.schema = result_schema(self.arrivals.substreams.fields, fields)
+        self.schema = pa.schema([*self.arrivals.substreams.fields, *fields])
 
     def _new_detector(self) -> Detector:
         return Detector(self.program, repeated="merge" if self.merge_ties else "refuse")

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from cereus.automata.correlate import Seen
 from cereus.engine.choose import ListingRunner
-from cereus.engine.columns import read
+from cereus.engine.columns import python_values, read
 from cereus.engine.counts import CountingRunner
 from cereus.engine.front import Events
 from cereus.engine.kernel import Kernel
@@ -37,7 +37,9 @@ class GeneralRunner(Runner):
         masks = list(self.front.known)
         rows = pa.array(events.places)
         paths = sorted(self.plan.compared)
-        columns = [read(batch, path, "the attribute").take(rows).to_pylist() for path in paths]
+        columns = [
+            python_values(read(batch, path, "the attribute").take(rows), path) for path in paths
+        ]
         events.letters = [
             Seen.of(masks[number], dict(zip(paths, values, strict=True)))
             for number, *values in zip(events.classes.tolist(), *columns, strict=True)

@@ -94,6 +94,10 @@ def _plain(column: pa.Array) -> pa.Array:
 
 def _hashable(column: pa.Array) -> list[Any]:
     """The values. NaN is one key, not a new one every time; containers become hashable."""
+    if pa.types.is_temporal(column.type) and not pa.types.is_interval(column.type):
+        # as numbers: Python's own times have no nanoseconds
+        wide = not (pa.types.is_date32(column.type) or pa.types.is_time32(column.type))
+        column = column.cast(pa.int64() if wide else pa.int32())
     if pa.types.is_integer(column.type) and not column.null_count:
         values: list[Any] = column.to_numpy(zero_copy_only=False).tolist()  # five times as fast
         return values

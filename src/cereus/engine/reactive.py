@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cereus.engine import snapshot
-from cereus.engine.arrivals import Arrivals, result_schema
+from cereus.engine.arrivals import Arrivals
 from cereus.engine.executor import Executor
 from cereus.engine.substreams import Codes, Ints, longer
 from cereus.plan.stream import Stream
@@ -56,7 +56,7 @@ class ReactiveExecutor(Executor):
         if stream.time is not None:
             fields.append(pa.field("time", schema.field(stream.time).type))
         fields += [pa.field("outputs", OUTPUTS), pa.field("completion", pa.string())]
-        self.schema = result_schema(self.arrivals.substreams.fields, fields)
+        self.schema = pa.schema([*self.arrivals.substreams.fields, *fields])
 
     def push(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         arrived = self.arrivals.read(batch)

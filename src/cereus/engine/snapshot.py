@@ -73,6 +73,8 @@ class _Pickler(pickle.Pickler):
             return _table_from, (_table_bytes(value),)
         if isinstance(value, pa.Array):
             return _array_from, (_table_bytes(pa.table({"": value})),)
+        if type(value).__module__.startswith("pandas"):
+            return _pandas_from, (type(value).__name__, value.value)  # type: ignore[attr-defined]
         return NotImplemented
 
 
@@ -94,6 +96,18 @@ def _table_bytes(table: pa.Table) -> bytes:
 def _table_from(data: bytes) -> pa.Table:
     with pa.ipc.open_stream(data) as reader:
         return reader.read_all()
+
+
+def _pandas_from(name: str, nanoseconds: int) -> Any:
+    """A time or a duration with nanoseconds; only pandas has such, so it was there when saving."""
+    if name not in ("Timestamp", "Timedelta"):
+        raise SnapshotError(f"the snapshot holds something unexpected: pandas.{name}")
+    try:
+        return getattr(importlib.import_module("pandas"), name)(nanoseconds)
+    except ImportError:
+        raise SnapshotError(
+            "the snapshot holds times with nanoseconds", hint="install pandas to restore it"
+        ) from None
 
 
 def _array_from(data: bytes) -> pa.Array:

@@ -31,6 +31,8 @@ def read(
 
     `hints` are the language's own rules for common mistakes (see `syntax_errors`).
     """
+    if not isinstance(text, str):
+        raise QuerySyntaxError(f"a text is needed, not a {type(text).__name__}")
     tree = _parse(_lark(grammar, start), text, tuple(hints))
     try:
         return transformer.transform(tree)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -51,7 +51,10 @@ class Stream:
         set_field(self, "unit", unit)
 
     def check(self, schema: pa.Schema) -> None:
-        """Types and streams have names: the columns that say them hold text."""
+        """Every column has a name of its own; those that name types and streams hold text."""
+        refuse_repeated(
+            schema.names, "the events have two columns {}", "rename or drop one of them"
+        )
         for name, what in ((self.type, "type"), (self.stream, "stream")):
             if name is None or name not in schema.names:
                 continue
@@ -61,3 +64,10 @@ class Stream:
                     f"the {what} column {name!r} has the type {kind}, but must hold text",
                     hint="name another column, or cast this one to a string",
                 )
+
+
+def refuse_repeated(names: Sequence[str], message: str, hint: str) -> None:
+    """No two columns of one name: a query could not say which it means. `{}` is the name."""
+    twice = [name for place, name in enumerate(names) if name in names[:place]]
+    if twice:
+        raise DataError(message.format(repr(twice[0])), hint=hint)

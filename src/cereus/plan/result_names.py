@@ -1,0 +1,42 @@
+"""The columns of a result have names of their own: refused at compile time when two are alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from cereus.errors import RefusedError
+from cereus.lang import cel
+
+SPANS = ("start", "end", "start_time", "end_time", "positions")
+COUNTS = ("end", "end_time", "count", "exact")
+"""What the rows of matches and of counts always have; times only where the stream has them."""
+
+Path = tuple[str, ...]
+
+
+def check_pattern(query: cel.Query, keys: Iterable[Path], *, timed: bool) -> None:
+    """Key columns and selected variables become columns beside those that every match has."""
+    own = [
+        name for name in (COUNTS if query.count else SPANS) if timed or not name.endswith("_time")
+    ]
+    check_keys(keys, own)
+    taken = {*own, *map(".".join, keys)}
+    for output in query.select or ():
+        if output.variable in taken:
+            raise RefusedError(
+                f"the result would have two columns {output.variable!r}",
+                text=query.text,
+                span=output.span,
+                hint="call the variable something else",
+            )
+        taken.add(output.variable)
+
+
+def check_keys(keys: Iterable[Path], own: Sequence[str]) -> None:
+    """Key columns keep their names."""
+    for name in map(".".join, keys):
+        if name in own:
+            raise RefusedError(
+                f"the key column {name!r} is called like a column of the result",
+                hint=f"rename it; the result has the columns {', '.join(own)}",
+            )

@@ -1,0 +1,184 @@
+"""What is given in the wrong place is an error of Cereus that says what is needed, or it works."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import cereus
+from cereus import Stream
+from cereus.errors import CereusError, DataError, QuerySyntaxError, RefusedError, SnapshotError
+
+TEXT = "SELECT * FROM S WHERE A ; B"
+EVENTS = pa.table({"type": ["A", "B", "A", "B"], "k": [1, 1, 1, 1]})
+DIALECTS = {"ceql": TEXT, "sremo": "{A:} . {B:}", "par": "A ; B[X]", "algebra": "A ; B"}
+
+
+@pytest.fixture
+def query() -> cereus.Query:
+    return cereus.compile(TEXT)
+
+
+# ---------------------------------------------------------------- arguments
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("text", [None, 3, b"A", []])
+def test_a_query_is_a_text(text: Any, dialect: str) -> None:
+    with pytest.raises(QuerySyntaxError, match="a text is needed, not a"):
+        cereus.compile(text, dialect=dialect)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"stream": "type"}, "a Stream is needed, not a str"),
+        ({"limits": 3}, "a Limits is needed, not a int"),
+        ({"schema": 3}, "a schema is needed, not a int"),
+        ({"schema": {}}, "column 'type' is not in the events"),
+        ({"dialect": None}, "unknown dialect None"),
+    ],
+)
+def test_options_are_of_their_kind(options: Any, said: str) -> None:
+    with pytest.raises(CereusError, match=said):
+        cereus.compile(TEXT, **options)
+
+
+@pytest.mark.parametrize("schema", [EVENTS, {"type": pa.string()}, [("type", pa.string())]])
+def test_what_can_stand_for_a_schema_is_one(schema: Any) -> None:
+    assert "S" in cereus.compile(TEXT, schema=schema).explain(schema)
+
+
+@pytest.mark.parametrize("texts", [TEXT, None, 3, []])
+def test_several_queries_are_several(texts: Any) -> None:
+    with pytest.raises(CereusError, match=r"several queries|no query"):
+        cereus.compile_many(texts)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [[1, 2], [{"type": "A"}, 3], None, 3, pd.Series([1, 2]), pl.Series([1, 2]), np.array([1, 2])],
+)
+def test_what_is_not_a_table_of_events(data: Any, query: cereus.Query) -> None:
+    for read in (query.run, query.count, query.recognizer().push):
+        with pytest.raises(DataError, match="cannot read the events"):
+            read(data)
+
+
+@pytest.mark.parametrize("snapshot", [None, "x", 3])
+def test_a_snapshot_is_bytes(snapshot: Any, query: cereus.Query) -> None:
+    with pytest.raises(SnapshotError, match="a snapshot is bytes"):
+        query.restore(snapshot)
+
+
+def test_no_events_yet_are_no_matches(query: cereus.Query) -> None:
+    recognizer = query.recognizer()
+    assert len(recognizer.push([])) == 0
+    assert len(recognizer.push(EVENTS)) == 3
+
+
+def test_a_slice_of_matches_is_matches(query: cereus.Query) -> None:
+    matches = query.run(EVENTS)
+    assert list(matches[0:2]) == list(matches)[0:2]
+    assert list(matches[::-1]) == list(matches)[::-1]
+    assert matches[1:2].events().column("match").to_pylist() == [0, 0]
+    assert matches[np.int64(1)] == matches[1]
+    wrong: Any = "end"
+    with pytest.raises(TypeError):
+        matches[wrong]
+
+
+def test_a_finished_recognizer_comes_back_finished(query: cereus.Query) -> None:
+    recognizer = query.recognizer(keep_events=True)
+    recognizer.push(EVENTS)
+    assert len(query.restore(recognizer.snapshot()).push(EVENTS)) > 0
+    recognizer.finish()
+    with pytest.raises(CereusError, match="finished"):
+        query.restore(recognizer.snapshot()).push(EVENTS)
+
+
+# ---------------------------------------------------------------- names of columns
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("name", ["type", "k"])
+def test_two_columns_of_one_name_are_refused(name: str, dialect: str) -> None:
+    repeated = pa.Table.from_arrays(
+        [*EVENTS.columns, EVENTS.column(name)], names=[*EVENTS.column_names, name]
+    )
+    said = f"the events have two columns '{name}'"
+    query = cereus.compile(DIALECTS[dialect], dialect=dialect)
+    for act in (query.run, query.count, query.recognizer().push):
+        with pytest.raises(DataError, match=said):
+            act(repeated)
+    with pytest.raises(DataError, match=said):
+        cereus.compile(DIALECTS[dialect], dialect=dialect, schema=repeated.schema)
+
+
+@pytest.mark.parametrize("variable", ["start", "end", "end_time", "positions", "k"])
+def test_a_variable_is_not_called_like_a_column_of_the_result(variable: str) -> None:
+    text = f"SELECT {variable} FROM S WHERE A AS {variable} ; B PARTITION BY [k]"
+    with pytest.raises(RefusedError, match=f"two columns '{variable}'"):
+        cereus.compile(text, stream=Stream(time="t"))
+    if not variable.endswith("_time"):
+        return
+    assert len(cereus.compile(text).run(EVENTS)) == 3  # without times there is no such column
+
+
+@pytest.mark.parametrize("count", ["*", "COUNT(*)"])
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_key_is_not_called_like_a_column_of_the_result(dialect: str, count: str) -> None:
+    text = DIALECTS[dialect].replace("*", count)
+    stream = Stream(time="k")
+    for name in cereus.compile(text, dialect=dialect, stream=stream).run(EVENTS[:0]).table.schema:
+        with pytest.raises(RefusedError, match=f"the key column '{name.name}'"):
+            cereus.compile(text, dialect=dialect, stream=Stream(time="k", keys=name.name))
+
+
+# ---------------------------------------------------------------- files
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: cereus.compile(TEXT + " WITHIN 5 seconds", stream=Stream(time="t", keys="k")),
+        lambda: cereus.compile(TEXT + " WITHIN 5 [t]"),
+        lambda: cereus.compile("SELECT * FROM S WHERE (A AS a ; B AS b) FILTER a.t < b.t"),
+        lambda: cereus.compile("SELECT * FROM S WHERE (A AS a ; B) FILTER a[t > 3]"),
+        lambda: cereus.compile("{A:} . {B:}", dialect="sremo", stream=Stream(time="t")),
+        lambda: cereus.compile("A ; B[X]", dialect="par", stream=Stream(time="t", keys="k")),
+        lambda: cereus.compile("(A ; B)_5", dialect="algebra", stream=Stream(time="t")),
+        lambda: cereus.compile("(A ; B)_5s", dialect="algebra", stream=Stream(time="t", keys="k")),
+    ],
+)
+def test_a_file_with_nothing_but_a_header_has_no_matches(
+    make: Callable[[], cereus.Query], tmp_path: Path
+) -> None:
+    (tmp_path / "events.csv").write_text("type,t,k\n")
+    assert len(make().run(tmp_path / "events.csv")) == 0
+    assert make().count(tmp_path / "events.csv") == 0
+
+
+def test_a_json_array_is_not_one_event_to_a_line(tmp_path: Path, query: cereus.Query) -> None:
+    (tmp_path / "events.json").write_text('\n [\n{"type": "A"},\n{"type": "B"}]')
+    with pytest.raises(DataError, match="one event to a line"):
+        query.run(tmp_path / "events.json")
+
+
+# ---------------------------------------------------------------- values
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_time_that_does_not_fit_is_said_to_be_too_large(dialect: str) -> None:
+    times = pa.array([2**63 - 1, 2**63 + 5], pa.uint64())
+    events = pa.table({"type": ["A", "B"], "t": times})
+    query = cereus.compile(DIALECTS[dialect], dialect=dialect, stream=Stream(time="t"))
+    with pytest.raises(DataError, match="is 9223372036854775813 in row 1, and must be below"):
+        query.run(events)
