@@ -105,6 +105,18 @@ def test_counts_are_those_of_the_local_engine(frame: DataFrame, events: pa.Table
         assert rows[0] == rows[1] and rows[0]
 
 
+def test_totals_come_with_the_counts(frame: DataFrame, events: pa.Table) -> None:
+    query = compiled(
+        "SELECT COUNT(*), SUM(a.seq), MAX(b.seq) WHERE A AS a ; B AS b PARTITION BY k"
+        " WITHIN 20 seconds"
+    )
+    found = cs.match(frame, query, tie="id", parallelism=2)
+    expected = query.run(events).table.select(found.columns)
+    assert found.columns == ["k", "end_time", "count", "sum(a.seq)", "max(b.seq)", "exact"]
+    rows = [Counter(map(repr, table.to_pylist())) for table in (found.toArrow(), expected)]
+    assert rows[0] == rows[1] and rows[0]
+
+
 # ---------------------------------------------------------------- slices of time
 
 

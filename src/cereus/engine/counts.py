@@ -82,7 +82,7 @@ class CountResults(Results):
         if self.time_type is not None:
             fields.append(pa.field("end_time", self.time_type))
         fields.append(pa.field("count", pa.float64()))
-        fields += [pa.field(_name(total), pa.float64()) for total in self.plan.query.totals]
+        fields += [pa.field(total_name(total), pa.float64()) for total in self.plan.query.totals]
         return [*fields, pa.field("exact", pa.bool_())]
 
     def batches(self, found: Iterator[Found]) -> Iterator[pa.RecordBatch]:
@@ -121,5 +121,6 @@ class CountResults(Results):
         return np.where(np.isinf(values), np.nan, values) if node.function != "sum" else values
 
 
-def _name(total: Aggregate) -> str:
+def total_name(total: Aggregate) -> str:
+    """The column of a total: `sum(a.volume)`."""
     return f"{total.function}({'.'.join((total.variable, *(total.attribute or ())))})"

@@ -17,7 +17,7 @@ from pyspark.sql import types as st
 
 from cereus.dialects.ceql import PatternQuery
 from cereus.dialects.compiled import EventwiseQuery
-from cereus.engine.event_results import EVENTS, EventShape
+from cereus.engine.event_results import EventShape
 from cereus.errors import CereusError, DataError
 from cereus.lang import cel
 from cereus.plan.plan import Plan
@@ -27,10 +27,11 @@ from cereus.spark.relevance import own_streams, quoted, relevant
 from cereus.spark.schemas import (
     Path,
     arrow_schema,
+    check_arrow,
+    check_once,
     chosen_columns,
-    events_field,
     orderable,
-    type_of,
+    pattern_schema,
 )
 from cereus.spark.slices import OWN, SLICE, Slices, Split, slices_for
 from cereus.spark.worker import Task
@@ -134,22 +135,7 @@ class Batch:
 
     @cached_property
     def schema(self) -> st.StructType:
-        known = self.df.schema
-        fields = [st.StructField(".".join(path), type_of(known, path)) for path in self.plan.keys]
-        counted = self.plan.query.count
-        if self.plan.stream.time is not None:
-            kind = type_of(known, (self.plan.stream.time,))
-            names = ("end_time",) if counted else ("start_time", "end_time")
-            fields += [st.StructField(name, kind) for name in names]
-        if counted:
-            fields.append(st.StructField("count", st.DoubleType()))
-            fields.append(st.StructField("exact", st.BooleanType()))
-        whole = tuple((name,) for name in self.shown)
-        for output in self.plan.query.select or ():
-            fields.append(events_field(output.variable, output.attributes or whole, known))
-        if self.listed:
-            fields.append(events_field(EVENTS, whole, known))
-        return st.StructType(fields)
+        return pattern_schema(self.plan, self.df.schema, self.shown, listed=self.listed)
 
     def task(self) -> Task:
         stream = self.plan.stream
@@ -289,28 +275,15 @@ def _check(df: DataFrame, query: Query) -> None:
             "matching a streaming DataFrame is not part of this version",
             hint="match a batch DataFrame, or push events to query.recognizer()",
         )
-    _once(df.columns, "the DataFrame has two columns {}", "rename or drop one of them")
+    check_once(df.columns, "the DataFrame has two columns {}", "rename or drop one of them")
 
 
 def _check_names(made: Batch) -> None:
     hint = "rename the variable or the column; events=False leaves the column 'events' out"
-    _once(made.schema.names, "the matches would have two columns {}", hint)
+    check_once(made.schema.names, "the matches would have two columns {}", hint)
     if not made.shown:
         raise CereusError("columns=[] shows nothing of an event", hint="use events=False")
-    known = arrow_schema(made.df.schema)
-    for name in made.travelling:
-        if name not in known.names:
-            kind = made.df.schema[name].dataType.simpleString()
-            raise DataError(
-                f"the column {name!r} has the type {kind}, which cannot leave Spark as Arrow data",
-                hint="choose the columns to show: columns=[…]",
-            )
-
-
-def _once(names: list[str], message: str, hint: str) -> None:
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise DataError(message.format(repr(twice[0])), hint=hint)
+    check_arrow(made.travelling, made.df.schema)
 
 
 def _order(plan: Plan, order: str | None) -> Path:

@@ -14,13 +14,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 from pyspark.sql import types as st
-from pyspark.sql.pandas.types import from_arrow_type
 
 from cereus.dialects.compiled import EventwiseQuery
 from cereus.engine.executor import Executor
-from cereus.errors import CereusError, DataError
+from cereus.errors import CereusError
 from cereus.spark.relevance import passing, quoted
-from cereus.spark.schemas import arrow_schema, chosen_columns, orderable
+from cereus.spark.schemas import (
+    SHOWN_AS,
+    arrow_schema,
+    check_arrow,
+    check_once,
+    chosen_columns,
+    eventwise_schema,
+    orderable,
+)
 from cereus.spark.slices import Split
 from cereus.spark.worker import results
 
@@ -28,9 +35,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 log = logging.getLogger("cereus.spark")
-
-SHOWN_AS = {"position": "event", "constituents": "events"}
-"""The columns of row numbers, and what they become."""
 
 
 @dataclass(frozen=True)
@@ -42,14 +46,13 @@ class EventwiseTask:
     sorted_by: tuple[tuple[str, ...], ...]
 
     def run(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        made: list[Executor] = []
+        return results(self, batches, self.sorted_by)
 
-        def make(schema: pa.Schema) -> Executor:
-            made.append(self.query.executor(schema, keep=self.shown))
-            return made[-1]
+    def executor(self, schema: pa.Schema) -> Executor:
+        return self.query.executor(schema, keep=self.shown)
 
-        for found in results(make, batches, self.sorted_by):
-            yield with_events(found, made[-1] if self.shown else None)
+    def result(self, found: pa.RecordBatch, executor: Executor) -> pa.RecordBatch:
+        return with_events(found, executor if self.shown else None)
 
 
 def with_events(found: pa.RecordBatch, executor: Executor | None) -> pa.RecordBatch:
@@ -143,39 +146,16 @@ class Eventwise:
 
     @property
     def schema(self) -> st.StructType:
-        fields = []
-        event = st.StructType([self.df.schema[name] for name in self.shown])
-        for field in self.query.executor(self.known).schema:
-            if field.name not in SHOWN_AS:
-                fields.append(st.StructField(field.name, from_arrow_type(field.type)))
-            elif self.shown:
-                listed = pa.types.is_list(field.type)
-                kind = st.ArrayType(event) if listed else event
-                fields.append(st.StructField(SHOWN_AS[field.name], kind))
-        return st.StructType(fields)
+        return eventwise_schema(self.query, self.df.schema, self.shown)
 
     def run(self) -> DataFrame:
         if not self.query.keys:
             log.warning("the whole stream runs in one task (no keys): %s", self.query.text)
-        _check(self)
+        check_arrow(self.shown, self.df.schema)
+        message = "the result would have two columns {}"
+        check_once(self.schema.names, message, "rename the key column")
         task = EventwiseTask(self.query, self.shown, self.query.keys)
         return self.arranged().mapInArrow(task.run, self.schema)
-
-
-def _check(made: Eventwise) -> None:
-    for name in made.shown:
-        if name not in made.known.names:
-            kind = made.df.schema[name].dataType.simpleString()
-            raise DataError(
-                f"the column {name!r} has the type {kind}, which cannot leave Spark as Arrow data",
-                hint="choose the columns to show: columns=[…]",
-            )
-    names = made.schema.names
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise DataError(
-            f"the result would have two columns {twice[0]!r}", hint="rename the key column"
-        )
 
 
 def order_of(query: EventwiseQuery, order: str | None) -> str:

@@ -1,4 +1,4 @@
-"""Columns of DataFrames: which are there, which can leave Spark, which can be sorted by."""
+"""Columns of DataFrames: which are there, which can leave Spark, which come out."""
 
 from __future__ import annotations
 
@@ -8,15 +8,22 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from pyspark.sql import types as st
-from pyspark.sql.pandas.types import to_arrow_type
+from pyspark.sql.pandas.types import from_arrow_type, to_arrow_type
 
+from cereus.dialects.compiled import EventwiseQuery
+from cereus.engine.counts import total_name
+from cereus.engine.event_results import EVENTS
 from cereus.errors import DataError, did_you_mean
+from cereus.plan.plan import Plan
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 log = logging.getLogger("cereus.spark")
 Path = tuple[str, ...]
+
+SHOWN_AS = {"position": "event", "constituents": "events"}
+"""The columns of row numbers in results of PAR and the event algebra, and what they become."""
 
 
 def chosen_columns(
@@ -64,3 +71,63 @@ def orderable(kind: st.DataType) -> bool:
     return isinstance(kind, st.AtomicType | st.NullType) and not isinstance(
         kind, st.VariantType | st.CalendarIntervalType
     )
+
+
+# ---------------------------------------------------------------- what comes out
+
+
+def pattern_schema(
+    plan: Plan, known: st.StructType, shown: Iterable[str], *, listed: bool
+) -> st.StructType:
+    """The columns of the matches of a pattern; `listed`: with the column `events`."""
+    fields = [st.StructField(".".join(path), type_of(known, path)) for path in plan.keys]
+    counted = plan.query.count
+    if plan.stream.time is not None:
+        kind = type_of(known, (plan.stream.time,))
+        names = ("end_time",) if counted else ("start_time", "end_time")
+        fields += [st.StructField(name, kind) for name in names]
+    if counted:
+        totals = (total_name(each) for each in plan.query.totals)
+        fields += [st.StructField(name, st.DoubleType()) for name in ("count", *totals)]
+        fields.append(st.StructField("exact", st.BooleanType()))
+    whole = tuple((name,) for name in shown)
+    for output in plan.query.select or ():
+        fields.append(events_field(output.variable, output.attributes or whole, known))
+    if listed:
+        fields.append(events_field(EVENTS, whole, known))
+    return st.StructType(fields)
+
+
+def eventwise_schema(
+    query: EventwiseQuery, known: st.StructType, shown: Iterable[str]
+) -> st.StructType:
+    """The columns of the results of a program or an expression; with the events, if any of their
+    columns are shown."""
+    fields = []
+    event = st.StructType([known[name] for name in shown])
+    for field in query.executor(arrow_schema(known)).schema:
+        if field.name not in SHOWN_AS:
+            fields.append(st.StructField(field.name, from_arrow_type(field.type)))
+        elif event:
+            kind = st.ArrayType(event) if pa.types.is_list(field.type) else event
+            fields.append(st.StructField(SHOWN_AS[field.name], kind))
+    return st.StructType(fields)
+
+
+def check_once(names: list[str], message: str, hint: str) -> None:
+    """Every column has a name of its own."""
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise DataError(message.format(repr(twice[0])), hint=hint)
+
+
+def check_arrow(names: Iterable[str], schema: st.StructType) -> None:
+    """Columns that are to travel can leave Spark."""
+    known = arrow_schema(schema)
+    for name in names:
+        if name not in known.names:
+            kind = schema[name].dataType.simpleString()
+            raise DataError(
+                f"the column {name!r} has the type {kind}, which cannot leave Spark as Arrow data",
+                hint="choose the columns to show: columns=[…]",
+            )

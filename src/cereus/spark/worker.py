@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -46,33 +47,43 @@ class Task:
         A key is over when the next one begins: what is held is the window of the key at hand,
         and what came since the last clearing.
         """
-        for found in self._found(batches):
-            yield found.select(list(self.names))
-
-    def _found(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return results(self.executor, batches, self.sorted_by)
+        return results(self, batches, self.sorted_by)
 
     def executor(self, schema: pa.Schema) -> Executor:
         plan = plan_of(self.query, self.stream, schema)
         return PatternExecutor(plan, schema, limits=self.limits, shape=self.shape)
 
+    def result(self, found: pa.RecordBatch, executor: Executor) -> pa.RecordBatch:
+        return found.select(list(self.names))
+
+
+class Matching(Protocol):
+    """What a worker runs: an executor for the schema that arrives, and its results as shown."""
+
+    def executor(self, schema: pa.Schema) -> Executor: ...
+
+    def result(self, found: pa.RecordBatch, executor: Executor) -> pa.RecordBatch: ...
+
 
 def results(
-    make: Callable[[pa.Schema], Executor],
+    matching: Matching,
     batches: Iterator[pa.RecordBatch],
     sorted_by: tuple[tuple[str, ...], ...],
 ) -> Iterator[pa.RecordBatch]:
-    """What an executor, made for the schema that arrives, finds in rows sorted by key."""
+    """What is found in rows sorted by key."""
     executor: Executor | None = None
     for batch, keys_are_over in stretches(joined(batches), sorted_by):
         if executor is None:
-            executor = make(batch.schema)
+            executor = matching.executor(batch.schema)
         elif keys_are_over:
-            yield from executor.finish()
+            for found in executor.finish():
+                yield matching.result(found, executor)
             executor.forget()
-        yield from executor.push(batch)
+        for found in executor.push(batch):
+            yield matching.result(found, executor)
     if executor is not None:
-        yield from executor.finish()
+        for found in executor.finish():
+            yield matching.result(found, executor)
 
 
 def joined(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -1,0 +1,16 @@
+"""Pipelines: a TOML file that says which events are read, matched and written, and where.
+
+    document → reading → checking → describing
+                                  → sources, stages, sinks: batch or live
+
+Everything up to `describing` is done without Spark: a file is refused as a whole, with all that
+is wrong in it, before anything starts.
+"""
+
+from __future__ import annotations
+
+from cereus.spark.pipeline.document import PipelineError
+from cereus.spark.pipeline.metrics import Metrics
+from cereus.spark.pipeline.pipeline import Pipeline
+
+__all__ = ["Metrics", "Pipeline", "PipelineError"]

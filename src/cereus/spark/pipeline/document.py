@@ -1,0 +1,179 @@
+"""A TOML file with the places of its keys, so that an error can name the line.
+
+`tomllib` tells the values and not where they stand. A TOML file is a row of statements, each of
+whole lines: a statement is the fewest lines that `tomllib` reads on their own.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from cereus.errors import CereusError, QueryError, Span, underline
+
+Key = tuple[str, ...]
+"""The names that lead to a value: `("queries", "runs", "text")`."""
+AT = re.compile(r"\s*\(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)$")
+LINES = re.compile(r"[^\n]*\n|[^\n]+")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong in the file."""
+
+    message: str
+    hint: str | None = None
+    line: int = 0
+
+
+class PipelineError(CereusError):
+    """A pipeline that cannot be run: all that is wrong in its file, each with line and key."""
+
+    def __init__(self, file: str, problems: list[Problem]) -> None:
+        self.problems = sorted(problems, key=lambda problem: problem.line)
+        if len(problems) == 1:
+            (only,) = problems
+            super().__init__(f"{file}, {only.message}", hint=only.hint)
+            return
+        lines = [f"{file} has {len(problems)} problems"]
+        for each in self.problems:
+            lines.append(each.message)
+            lines += [] if each.hint is None else [f"  hint: {each.hint}"]
+        super().__init__("\n".join(lines))
+
+
+@dataclass
+class Document:
+    """The values of a file, and in which statement each key stands.
+
+    `problems` gathers what the stages that read the values find wrong in them.
+    """
+
+    path: Path
+    text: str
+    values: dict[str, Any]
+    spans: dict[Key, Span]
+    problems: list[Problem] = field(default_factory=list)
+
+    def line(self, key: Key) -> int:
+        """Where a key stands, or the nearest table around it that is written down."""
+        start, _ = self._span(key)
+        return self.text.count("\n", 0, start) + 1
+
+    def wrong(self, key: Key, message: str, hint: str | None = None) -> None:
+        """Note a problem with a key."""
+        line = self.line(key)
+        said = f"line {line}, {key_text(key)}: {message}" if key else f"line {line}: {message}"
+        self.problems.append(Problem(said, hint, line))
+
+    def wrong_query(self, key: Key, error: CereusError) -> None:
+        """Note an error in a query that stands in this file, with a caret under its place."""
+        if not isinstance(error, QueryError) or error.text is None or error.span is None:
+            self.wrong(key, error.message, error.hint)
+            return
+        at = self._offset(key, error.text)
+        if at is None:
+            self.wrong(key, error.message, error.hint)
+            return
+        start, end = error.span
+        place = underline(self.text, (at + start, at + end))
+        line = self.text.count("\n", 0, at + start) + 1
+        message = f"line {line}, {key_text(key)}: {error.reason}\n{place}"
+        self.problems.append(Problem(message, error.hint, line))
+
+    def check(self) -> None:
+        """Raise what was noted."""
+        if self.problems:
+            raise PipelineError(str(self.path), self.problems)
+
+    def _span(self, key: Key) -> Span:
+        while key and key not in self.spans:
+            key = key[:-1]
+        return self.spans.get(key, (0, 0))
+
+    def _offset(self, key: Key, value: str) -> int | None:
+        """Where a text begins in the file, if it stands there as it is, without escapes."""
+        if key not in self.spans:
+            return None
+        start, end = self.spans[key]
+        found = self.text.find(value, start, end)
+        return None if found < 0 else found
+
+
+def read(path: str | Path) -> Document:
+    """A TOML file; one that cannot be read, or is none, is an error with its line."""
+    file = Path(path)
+    try:
+        text = file.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        hint = "check the path"
+        raise CereusError(f"there is no pipeline file {str(file)!r}", hint=hint) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise CereusError(f"cannot read the pipeline file {str(file)!r}: {error}") from None
+    return parsed(text, file)
+
+
+def parsed(text: str, path: Path) -> Document:
+    text = text.replace("\r\n", "\n")  # as tomllib reads it
+    try:
+        values = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise PipelineError(str(path), [_syntax_problem(str(error), text)]) from None
+    return Document(path, text, values, dict(_spans(text)))
+
+
+def key_text(key: Key) -> str:
+    return ".".join(name if re.fullmatch(r"[\w-]+", name) else repr(name) for name in key)
+
+
+def _syntax_problem(message: str, text: str) -> Problem:
+    at = AT.search(message)
+    reason = f"this is not TOML: {AT.sub('', message)}"
+    lines = text.split("\n")
+    if at is None or at["line"] is None:
+        return Problem(f"line {len(lines)}: {reason}", "is a quote or a bracket left open?")
+    line, column = int(at["line"]), int(at["column"])
+    start = sum(len(each) + 1 for each in lines[: line - 1]) + column - 1
+    return Problem(f"line {line}: {reason}\n{underline(text, (start, start + 1))}", line=line)
+
+
+# ---------------------------------------------------------------- statements
+
+
+def _spans(text: str) -> Iterator[tuple[Key, Span]]:
+    """Every key with its statement. A later statement of the same table adds to it, so the first
+    one is where a key stands."""
+    found: dict[Key, Span] = {}
+    table: Key = ()
+    for (start, end), values in _statements(text):
+        header = text[start:end].lstrip().startswith("[")
+        keys = list(_keys(values))
+        table = keys[-1] if header else table
+        for key in keys:
+            found.setdefault(key if header else (*table, *key), (start, end))
+    return iter(found.items())
+
+
+def _statements(text: str) -> Iterator[tuple[Span, dict[str, Any]]]:
+    start = end = 0
+    for line in LINES.findall(text):
+        end += len(line)
+        try:
+            values = tomllib.loads(text[start:end])
+        except tomllib.TOMLDecodeError:
+            continue  # a text or a list that goes on in the next line
+        if values:
+            yield (start, end), values
+        start = end
+
+
+def _keys(values: Any, above: Key = ()) -> Iterator[Key]:
+    """All keys of a statement: tables first, then what is in them."""
+    for part in values if isinstance(values, list) else [values]:
+        for name, value in part.items() if isinstance(part, dict) else ():
+            yield (*above, name)
+            yield from _keys(value, (*above, name))

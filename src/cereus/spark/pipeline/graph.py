@@ -1,0 +1,114 @@
+"""Who writes and reads which stream, what its columns are, and in which order the queries come."""
+
+from __future__ import annotations
+
+import graphlib
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from cereus.plan.stream import Stream
+from cereus.sources import STREAM_COLUMN
+from cereus.spark.pipeline.spec import QueryOf, Sink, Spec, StreamOf
+
+NO_COLUMN = "none"
+TYPE = "type"
+"""The column that says which query a match is of, where matches are events."""
+ENDS = {"algebra": "end", "par": "time"}
+"""The column of a result that says when it was there; `end_time` in all other dialects."""
+
+
+@dataclass(frozen=True)
+class Flow:
+    """A stream by name: of a source, or written by queries.
+
+    stream     which columns are what
+    queries    the queries that write it; () for a stream of a source
+    """
+
+    name: str
+    stream: Stream
+    queries: tuple[str, ...] = ()
+    of: StreamOf | None = None
+
+    @property
+    def tie(self) -> tuple[str, ...]:
+        return self.of.tie if self.of else ()
+
+    @property
+    def order(self) -> str | None:
+        return self.of.order if self.of else None
+
+
+@dataclass(frozen=True)
+class Graph:
+    """The streams of a pipeline with their writers and readers."""
+
+    spec: Spec
+
+    @cached_property
+    def written(self) -> dict[str, tuple[str, ...]]:
+        """Which queries write a stream."""
+        found: dict[str, tuple[str, ...]] = {}
+        for name, query in self.spec.queries.items():
+            into = query.into or name
+            found[into] = (*found.get(into, ()), name)
+        return found
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*self.spec.streams, *self.written)))
+
+    @cached_property
+    def order(self) -> tuple[str, ...]:
+        """The queries, each after those that it reads. `graphlib.CycleError` if there is none."""
+        before = {
+            name: [writer for stream in query.from_ for writer in self.written.get(stream, ())]
+            for name, query in self.spec.queries.items()
+        }
+        return tuple(graphlib.TopologicalSorter(before).static_order())
+
+    def into(self, query: str) -> str:
+        return self.spec.queries[query].into or query
+
+    def readers(self, stream: str) -> list[QueryOf | Sink]:
+        everyone = (*self.spec.queries.values(), *self.spec.sinks.values())
+        return [each for each in everyone if stream in _read(each)]
+
+    def only_sink(self, stream: str) -> str | None:
+        """The sink that is all that reads a stream, if it is so and one query writes it."""
+        readers = self.readers(stream)
+        if len(self.written.get(stream, ())) != 1 or len(readers) != 1:
+            return None
+        return next((name for name, s in self.spec.sinks.items() if s is readers[0]), None)
+
+    # ------------------------------------------------------------ which columns are what
+
+    def flow(self, name: str) -> Flow:
+        if name in self.spec.streams:
+            of = self.spec.streams[name]
+            kind = None if of.type.lower() == NO_COLUMN else of.type
+            stream = Stream(
+                type=kind, time=of.time, keys=of.keys, stream=of.stream, unit=of.unit
+            )
+            return Flow(name, stream, of=of)
+        first = self.written[name][0]
+        read = self.read_by(first)
+        time = None if read.time is None else ENDS.get(self.spec.queries[first].dialect, "end_time")
+        return Flow(name, Stream(type=TYPE, time=time, unit=read.unit), self.written[name])
+
+    def read_by(self, query: str) -> Stream:
+        """The stream that a query is compiled for. Of several the first says what the columns
+        are called, and one more column names the stream of an event."""
+        of = self.spec.queries[query]
+        stream = self.flow(of.from_[0]).stream
+        if len(of.from_) > 1:
+            stream = replace_stream(stream, stream=STREAM_COLUMN)
+        return replace_stream(stream, keys=of.keys) if of.keys else stream
+
+
+def replace_stream(stream: Stream, **changed: object) -> Stream:
+    return replace(stream, **changed)  # type: ignore[arg-type]
+
+
+def _read(reader: QueryOf | Sink) -> tuple[str, ...]:
+    return (reader.from_,) if isinstance(reader.from_, str) else reader.from_

@@ -1,0 +1,188 @@
+"""Tables of a TOML file → the classes of `spec`, with every wrong key, type and name noted."""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from cereus.errors import did_you_mean
+from cereus.spark.pipeline import spec
+from cereus.spark.pipeline.document import Document, Key
+
+T = TypeVar("T")
+
+WRONG = object()
+"""Stands where a value was refused; the problem is noted already."""
+
+TOP = ("mode", "checkpoint", "watermark", "trigger", "metrics")
+TABLES: dict[str, tuple[Any, ...]] = {
+    "sources": spec.SOURCES,
+    "streams": (spec.StreamOf,),
+    "queries": (spec.QueryOf,),
+    "sinks": spec.SINKS,
+}
+"""Tables of tables, by name: the classes that one may be."""
+
+
+def spec_of(document: Document) -> spec.Spec | None:
+    """The file as a Spec; None when something in it is wrong, which `document` then knows."""
+    reader = Reader(document)
+    values = dict(document.values)
+    named = {name: reader.named(name, values.pop(name, {})) for name in TABLES}
+    settings = reader.table(("spark",), values.pop("spark", {}), spec.SparkSettings)
+    top = reader.fields((), values, spec.Spec, (*TABLES, "spark"))
+    if document.problems or top is None:
+        return None
+    return spec.Spec(**named, spark=settings, **top)
+
+
+class Reader:
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.home = document.path.absolute().parent
+
+    def named(self, name: str, tables: Any) -> dict[str, Any]:
+        """`[sources.a]`, `[sources.b]`, …"""
+        if not isinstance(tables, dict):
+            self.document.wrong((name,), f"tables are needed, as [{name}.some_name]")
+            return {}
+        return {each: self.one_of((name, each), table) for each, table in tables.items()}
+
+    def one_of(self, key: Key, table: Any) -> Any:
+        """A table of the class that its `format` names."""
+        classes = TABLES[key[0]]
+        if len(classes) == 1 or not isinstance(table, dict):
+            return self.table(key, table, classes[0])
+        by_format = {name: cls for cls in classes for name in cls.FORMATS}
+        said = table.get("format")
+        if said is None:
+            self.document.wrong(key, "the key 'format' is missing", f"one of {_list(by_format)}")
+            return None
+        if said not in by_format:
+            hint = did_you_mean(str(said), by_format)
+            self.document.wrong((*key, "format"), f"{said!r} is no known format", hint)
+            return None
+        return self.table(key, table, by_format[said])
+
+    def table(self, key: Key, table: Any, cls: type[T]) -> T | None:
+        if not isinstance(table, dict):
+            self.document.wrong(key, f"a table is needed, not {_what(table)}")
+            return None
+        values = self.fields(key, table, cls)
+        return None if values is None else cls(**values)
+
+    def fields(
+        self, key: Key, table: Mapping[str, Any], cls: Any, besides: tuple[str, ...] = ()
+    ) -> dict[str, Any] | None:
+        """The fields of a class that a table gives; None if one is wrong or missing."""
+        hints = get_type_hints(cls)
+        fields = {f.name.rstrip("_"): f for f in dataclasses.fields(cls) if f.name not in besides}
+        found: dict[str, Any] = {}
+        for name, value in table.items():
+            if name not in fields:
+                hint = did_you_mean(name, (*fields, *besides))
+                self.document.wrong((*key, name), "this key is not known here", hint)
+                continue
+            field = fields[name]
+            found[field.name] = self.value((*key, name), value, hints[field.name])
+        for name, field in fields.items():
+            if field.name not in found and _required(field):
+                self.document.wrong(key, f"the key {name!r} is missing", _needed(hints[field.name]))
+                found[field.name] = WRONG
+        return None if WRONG in found.values() else found
+
+    def value(self, key: Key, value: Any, hint: Any) -> Any:
+        """A value of the type that a field asks for."""
+        kind = _without_none(hint)
+        if get_origin(kind) is Literal:
+            return self.choice(key, value, get_args(kind))
+        if kind == spec.Names:
+            return self.names(key, value)
+        if kind == spec.Types:
+            return value if isinstance(value, dict) else self.refuse(key, value, "a table")
+        if kind == spec.Settings:
+            return self.settings(key, value)
+        if kind is spec.Location:
+            return self.location(key, value)
+        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+            return self.refuse(key, value, WORDS[kind])
+        return value
+
+    def choice(self, key: Key, value: Any, known: tuple[str, ...]) -> Any:
+        if value in known:
+            return value
+        said = " or ".join(f'"{each}"' for each in known)
+        self.document.wrong(key, f"{_shown(value)} is not one of the words", f"write {said}")
+        return WRONG
+
+    def names(self, key: Key, value: Any) -> Any:
+        listed = [value] if isinstance(value, str) else value
+        if not isinstance(listed, list) or not all(isinstance(each, str) for each in listed):
+            return self.refuse(key, value, "a text or a list of texts")
+        return tuple(listed)
+
+    def settings(self, key: Key, value: Any) -> Any:
+        """Settings by name. `a.b = 1` without quotes is a table inside a table to TOML, and the
+        setting `a.b` to whoever wrote it."""
+        if not isinstance(value, dict):
+            return self.refuse(key, value, "a table")
+        found: dict[str, Any] = {}
+        for name, inner in value.items():
+            if isinstance(inner, dict):
+                deeper = self.settings((*key, name), inner)
+                found.update({f"{name}.{rest}": each for rest, each in deeper.items()})
+            elif isinstance(inner, str | int | float | bool):
+                found[name] = inner
+            else:
+                self.refuse((*key, name), inner, "a text, a number, true or false")
+        return found
+
+    def location(self, key: Key, value: Any) -> Any:
+        if not isinstance(value, str) or not value:
+            return self.refuse(key, value, "a path")
+        return spec.Location(value if "://" in value else self.home / Path(value).expanduser())
+
+    def refuse(self, key: Key, value: Any, wanted: str) -> Any:
+        self.document.wrong(key, f"{wanted} is needed, not {_what(value)}")
+        return WRONG
+
+
+WORDS: dict[Any, str] = {str: "a text", int: "a whole number", bool: "true or false"}
+
+
+def _required(field: dataclasses.Field[Any]) -> bool:
+    missing = dataclasses.MISSING
+    return field.default is missing and field.default_factory is missing
+
+
+def _needed(hint: Any) -> str | None:
+    kind = _without_none(hint)
+    return f"one of {_list(get_args(kind))}" if get_origin(kind) is Literal else None
+
+
+def _without_none(hint: Any) -> Any:
+    if get_origin(hint) not in (types.UnionType, Union):
+        return hint
+    (kind,) = (each for each in get_args(hint) if each is not types.NoneType)
+    return kind
+
+
+def _list(names: Any) -> str:
+    return ", ".join(f'"{each}"' for each in names)
+
+
+def _shown(value: Any) -> str:
+    return f'"{value}"' if isinstance(value, str) else _what(value)
+
+
+def _what(value: Any) -> str:
+    if isinstance(value, dict):
+        return "a table"
+    if isinstance(value, list):
+        return "a list"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"the text {value!r}" if isinstance(value, str) else str(value)

@@ -1,0 +1,236 @@
+"""What a pipeline file says, checked key by key: each class is a table of the file.
+
+The fields are the keys (`from_` is `from`), their types what may stand there, and a field without
+a default must be given. A `Path` is taken as seen from the file's own directory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
+
+Name = str
+Names = tuple[str, ...]
+"""One text, or a list of them."""
+Settings = Mapping[str, str | int | float | bool]
+Types = Mapping[str, object]
+"""Columns and the names of their types; a table for a column that is a struct."""
+
+
+class Location(str):
+    """A path, or a URL that is left as it is."""
+
+
+@dataclass(frozen=True)
+class SparkSettings:
+    """`[spark]`: where it runs; `conf` are Spark's own settings by their full names."""
+
+    master: str = "local[*]"
+    app: str = "cereus"
+    conf: Settings = field(default_factory=dict)
+
+
+# ---------------------------------------------------------------- sources
+
+
+@dataclass(frozen=True)
+class FileSource:
+    """Files of one format: all that are there, or, live, also those that come.
+
+    schema     the columns and their types; live CSV and JSON need it
+    max_files  live: how many new files a micro-batch takes at most
+    """
+
+    FORMATS: ClassVar = ("parquet", "csv", "json", "orc", "delta")
+    format: str
+    path: Location
+    schema: Types | None = None
+    max_files: int | None = None
+    options: Settings = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class KafkaSource:
+    """Topics. The values are JSON objects with the columns of `schema`; without one, Kafka's own
+    columns are left for `select`."""
+
+    FORMATS: ClassVar = ("kafka",)
+    format: str
+    servers: str
+    topic: Names
+    schema: Types | None = None
+    starting: str = "earliest"
+    options: Settings = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class RateSource:
+    """Spark's rows to try things out with: `timestamp` and `value`, which counts up. A batch run
+    makes `rows` of them."""
+
+    FORMATS: ClassVar = ("rate",)
+    format: str
+    rows_per_second: int = 1
+    rows: int = 1000
+    options: Settings = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class TableSource:
+    """A table or view that the session knows."""
+
+    FORMATS: ClassVar = ("table",)
+    format: str
+    table: str
+    options: Settings = field(default_factory=dict)
+
+
+Source = FileSource | KafkaSource | RateSource | TableSource
+SOURCES = (FileSource, KafkaSource, RateSource, TableSource)
+
+
+# ---------------------------------------------------------------- streams and queries
+
+
+@dataclass(frozen=True)
+class StreamOf:
+    """`[streams.x]`: which columns of a source are what. `select` and `where` are Spark SQL, and
+    come first."""
+
+    source: Name
+    type: str = "type"
+    time: str | None = None
+    keys: Names = ()
+    unit: Literal["s", "ms", "us", "ns"] | None = None
+    stream: str | None = None
+    tie: Names = ()
+    order: str | None = None
+    select: Names = ()
+    where: str | None = None
+    watermark: str | None = None
+
+
+@dataclass(frozen=True)
+class QueryOf:
+    """`[queries.x]`: a query reads streams and writes one, called `into` or as the query.
+
+    text, file       the query, or where it is
+    options          those of the dialect
+    keys             the columns that split the stream, instead of the stream's own
+    events, columns  as of `cereus.spark.match`
+    select, where    Spark SQL over the matches, before they become a stream
+    type             the type that the matches have as events; the name of the query if not said
+    watermark        live: how late a match may be for the queries that read this one
+    """
+
+    from_: Names
+    text: str | None = None
+    file: Location | None = None
+    dialect: str = "ceql"
+    options: Settings = field(default_factory=dict)
+    limits: Settings = field(default_factory=dict)
+    into: Name | None = None
+    keys: Names = ()
+    events: bool = True
+    columns: Names = ()
+    select: Names = ()
+    where: str | None = None
+    type: str | None = None
+    watermark: str | None = None
+
+
+# ---------------------------------------------------------------- sinks
+
+
+@dataclass(frozen=True)
+class FileSink:
+    """A directory of files. `write`: what a batch run does when it is there already; a live one
+    appends."""
+
+    FORMATS: ClassVar = ("parquet", "csv", "json", "orc", "delta")
+    from_: Name
+    format: str
+    path: Location
+    write: Literal["error", "append", "overwrite"] | None = None
+    partition_by: Names = ()
+    options: Settings = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class TableSink:
+    """A table of the session's catalog."""
+
+    FORMATS: ClassVar = ("table",)
+    from_: Name
+    format: str
+    table: str
+    write: Literal["error", "append", "overwrite"] | None = None
+    partition_by: Names = ()
+    options: Settings = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ConsoleSink:
+    """Some rows, printed."""
+
+    FORMATS: ClassVar = ("console",)
+    from_: Name
+    format: str
+    rows: int = 20
+    truncate: bool = True
+
+
+@dataclass(frozen=True)
+class MemorySink:
+    """A temporary view of the session, for notebooks and tests."""
+
+    FORMATS: ClassVar = ("memory",)
+    from_: Name
+    format: str
+    table: str
+
+
+@dataclass(frozen=True)
+class ForeachSink:
+    """A function of yours, `module:function`, called with a DataFrame and the number of the
+    micro-batch (0 in a batch run)."""
+
+    FORMATS: ClassVar = ("foreach",)
+    from_: Name
+    format: str
+    function: str
+
+
+Sink = FileSink | TableSink | ConsoleSink | MemorySink | ForeachSink
+SINKS = (FileSink, TableSink, ConsoleSink, MemorySink, ForeachSink)
+
+
+# ---------------------------------------------------------------- the whole
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A whole file.
+
+    mode        "batch": all events that are there; "live": also those that come, until stopped
+    checkpoint  live: where Spark keeps how far it is, the state, and streams between queries
+    watermark   live: how late events may come, where a stream does not say
+    trigger     live: how often a micro-batch begins, "10 seconds"; "available now": take what
+                is there, and end
+    """
+
+    mode: Literal["batch", "live"]
+    sources: Mapping[str, Source]
+    streams: Mapping[str, StreamOf]
+    queries: Mapping[str, QueryOf]
+    sinks: Mapping[str, Sink]
+    spark: SparkSettings
+    checkpoint: Location | None = None
+    watermark: str | None = None
+    trigger: str | None = None
+    metrics: Location | None = None
+
+    @property
+    def live(self) -> bool:
+        return self.mode == "live"
