@@ -51,7 +51,9 @@ class Results:
     def deduplicated(self) -> bool:
         """Whether several kernel matches may be one row: they differ in unseen events only, or
         were found in two ways."""
-        return self.plan.hides or self.plan.limited_late or self.runner.table.ambiguous
+        if self.plan.hides or self.plan.limited_late:
+            return True
+        return self.runner.table.ambiguous and self.plan.limit != 1
 
     def batches(self, found: Iterator[Found]) -> Iterator[pa.RecordBatch]:
         for chunk in self._distinct(found):

@@ -101,9 +101,9 @@ class Options:
             windowed=plan.query.window is not None,
             open_ended=plan.open_ended,
             consuming=plan.query.consume is not cel.Consume.NONE and not plan.consumes_late,
-            limit=None if plan.limited_late else plan.query.limit,
+            limit=None if plan.limited_late else plan.limit,
             max_nodes=limits.nodes,
-            with_labels=plan.names is not None,
+            with_labels=plan.labelled,
             max_configurations=limits.configurations,
             max_matches=1 << 62 if limits.matches_per_event is None else limits.matches_per_event,
             slots=plan.slots,
@@ -258,7 +258,7 @@ class Runner:
         # rows that were put in order do not sort by their numbers; ordinals always do
         self.uses_ordinals = ordinals or bool(payload) or row_numbers is not None
         self._chunks = Chunks(
-            chunk_size or CHUNK, with_labels=plan.names is not None, totals=len(plan.totals)
+            chunk_size or CHUNK, with_labels=plan.labelled, totals=len(plan.totals)
         )
 
     def _use(self, learned: Learned) -> None:

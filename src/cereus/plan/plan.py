@@ -118,9 +118,20 @@ class Plan:
         return self.names is not None and (self.open_ended or self.registers)
 
     @property
+    def limit(self) -> int | None:
+        """The most results that one event may have."""
+        return self.query.limit
+
+    @property
+    def labelled(self) -> bool:
+        """Whether the kernel has to say what each event of a match is marked with, because some
+        are not shown."""
+        return self.names is not None
+
+    @property
     def limited_late(self) -> bool:
         """Whether LIMIT has to wait until rows that are found several ways are one."""
-        return self.query.limit is not None and (self.hides or self.registers)
+        return self.limit is not None and (self.hides or self.registers)
 
     @cached_property
     def consumes_late(self) -> bool:

@@ -40,6 +40,25 @@ class SremoPlan(Plan):
         return False
 
     @property
+    def detects(self) -> bool:
+        pattern = self.query.formula
+        return isinstance(pattern, sremo.Pattern) and pattern.detect
+
+    @property
+    def limit(self) -> int | None:
+        """DETECT says once that matches end at an event."""
+        own = self.query.limit
+        return own if not self.detects else min(1, 1 if own is None else own)
+
+    @property
+    def limited_late(self) -> bool:
+        return not self.detects and super().limited_late
+
+    @property
+    def labelled(self) -> bool:
+        return self.detects
+
+    @property
     def position_sensitive(self) -> bool:
         return self.tight or isinstance(self.query.window, cel.EventWindow)
 
@@ -59,11 +78,8 @@ def build(query: cel.Query, stream: Stream, schema: pa.Schema | None = None) -> 
     pattern = query.formula
     assert isinstance(pattern, sremo.Pattern)
     expression = sremo.rewritten(pattern.expression)
-    if pattern.detect and query.window is not None:
-        expression = sremo.Windowed(expression, query.window)
-        query = replace(query, window=None)
     try:
-        lowering, automaton, why = _lowered(expression, pattern, stream, schema)
+        lowering, automaton, why = _lowered(expression, stream, schema)
     except QueryError as error:
         raise located(error, query.text or "") from None
     columns = tuple(lowering.columns.numbers) if isinstance(lowering, BySlot) else ()
@@ -74,21 +90,19 @@ def build(query: cel.Query, stream: Stream, schema: pa.Schema | None = None) -> 
         Detecting(automaton) if pattern.detect else automaton,
         compared=frozenset(lowering.compared),
         columns_compared=columns,
-        tight=pattern.detect or not loose(expression),
+        tight=not loose(expression),
         slot_count=len(lowering.slots) if isinstance(lowering, BySlot) else 0,
         why_values=why,
     )
 
 
 def _lowered(
-    expression: sremo.Sremo, pattern: sremo.Pattern, stream: Stream, schema: pa.Schema | None
+    expression: sremo.Sremo, stream: Stream, schema: pa.Schema | None
 ) -> tuple[Lowering, Streaming, str | None]:
     """With slots where they can decide; else by values, and why."""
     why = None
     if any(node.reads for node in terminals(expression)):
-        if pattern.detect:
-            why = "DETECT follows the set of all runs"
-        elif schema is None:
+        if schema is None:
             why = "the types of the columns are not known yet"
         else:
             by_slot = BySlot(stream, schema)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from cereus.automata.automaton import NO_SLOTS, NOTHING, Automaton, Letter, Move, Slot, Slots, State
+from cereus.automata.selection import BEGINS_UNSEEN
 from cereus.automata.sremo.memory import Held
 from cereus.automata.sremo.parts import Part
 
 MARK = frozenset({"•"})
+ENDED = "a match ends here"
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,11 @@ class Streaming(Automaton):
     def accepts(self, state: Any) -> bool:
         return bool(state[1])
 
+    @staticmethod
+    def silent(state: Any) -> State:
+        """The same configuration, as one that has not just accepted."""
+        return (state[0], False)
+
     def goes_on(self, state: Any) -> bool:
         return self.part.goes_on(state[0])
 
@@ -45,27 +52,46 @@ class Streaming(Automaton):
         return frozenset(s for name, slots in self.of_register if name in names for s in slots)
 
 
+class Following(NamedTuple):
+    """A configuration, and whether anything is marked on the way to it."""
+
+    at: State
+    begun: bool
+
+
 @dataclass(frozen=True)
 class Detecting(Automaton):
-    """DETECT: one run that carries the set of configurations, and marks an event alone where a
-    match ends at it. It answers in time that does not depend on the number of matches."""
+    """DETECT: marks an event alone where a match ends at it, and makes no match.
+
+    Of a run nothing is kept but its configuration and where its first mark was, which is all that
+    a window asks. Runs that agree on their configuration are one, the one that begins last; so
+    time and memory go by the different configurations, not by the number of matches. Where
+    registers are in states, the engine's subset construction makes sets of configurations of
+    them, and the determinised form (Theorem 41) where there are none.
+    """
 
     body: Streaming
 
     def initial(self) -> Iterable[State]:
-        return [frozenset(self.body.initial())]
+        return [Following(state, False) for state in self.body.initial()]
 
     def moves(self, state: Any, letter: Letter) -> Iterator[Move]:
-        if state is None:
+        if state == ENDED:
             return
-        reached: set[Any] = {m.target for q in state for m in self.body.moves(q, letter)}
-        if any(map(self.body.accepts, reached)):
-            yield Move(MARK, None)
-        going = (state for state in reached if self.body.goes_on(state))
-        yield Move(NOTHING, frozenset((at, False) for at, _ in going))
+        for move in self.body.moves(state.at, letter):
+            if self.body.accepts(move.target):
+                yield Move(MARK, ENDED, move.checks)
+            if self.body.goes_on(move.target):
+                begins = move.label == MARK and not state.begun
+                target = Following(self.body.silent(move.target), state.begun or begins)
+                label = BEGINS_UNSEEN if begins else NOTHING
+                yield Move(label, target, move.checks, move.updates)
 
     def accepts(self, state: Any) -> bool:
-        return state is None
+        return bool(state == ENDED)
 
     def goes_on(self, state: Any) -> bool:
-        return state is not None
+        return bool(state != ENDED)
+
+    def slots(self, state: Any) -> Slots:
+        return NO_SLOTS if state == ENDED else self.body.slots(state.at)
