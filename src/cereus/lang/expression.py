@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta
+from typing import TypeGuard
 
 from cereus.errors import Span
 
@@ -204,9 +205,15 @@ def rebuild(expression: Expression, change: Rewrite) -> Expression:
         value = getattr(expression, each.name)
         if isinstance(value, Expression):
             changed[each.name] = change(value)
-        elif isinstance(value, tuple) and value and isinstance(value[0], Expression | tuple):
+        elif _holds_expressions(value):
             changed[each.name] = tuple(
                 tuple(change(part) for part in item) if isinstance(item, tuple) else change(item)
                 for item in value
             )
     return replace(expression, **changed) if changed else expression  # type: ignore[arg-type]
+
+
+def _holds_expressions(value: object) -> TypeGuard[tuple[Expression | tuple[Expression, ...], ...]]:
+    """Whether a field lists operands, or pairs of them as CASE does (and not names)."""
+    first = value[0] if isinstance(value, tuple) and value else None
+    return isinstance(first[0] if isinstance(first, tuple) and first else first, Expression)

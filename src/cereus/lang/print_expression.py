@@ -28,10 +28,10 @@ Printed = tuple[Level, str]
 
 def condition_text(expression: ex.Expression, *, bare: bool = False) -> str:
     """The text of a condition. `bare` leaves out the variables of attributes, as in `A[…]`."""
-    return _Printer(bare).at(Level.OR, expression)
+    return Printer(bare).at(Level.OR, expression)
 
 
-class _Printer:
+class Printer:
     def __init__(self, bare: bool) -> None:
         self.bare = bare
 

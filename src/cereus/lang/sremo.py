@@ -6,7 +6,7 @@ with symbolic register transducers"), Definitions 15, 39, 44, 45.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
 from functools import reduce
 
@@ -217,16 +217,24 @@ def stops_at(expression: Sremo) -> Terminal | None:
     return None
 
 
-def rewritten(expression: Sremo) -> Sremo:
-    """The same with strategies written out (Def. 44, 45), by `.` `*` and `!`; bottom up."""
+def bottom_up(expression: Sremo, change: Callable[[Sremo], Sremo]) -> Sremo:
+    """`change` applied to every part of an expression, the inner parts first."""
     parts: dict[str, object] = {}
     for each in fields(expression):
         value = getattr(expression, each.name)
         if isinstance(value, Sremo):
-            parts[each.name] = rewritten(value)
+            parts[each.name] = bottom_up(value, change)
         elif isinstance(value, tuple) and value and isinstance(value[0], Sremo):
-            parts[each.name] = tuple(map(rewritten, value))
-    node = replace(expression, **parts) if parts else expression  # type: ignore[arg-type]
+            parts[each.name] = tuple(bottom_up(part, change) for part in value)
+    return change(replace(expression, **parts) if parts else expression)  # type: ignore[arg-type]
+
+
+def rewritten(expression: Sremo) -> Sremo:
+    """The same with strategies written out (Def. 44, 45), by `.` `*` and `!`; bottom up."""
+    return bottom_up(expression, _written_out)
+
+
+def _written_out(node: Sremo) -> Sremo:
     match node:
         case Any((Plus(body),)) | Any((Star(body),)):
             chain = Concatenation(body, Star(Concatenation(SKIP_ANY, body)))

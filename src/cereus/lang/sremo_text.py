@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -188,20 +188,13 @@ def named(expression: sremo.Sremo) -> sremo.Sremo:
                     span=node.span,
                     hint="give the register another name on one side",
                 )
-    return _read_from(expression, registers)
 
+    def read_from(node: sremo.Sremo) -> sremo.Sremo:
+        if isinstance(node, sremo.Terminal):
+            return replace(node, condition=_resolved(node.condition, registers))
+        return node
 
-def _read_from(node: sremo.Sremo, registers: frozenset[str]) -> sremo.Sremo:
-    if isinstance(node, sremo.Terminal):
-        return replace(node, condition=_resolved(node.condition, registers))
-    parts: dict[str, Any] = {}
-    for each in fields(node):
-        value = getattr(node, each.name)
-        if isinstance(value, sremo.Sremo):
-            parts[each.name] = _read_from(value, registers)
-        elif isinstance(value, tuple) and value and isinstance(value[0], sremo.Sremo):
-            parts[each.name] = tuple(_read_from(part, registers) for part in value)
-    return replace(node, **parts) if parts else node
+    return sremo.bottom_up(expression, read_from)
 
 
 def _resolved(condition: ex.Expression, registers: frozenset[str]) -> ex.Expression:

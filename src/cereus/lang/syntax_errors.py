@@ -101,6 +101,8 @@ WORDS = {
     "NUMBER": "a number",
     "STRING": "a 'string'",
     "QUOTED": "a name",
+    "STRATEGY": "a strategy",
+    "_IN_STREAM": "IN STREAM",
     "$END": "the end of the text",
 }
 

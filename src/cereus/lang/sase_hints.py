@@ -1,0 +1,53 @@
+"""The commonest mistakes in SASE+ texts, as rules for `syntax_errors`."""
+
+from __future__ import annotations
+
+from cereus.lang.syntax_errors import HintRule, Trouble
+
+_SHAPE = "PATTERN SEQ(A a, B+ b[]) WHERE b[i].x > a.x WITHIN 1 hour RETURN a.x, count(b[])"
+
+
+def missing_pattern(trouble: Trouble) -> str | None:
+    return f"a query reads {_SHAPE}" if not trouble.before else None
+
+
+def missing_sequence(trouble: Trouble) -> str | None:
+    return "write SEQ( … ) around the components" if trouble.previous == "_PATTERN" else None
+
+
+def missing_variable(trouble: Trouble) -> str | None:
+    in_pattern = not any(token.type in ("_WHERE", "_RETURN") for token in trouble.before)
+    if in_pattern and trouble.found in (",", ")") and "NAME" in trouble.accepted:
+        return "every component has a type and a variable: STOCK b, or STOCK+ a[]"
+    return None
+
+
+def negated_sequence(trouble: Trouble) -> str | None:
+    if [str(token).upper() for token in trouble.before[-2:]] == ["~", "SEQ"]:
+        return "~ stands before one component: ~B b, or ~(B+ b[])"
+    return None
+
+
+def clause_order(trouble: Trouble) -> str | None:
+    word = (trouble.found or "").upper()
+    if word in ("PATTERN", "WHERE", "WITHIN", "HAVING", "RETURN", "FROM"):
+        return "the order is FROM, PATTERN, WHERE, WITHIN, HAVING, RETURN"
+    if trouble.found is None and "_RETURN" in trouble.accepted:
+        return "a query ends with RETURN and what to put out"
+    return None
+
+
+def second_strategy(trouble: Trouble) -> str | None:
+    if "STRATEGY" in trouble.accepted and "COMPARE" not in trouble.accepted:
+        return "after AND comes another strategy(variables) { conditions }"
+    return None
+
+
+HINTS: tuple[HintRule, ...] = (
+    missing_pattern,
+    missing_sequence,
+    missing_variable,
+    negated_sequence,
+    clause_order,
+    second_strategy,
+)
