@@ -44,8 +44,9 @@ def compile(
     stream = _given(stream, Stream, 'Stream(type="…", time="…")')
     limits = _given(limits, Limits, "Limits(nodes=…)")
     compiled = compile_text(text, dialect, stream, limits, options)
-    compiled.check(None if schema is None else to_schema(schema))
-    return Query(compiled)
+    known = None if schema is None else to_schema(schema)
+    compiled.check(known)
+    return Query(compiled, known)
 
 
 Option = TypeVar("Option")
@@ -63,8 +64,9 @@ def _given(value: Option | None, kind: type[Option], example: str) -> Option:
 class Query:
     """A compiled query. Make one with `cereus.compile`."""
 
-    def __init__(self, compiled: CompiledQuery) -> None:
+    def __init__(self, compiled: CompiledQuery, schema: pa.Schema | None = None) -> None:
         self.compiled = compiled
+        self.schema = schema
 
     @property
     def text(self) -> str:
@@ -173,10 +175,18 @@ class Query:
         return chosen or schema.names[:1]
 
     def recognizer(
-        self, *, keep_events: bool = False, schema: pa.Schema | None = None
+        self,
+        *,
+        keep_events: bool = False,
+        schema: pa.Schema | None = None,
+        forget_idle: bool = True,
     ) -> Recognizer:
-        """Push events as they come. `keep_events` remembers whole events, for `events()`."""
-        return Recognizer(self, keep_events=keep_events, schema=schema)
+        """Push events as they come. `keep_events` remembers whole events, for `events()`.
+
+        `forget_idle`: while events come in the order of time over all keys, keys that have left
+        the window are forgotten when there are many; an event that is late by more than the
+        window is refused from then on."""
+        return Recognizer(self, keep_events=keep_events, schema=schema, forget_idle=forget_idle)
 
     def restore(self, snapshot: bytes) -> Recognizer:
         """Go on from a snapshot that a recognizer of this query took."""
@@ -185,8 +195,9 @@ class Query:
     # ------------------------------------------------------------ explaining
 
     def explain(self, schema: pa.Schema | None = None) -> str:
-        """How the query will be run: stages, tests, automaton or machine, memory, warnings."""
-        return self.compiled.explain(None if schema is None else to_schema(schema))
+        """How the query will be run: stages, tests, automaton or machine, memory, warnings.
+        What depends on the columns' types shows with a schema, here or when compiling."""
+        return self.compiled.explain(self.schema if schema is None else to_schema(schema))
 
     @property
     def warnings(self) -> list[str]:

@@ -33,15 +33,55 @@ def comparison(draw: Random, names: list[str]) -> ex.Expression:
     if kind == 8:
         gap = ex.Call("abs", (ex.Arithmetic("-", left, right),))
         return ex.Comparison(sign, gap, ex.Literal(draw.randrange(3)))
+    if draw.randrange(2):
+        return tangled(draw, [first, second, draw.choice(names)])
     third = _of(draw.choice(names), "x")
     return ex.Comparison(sign, ex.Arithmetic("+", left, right), third)
+
+
+def tangled(draw: Random, names: list[str]) -> ex.Expression:
+    """A condition of any shape over the variables."""
+
+    def number(depth: int) -> ex.Expression:
+        kind = draw.randrange(8 if depth else 2)
+        if kind < 2:
+            return (
+                ex.Literal(draw.choice([0, 1, 2, 0.5, -1.5, None]))
+                if kind
+                else _of(draw.choice(names), draw.choice(NUMBERS))
+            )
+        one, two = number(depth - 1), number(depth - 1)
+        if kind < 6:
+            return ex.Arithmetic(draw.choice("+-*/%"), one, two)
+        if kind == 6:
+            return ex.Call(draw.choice(["least", "greatest"]), (one, two))
+        return ex.Call(draw.choice(["abs", "floor", "ceil", "sqrt"]), (one,))
+
+    def reading() -> ex.Expression:
+        """A number that surely reads an attribute."""
+        return ex.Arithmetic(draw.choice("+-*/%"), _of(draw.choice(names), "x"), number(1))
+
+    def truth(depth: int) -> ex.Expression:
+        kind = draw.randrange(7 if depth else 3)
+        if kind < 3:
+            sign = draw.choice(["=", "!=", "<", "<=", ">", ">="])
+            return ex.Comparison(sign, reading(), number(1))
+        if kind == 3:
+            return ex.Not(truth(depth - 1))
+        if kind == 4:
+            return ex.IsNull(reading())
+        join = ex.And if kind == 5 else ex.Or
+        return join((truth(depth - 1), truth(depth - 1)))
+
+    return truth(2)
 
 
 def aggregate(draw: Random, names: list[str]) -> ex.Expression:
     function = draw.choice(["count", "sum", "avg", "min", "max", "first", "last"])
     node = ex.Aggregate(function, draw.choice(names), ("x",))
     sign = draw.choice(["=", "!=", "<", "<=", ">", ">="])
-    return ex.Comparison(sign, node, ex.Literal(draw.randrange(4)))
+    other = draw.choice([ex.Literal(draw.randrange(4)), _of(draw.choice(names), "x")])
+    return ex.Comparison(sign, node, other)
 
 
 def _of(name: str, column: str) -> ex.Attribute:

@@ -93,11 +93,9 @@ def test_it_is_said_when_a_condition_is_checked(where: str, checked: str) -> Non
 @pytest.mark.parametrize(
     ("where", "head", "why"),
     [
-        ("A ; B ; C FILTER A.price + B.price < C.price", "SELECT *", "about 3 variables"),
-        ("A ; B FILTER abs(A.price - B.price) < 3", "SELECT *", "about two variables"),
-        ("A ; B FILTER sum(A.price) < B.price", "SELECT *", "it has an aggregate"),
+        ("A+ ; B FILTER abs(A.price - B.price) < 3", "SELECT *", "every event of A"),
+        ("A ; B FILTER power(A.price, B.price) < 3", "SELECT *", "power of several events"),
         ("A+ ; B FILTER A.volume != B.volume", "SELECT *", "every event of A"),
-        ("A ; B FILTER A.price != B.price", "SELECT *", "NaN from NULL"),
         ("A ; B FILTER A.card < B.card", "SELECT *", "strings by their order"),
         ("A ; B FILTER A.card = B.card", "SELECT NEXT *", "NEXT, LAST, ANY and MAX"),
         ("MAX(A ; B FILTER A.card = B.card)", "SELECT *", "NEXT, LAST, ANY and MAX"),
@@ -112,8 +110,34 @@ def test_why_states_remember_values(where: str, head: str, why: str) -> None:
 
 
 def test_one_condition_that_needs_states_takes_the_others_with_it() -> None:
-    said = sections("A ; B ; C FILTER A.price < B.price AND abs(A.price - C.price) < 3")
-    assert "as all are when one must: one side of it" in said["conditions between events"]
+    said = sections("A ; B ; C FILTER A.price < B.price AND A.card < C.card")
+    assert "as all are when one must: it compares strings" in said["conditions between events"]
+
+
+@pytest.mark.parametrize(
+    ("where", "lines"),
+    [
+        (
+            "A ; B ; C FILTER A.price + B.price < C.price",
+            ["checked when the last of A, B, C is marked", "r0: A.price", "r1: B.price"],
+        ),
+        ("A ; B+ FILTER abs(A.price - B.price) < 3", ["r0: A.price"]),
+        (
+            "A ; B+ FILTER avg(B.price) < A.price",
+            ["checked where the rest", "r0: sum(B.price)", "r1: count(B.price)", "r2: A.price"],
+        ),
+        ("A+ ; B FILTER count(A) > 3", ["r0: count(A)"]),
+    ],
+)
+def test_what_registers_hold_of_any_condition(where: str, lines: list[str]) -> None:
+    said = sections(where)
+    for line in lines:
+        assert line in said["conditions between events"]
+
+
+def test_terms_are_shown_on_the_moves() -> None:
+    said = sections("A ; B FILTER abs(A.price - B.price) < 3")
+    assert "if (abs(r0 - price) < 3)" in said["automaton"]
 
 
 def test_without_a_schema_registers_are_promised() -> None:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 Letter = int
 State = Hashable
@@ -41,16 +41,31 @@ class Slot(NamedTuple):
 
 class Check(NamedTuple):
     """The slot's value `op` the value in the event's column must hold; without a slot, the value
-    in `column` is compared with the one in `other`. Nothing holds of NULL, but `differs`."""
+    in `column` is compared with the one in `other`. Nothing holds of NULL, but `differs`.
+
+    With a `term` (`automata.terms`), `holds` asks that it is true, and `fails` that it is not.
+    """
 
     op: str
     slot: Slot | None
     column: int
     other: int = -1
+    term: Any = None
+
+    def refutes(self, other: Check) -> bool:
+        """Whether both cannot hold of one event."""
+        if self.term is not None:
+            return self.term == other.term and self.op != other.op
+        opposite = {"=": "differs", "differs": "="}.get(self.op)
+        return (opposite, self.slot, self.column) == (other.op, other.slot, other.column)
 
 
 class Update(NamedTuple):
-    """The slot takes the value in the event's column: `set`, or the `min` or `max` of both."""
+    """The slot takes the value in the event's column: `set`, or the `min` or `max` of both.
+
+    Totals leave NULL out: `sum int`, `min int`, `max int`, the same with `float`, `count` (of
+    values that are not NULL) and `tally` (of events).
+    """
 
     slot: Slot
     how: str

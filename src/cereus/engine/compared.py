@@ -38,6 +38,11 @@ class ComparedColumns:
         elif column.kind == "float":
             plain = values.cast(pa.float64()).fill_null(np.nan).to_numpy(zero_copy_only=False)
             null, found = np.isnan(plain), ordered(plain)
+        elif column.kind == "double":
+            plain = values.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False)
+            found = (plain + 0.0).view(np.int64)  # + 0.0: the bits of -0.0 are NULL
+        elif column.kind == "instant":
+            found = _whole(values.cast(pa.timestamp("us")).cast(pa.int64()))
         else:
             found = _whole(values)
         if null is not None and null.any():

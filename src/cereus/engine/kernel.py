@@ -32,6 +32,7 @@ when the arena has doubled since the last sweep; a node is moved at most once pe
 
 import cython
 import numpy as np
+from cython.cimports.libc.math import asin, ceil, cos, floor, fmod, sin, sqrt
 
 NONE = cython.declare(cython.int, -1)
 UNSTARTED = cython.declare(cython.int, 0)
@@ -53,19 +54,71 @@ GREATER_OR_EQUAL = cython.declare(cython.int, 3)
 EQUAL = cython.declare(cython.int, 4)
 NOT_EQUAL = cython.declare(cython.int, 5)
 DIFFERS = cython.declare(cython.int, 6)
+HOLDS = cython.declare(cython.int, 7)
 KEEP = cython.declare(cython.int, 0)
 TAKE = cython.declare(cython.int, 1)
 SMALLEST = cython.declare(cython.int, 2)
 LARGEST = cython.declare(cython.int, 3)
+COUNT = cython.declare(cython.int, 4)
+TALLY = cython.declare(cython.int, 5)
+FIRST_TOTAL = cython.declare(cython.int, 6)
+
+# the operations of terms, in the order of `automata.terms.OPERATIONS`
+COLUMN = cython.declare(cython.int, 0)
+SLOT = cython.declare(cython.int, 1)
+CONSTANT = cython.declare(cython.int, 2)
+TO_FLOAT = cython.declare(cython.int, 3)
+NEGATE_INT = cython.declare(cython.int, 4)
+NEGATE = cython.declare(cython.int, 5)
+ABS_INT = cython.declare(cython.int, 6)
+ABS = cython.declare(cython.int, 7)
+SQRT = cython.declare(cython.int, 8)
+FLOOR = cython.declare(cython.int, 9)
+CEIL = cython.declare(cython.int, 10)
+NOT = cython.declare(cython.int, 11)
+IS_NULL = cython.declare(cython.int, 12)
+KNOWN = cython.declare(cython.int, 13)
+ADD_INT = cython.declare(cython.int, 14)
+SUBTRACT_INT = cython.declare(cython.int, 15)
+MULTIPLY_INT = cython.declare(cython.int, 16)
+MODULO_INT = cython.declare(cython.int, 17)
+ADD = cython.declare(cython.int, 18)
+SUBTRACT = cython.declare(cython.int, 19)
+MULTIPLY = cython.declare(cython.int, 20)
+DIVIDE = cython.declare(cython.int, 21)
+MODULO = cython.declare(cython.int, 22)
+EQUAL_INT = cython.declare(cython.int, 23)
+GREATER_OR_EQUAL_INT = cython.declare(cython.int, 28)
+EQUAL_FLOAT = cython.declare(cython.int, 29)
+GREATER_OR_EQUAL_FLOAT = cython.declare(cython.int, 34)
+AND = cython.declare(cython.int, 35)
+OR = cython.declare(cython.int, 36)
+SUM_INT = cython.declare(cython.int, 37)
+SUM = cython.declare(cython.int, 38)
+MIN_INT = cython.declare(cython.int, 39)
+MAX_INT = cython.declare(cython.int, 40)
+MIN = cython.declare(cython.int, 41)
+MAX = cython.declare(cython.int, 42)
+LEAST_INT = cython.declare(cython.int, 43)
+GREATEST_INT = cython.declare(cython.int, 44)
+LEAST = cython.declare(cython.int, 45)
+GREATEST = cython.declare(cython.int, 46)
+DISTANCE = cython.declare(cython.int, 47)
+RADIANS = cython.declare(cython.double, 0.017453292519943295)
+EARTH_DIAMETER_METRES = cython.declare(cython.double, 2 * 6_371_008.8)
+LONGEST = cython.declare(cython.longlong, (1 << 63) - 1)
 
 # kinds of totals over all matches
 TOTAL_SUM = cython.declare(cython.int, 0)
 TOTAL_MIN = cython.declare(cython.int, 1)
 TOTAL_MAX = cython.declare(cython.int, 2)
 INFINITY = cython.declare(cython.double, float("inf"))
+NAN = cython.declare(cython.double, float("nan"))
 
 FINISHED, CHUNK_FULL = 0, 1
 TOO_MANY_NODES, TOO_MANY_CONFIGURATIONS, TOO_MANY_MATCHES = 2, 3, 4
+STACK = 64
+"""The deepest stack that a term may need (`plan.terms` refuses deeper ones)."""
 
 
 @cython.cclass
@@ -81,6 +134,16 @@ class Kernel:
     gap_copy: cython.int[::1]
     slot_counts: cython.int[::1]
     programs: cython.int[::1]
+    constants: cython.longlong[::1]
+
+    # the stack for terms: integers, floats, and which are known; slots and columns seen as floats
+    whole: cython.longlong[::1]
+    real: cython.double[::1]
+    bits: cython.longlong[::1]
+    known: cython.uchar[::1]
+    real_constants: cython.double[::1]
+    real_values: cython.double[:, ::1]
+    real_columns: cython.double[:, ::1]
 
     # the forest: one (n, 4) int64 array, seen also as (n, 8) int32
     #   int64 0: event ordinal, 1: start;  int32 4: link, 5: left, 6: right, 7: label * 256 + rank
@@ -224,6 +287,12 @@ class Kernel:
         self.made = 0
         self._room_for_configurations(64)
         self.columns = np.zeros((1, 0), np.int64)
+        self.real_columns = np.zeros((1, 0))
+        self.whole = np.zeros(STACK, np.int64)
+        stack = np.zeros(STACK)
+        self.real = stack
+        self.bits = stack.view(np.int64)
+        self.known = np.zeros(STACK, np.uint8)
         self.load_table()
         self.clear_keys()
         self.reporting = -1
@@ -248,6 +317,8 @@ class Kernel:
         self.gap_copy = self.table.gap_copy
         self.slot_counts = self.table.slot_counts
         self.programs = self.table.programs
+        self.constants = self.table.constants
+        self.real_constants = self.table.constants.view(np.float64)
         states = self.head.shape[0]
         if states > self.active.shape[0]:
             self.active = _longer(self.active, states, 0)
@@ -267,6 +338,7 @@ class Kernel:
         self.preceding = _longer(self.preceding, size, -1)
         self.chain = _longer(self.chain, size, -1)
         self.values = _taller(self.values, size)
+        self.real_values = np.asarray(self.values).view(np.float64)
         if self.n_slots:
             self.buckets = np.full(2 * size, -1, np.int32)
             c: cython.int
@@ -469,6 +541,10 @@ class Kernel:
         for k in range(self.programs[at]):
             op: cython.int = self.programs[at + 1 + 4 * k]
             slot: cython.int = self.programs[at + 2 + 4 * k]
+            if op >= HOLDS:
+                if self._true(self.programs[at + 3 + 4 * k], c, e) != (op == HOLDS):
+                    return False
+                continue
             a: cython.longlong = self.columns[self.programs[at + 3 + 4 * k], e]
             b: cython.longlong
             if slot >= 0:
@@ -510,6 +586,12 @@ class Kernel:
         for k in range(self.programs[at]):
             how: cython.int = self.programs[at + 1 + 3 * k]
             value: cython.longlong = 0
+            if how >= COUNT:
+                value = self._total(
+                    how, self.programs[at + 2 + 3 * k], self.programs[at + 3 + 3 * k], c, e
+                )
+                self.pending_values[row, k] = value
+                continue
             if how != TAKE:
                 value = self.values[c, self.programs[at + 2 + 3 * k]]
             if how != KEEP:
@@ -520,6 +602,198 @@ class Kernel:
                 elif value != NULL and (how == SMALLEST) == (new < value):
                     value = new
             self.pending_values[row, k] = value
+        return 0
+
+    @cython.cfunc
+    def _total(
+        self,
+        how: cython.int,
+        slot: cython.int,
+        column: cython.int,
+        c: cython.int,
+        e: cython.longlong,
+    ) -> cython.longlong:
+        """A total with the event's value added; a slot of -1 is that of no events."""
+        if how <= TALLY:
+            counted: cython.longlong = 0 if slot < 0 else self.values[c, slot]
+            return counted + 1 if how == TALLY or self.columns[column, e] != NULL else counted
+        self.known[0] = 0
+        if slot >= 0:
+            self._load(0, self.values[c, slot], self.real_values[c, slot])
+        self._load(1, self.columns[column, e], self.real_columns[column, e])
+        op: cython.int = SUM_INT + how - FIRST_TOTAL
+        self._combine(op, 0)
+        if not self.known[0]:
+            return NULL
+        if op == SUM_INT or op == MIN_INT or op == MAX_INT:
+            return self.whole[0]
+        self.real[1] = self.real[0] + 0.0  # the bits of -0.0 are NULL
+        return self.bits[1]
+
+    # ------------------------------------------------------------ terms
+
+    @cython.cfunc
+    def _true(self, at: cython.int, c: cython.int, e: cython.longlong) -> cython.bint:
+        """Whether a term is true: (operation, argument) pairs for a stack."""
+        top: cython.int = -1
+        k: cython.int
+        for k in range(self.programs[at]):
+            op: cython.int = self.programs[at + 1 + 2 * k]
+            which: cython.int = self.programs[at + 2 + 2 * k]
+            if op == COLUMN:
+                top += 1
+                self._load(top, self.columns[which, e], self.real_columns[which, e])
+            elif op == SLOT:
+                top += 1
+                self._load(top, self.values[c, which], self.real_values[c, which])
+            elif op == CONSTANT:
+                top += 1
+                self._load(top, self.constants[which], self.real_constants[which])
+            elif op < ADD_INT:
+                self._change(op, top)
+            elif op == DISTANCE:
+                top -= 3
+                self._distance(top)
+            else:
+                top -= 1
+                self._combine(op, top)
+        return self.known[0] and self.whole[0] != 0
+
+    @cython.cfunc
+    def _load(self, top: cython.int, whole: cython.longlong, real: cython.double) -> cython.int:
+        self.whole[top] = whole
+        self.real[top] = real
+        self.known[top] = whole != NULL
+        return 0
+
+    @cython.cfunc
+    def _change(self, op: cython.int, t: cython.int) -> cython.int:
+        """An operation on the value at the top."""
+        if op == IS_NULL or op == KNOWN:
+            self.whole[t] = self.known[t] == (op == KNOWN)
+            self.known[t] = 1
+        elif not self.known[t]:
+            return 0
+        elif op == TO_FLOAT:
+            self.real[t] = cython.cast(cython.double, self.whole[t])
+        elif op == NEGATE_INT:
+            self.whole[t] = -self.whole[t]
+        elif op == NEGATE:
+            self.real[t] = -self.real[t]
+        elif op == ABS_INT:
+            self.whole[t] = abs(self.whole[t])
+        elif op == ABS:
+            self.real[t] = abs(self.real[t])
+        elif op == NOT:
+            self.whole[t] = self.whole[t] == 0
+        elif op == SQRT:
+            if self.real[t] < 0:
+                self.known[t] = 0
+            else:
+                self.real[t] = sqrt(self.real[t])
+        elif abs(self.real[t]) < INFINITY:
+            self.real[t] = floor(self.real[t]) if op == FLOOR else ceil(self.real[t])
+        return 0
+
+    @cython.cfunc
+    def _combine(self, op: cython.int, t: cython.int) -> cython.int:
+        """An operation on the two values at the top; the result takes the place of the first."""
+        a: cython.longlong = self.whole[t]
+        b: cython.longlong = self.whole[t + 1]
+        x: cython.double = self.real[t]
+        y: cython.double = self.real[t + 1]
+        if op == AND or op == OR:
+            decided: cython.bint = op == OR  # what one side alone decides
+            if (self.known[t] and (a != 0) == decided) or (
+                self.known[t + 1] and (b != 0) == decided
+            ):
+                self.whole[t] = decided
+                self.known[t] = 1
+            else:
+                self.whole[t] = not decided
+                self.known[t] = self.known[t] and self.known[t + 1]
+            return 0
+        if SUM_INT <= op <= MAX and not (self.known[t] and self.known[t + 1]):
+            if self.known[t + 1]:
+                self._load(t, b, y)
+                self.known[t] = 1
+            return 0
+        self.known[t] = self.known[t] and self.known[t + 1]
+        if not self.known[t]:
+            return 0
+        if op <= MODULO_INT or op == SUM_INT:
+            self._calculate(op, t, a, b)
+        elif op == ADD or op == SUM:
+            self.real[t] = x + y
+        elif op == SUBTRACT:
+            self.real[t] = x - y
+        elif op == MULTIPLY:
+            self.real[t] = x * y
+        elif op == DIVIDE or op == MODULO:
+            if y == 0:
+                self.known[t] = 0
+            elif op == DIVIDE:
+                self.real[t] = x / y
+            else:
+                # an infinite dividend has no remainder, which plain Python refuses to compute
+                self.real[t] = fmod(x, y) if abs(x) < INFINITY else NAN
+        elif op <= GREATER_OR_EQUAL_INT:
+            self.whole[t] = _compared(op - EQUAL_INT, a < b, a == b, a > b)
+        elif op <= GREATER_OR_EQUAL_FLOAT:
+            self.whole[t] = _compared(op - EQUAL_FLOAT, x < y, x == y, x > y)
+        elif op == MIN_INT or op == LEAST_INT:
+            self.whole[t] = min(a, b)
+        elif op == MAX_INT or op == GREATEST_INT:
+            self.whole[t] = max(a, b)
+        elif (op == LEAST or op == GREATEST) and y != y:
+            self.real[t] = y
+        elif y < x if op == MIN or op == LEAST else y > x:
+            self.real[t] = y
+        return 0
+
+    @cython.cfunc
+    def _calculate(
+        self, op: cython.int, t: cython.int, a: cython.longlong, b: cython.longlong
+    ) -> cython.int:
+        """Integers of 64 bits; what does not fit is NULL."""
+        fits: cython.bint = True
+        if op == SUBTRACT_INT:
+            fits = a >= b - LONGEST if b > 0 else a <= LONGEST + b
+            if fits:
+                self.whole[t] = a - b
+        elif op == MULTIPLY_INT:
+            fits = b == 0 or abs(a) <= LONGEST // abs(b)
+            if fits:
+                self.whole[t] = a * b
+        elif op == MODULO_INT:
+            fits = b != 0
+            if fits:
+                self.whole[t] = abs(a) % abs(b)
+                if a < 0:
+                    self.whole[t] = -self.whole[t]
+        else:
+            fits = a <= LONGEST - b if b > 0 else a >= -LONGEST - b
+            if fits:
+                self.whole[t] = a + b
+        self.known[t] = fits
+        return 0
+
+    @cython.cfunc
+    def _distance(self, t: cython.int) -> cython.int:
+        """Great circle in metres between (latitude, longitude) and (latitude, longitude)."""
+        if not (self.known[t] and self.known[t + 1] and self.known[t + 2] and self.known[t + 3]):
+            self.known[t] = 0
+            return 0
+        k: cython.int
+        for k in range(t, t + 4):
+            if abs(self.real[k]) == INFINITY:
+                self.known[t] = 0
+                return 0
+        north: cython.double = RADIANS * (self.real[t + 2] - self.real[t])
+        east: cython.double = RADIANS * (self.real[t + 3] - self.real[t + 1])
+        across: cython.double = cos(RADIANS * self.real[t]) * cos(RADIANS * self.real[t + 2])
+        half: cython.double = sin(north / 2) ** 2 + across * sin(east / 2) ** 2
+        self.real[t] = EARTH_DIAMETER_METRES * asin(sqrt(min(half, 1.0)))
         return 0
 
     @cython.cfunc
@@ -748,7 +1022,7 @@ class Kernel:
         return 0
 
     @cython.cfunc
-    def _load(self, key: cython.int) -> cython.int:
+    def _take_up(self, key: cython.int) -> cython.int:
         """Take up the configurations of a key where they were left."""
         self.position = self.last_position[key]
         if self.position < 0:
@@ -882,6 +1156,7 @@ class Kernel:
         self.floors = events.floors
         if self.n_slots:
             self.columns = events.columns
+            self.real_columns = events.columns.view(np.float64)
         self.shown = events.shown
         self.key_of = events.key_of
         self.group_ends = events.group_ends
@@ -943,7 +1218,7 @@ class Kernel:
             if self.event == n:
                 break
             if not self.loaded:
-                self._load(self.key_of[self.group])
+                self._take_up(self.key_of[self.group])
                 self.loaded = True
             if self.used > self.sweep_at or self.cells > self.sweep_cells_at:
                 self._sweep()
@@ -1636,6 +1911,25 @@ class CountingKernel(Kernel):
     @property
     def cell_count(self):
         return 0
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def _compared(
+    op: cython.int, less: cython.bint, equal: cython.bint, greater: cython.bint
+) -> cython.bint:
+    """`= != < <= > >=`, from what is so; of NaN nothing is, but `!=`."""
+    if op == 0:
+        return equal
+    if op == 1:
+        return not equal
+    if op == 2:
+        return less
+    if op == 3:
+        return less or equal
+    if op == 4:
+        return greater
+    return greater or equal
 
 
 @cython.cfunc

@@ -26,6 +26,7 @@ from cereus.automata.automaton import (
     States,
     Update,
 )
+from cereus.automata.terms import OPERATIONS, Term
 from cereus.errors import LimitError
 
 STAY, UNKNOWN, NONE = -1, -2, -1
@@ -35,9 +36,12 @@ HIDDEN = FIRST_SHOWN
 MAX_STATES = 100_000
 
 
-OPS = {"<": 0, "<=": 1, ">": 2, ">=": 3, "=": 4, "!=": 5, "differs": 6}
-HOW = {"keep": 0, "set": 1, "min": 2, "max": 3}
-"""The kernel's numbers for checks and updates."""
+OPS = {"<": 0, "<=": 1, ">": 2, ">=": 3, "=": 4, "!=": 5, "differs": 6, "holds": 7, "fails": 8}
+TOTALS = ("count", "tally", "sum int", "sum float", "min int", "max int", "min float", "max float")
+HOW = {name: number for number, name in enumerate(("keep", "set", "min", "max", *TOTALS))}
+OPERATION = {name: number for number, name in enumerate(OPERATIONS)}
+"""The kernel's numbers for checks, updates and the operations of terms."""
+NULL = -(2**63)
 
 
 class JointMove(NamedTuple):
@@ -80,6 +84,7 @@ class TransitionTable:
         self.gap_copy: npt.NDArray[np.int32] = np.full(4, -1, np.int32)
         self.slot_counts: npt.NDArray[np.int32] = np.zeros(4, np.int32)
         self.programs: npt.NDArray[np.int32] = np.zeros(0, np.int32)
+        self.constants: npt.NDArray[np.int64] = np.zeros(1, np.int64)
         self.layouts: list[tuple[Slot, ...]] = []
         self.ambiguous = False
         self._programs: dict[tuple[int, ...], int] = {}
@@ -150,7 +155,10 @@ class TransitionTable:
         to = self.number(move.states)
         layout = self.layouts[state]
         checks: list[int] = []
-        for op, slot, column, other in move.checks:
+        for op, slot, column, other, term in move.checks:
+            if term is not None:
+                words = self._postfix(term, layout)
+                column = self._program([len(words) // 2, *words])
             checks += (OPS[op], -1 if slot is None else layout.index(slot), column, other)
         new = {update.slot: update for update in move.updates}
         copies: list[int] = []
@@ -166,6 +174,29 @@ class TransitionTable:
             self._program([len(move.checks), *checks]) if checks else -1,
             self._program([len(self.layouts[to]), *copies]) if copies else -1,
         )
+
+    def _postfix(self, term: Term, layout: tuple[Slot, ...]) -> list[int]:
+        """A term as (operation, argument) pairs for a stack; only loads have an argument."""
+        (*operands,) = term.operands
+        if term.op == "column":
+            return [OPERATION["column"], operands[0]]
+        if term.op == "slot":
+            return [OPERATION["slot"], layout.index(operands[0])]
+        if term.op == "constant":
+            return [OPERATION["constant"], self._constant(operands[0])]
+        words = [word for operand in operands for word in self._postfix(operand, layout)]
+        return [*words, OPERATION[term.op], 0]
+
+    def _constant(self, value: float | None) -> int:
+        """Where a constant stands: an integer, the bits of a float, or NULL."""
+        bits = NULL if value is None else value
+        if isinstance(value, float):
+            bits = int(np.float64(value + 0.0).view(np.int64))  # + 0.0: the bits of -0.0 are NULL
+        found = np.flatnonzero(self.constants == bits)
+        if len(found):
+            return int(found[0])
+        self.constants = np.append(self.constants, np.int64(bits))
+        return len(self.constants) - 1
 
     def _index(self, state: int, moves: list[JointMove]) -> int:
         """The column that the first slot must equal for any move but staying, or -1."""
@@ -230,7 +261,10 @@ class TransitionTable:
 
 def _in_order(move: JointMove) -> tuple[Any, ...]:
     """Moves are numbered alike in every process. A check without a slot comes first."""
-    checks = [(c.op, c.slot is not None, c.slot or (), c.column, c.other) for c in move.checks]
+    checks = [
+        (c.op, c.slot is not None, c.slot or (), c.column, c.other, repr(c.term))
+        for c in move.checks
+    ]
     return move.code, checks, move.updates
 
 
@@ -238,5 +272,4 @@ def _both_possible(first: JointMove, second: JointMove) -> bool:
     """Whether one event may be marked in the same way by either move."""
     if first.code != second.code:
         return False
-    refuted = {("=", c.slot, c.column) for c in first.checks + second.checks if c.op == "differs"}
-    return refuted.isdisjoint((c.op, c.slot, c.column) for c in first.checks + second.checks)
+    return not any(a.refutes(b) for a in first.checks for b in second.checks)

@@ -1,9 +1,11 @@
 """Which conditions between events fixed registers can decide, and how.
 
 A comparison whose sides are about one variable each, `f(A) op g(B)`, needs of the side that comes
-first one value (see `automata.registers`). Everything else (three variables, `!=` against several
-events, aggregates, conditions under NEXT, LAST or MAX or inside the negated part of UNLESS) goes to
-states that remember values (`automata.correlate`), which decide anything, more slowly.
+first one value (see `automata.registers`). Anything else is a term over what its variables hold
+(`automata.related`), if those that come first hold one event each, or are only totalled. What is
+left (`!=` against several events, conditions under NEXT, LAST or MAX or inside the negated part of
+UNLESS) goes to states that remember values (`automata.correlate`), which decide anything, more
+slowly.
 """
 
 from __future__ import annotations
@@ -15,6 +17,8 @@ import pyarrow as pa
 
 from cereus.automata.automaton import Label
 from cereus.automata.registers import Side
+from cereus.automata.related import Value
+from cereus.automata.terms import Term, leaf
 from cereus.lang import cel
 from cereus.lang.check import check
 from cereus.lang.expression import (
@@ -26,10 +30,24 @@ from cereus.lang.expression import (
     without_variable,
 )
 from cereus.lang.functions import Kind
+from cereus.plan.terms import NotATerm, Translation, type_of
+
+KINDS = {
+    "int": "int",
+    "boolean": "int",
+    "float": "double",
+    "string": "string",
+    "timestamp": "instant",
+    "interval": "instant",
+    "null": "int",
+}
+"""How the values of each sort are kept for terms."""
 
 
 class Column(NamedTuple):
-    """Values of events that are compared with other events' values; `kind` says how they sort."""
+    """Values of events that are compared with other events' values. `kind` says how they become
+    integers: `int`, `string` (codes), `instant` (microseconds), `float` (bits in an order that
+    integers have too; NaN is NULL) or `double` (bits as they are)."""
 
     expression: Expression
     kind: str
@@ -74,32 +92,71 @@ class CannotRegister(Exception):
 
 def refusal(condition: Expression, body: cel.Formula) -> str | None:
     """Why no registers could decide the condition, whatever the types of its columns."""
-    if any(isinstance(node, Aggregate) for node in condition.walk()):
-        return "it has an aggregate"
-    if len(variables(condition)) > 2:
-        return f"it is about {len(variables(condition))} variables"
-    if not isinstance(condition, Comparison):
-        return "it is not a comparison"
+    return None if is_comparison(condition) else many_events(condition, body)
+
+
+def is_comparison(condition: Expression) -> bool:
+    """`f(A) op g(B)` that one value of each side decides, however many events it holds."""
+    if not isinstance(condition, Comparison) or condition.op == "!=":
+        return False
     names = [variables(condition.left), variables(condition.right)]
-    if any(len(n) != 1 for n in names) or names[0] == names[1]:
-        return "one side of it is about two variables"
-    left, right = (next(iter(n)) for n in names)
-    if ">" in left + right:  # events of one stream, S>R
-        return "it is about the events of one stream"
+    totals = any(isinstance(node, Aggregate) for node in condition.walk())
+    streams = any(">" in name for name in names[0] | names[1])  # events of one stream, S>R
+    return not totals and not streams and [len(n) for n in names] == [1, 1] and names[0] != names[1]
+
+
+def many_events(condition: Expression, body: cel.Formula) -> str | None:
+    """Which variable's events would all have to be remembered."""
+    totals = any(isinstance(node, Aggregate) for node in condition.walk())
     order = leaf_order(body)
-    for own, other in ((left, right), (right, left)):
-        if condition.op == "!=" and order.may_follow(own, other) and order.may_follow(own, own):
-            return f"!= has to remember every event of {own}"
+    for own in sorted(plain_variables(condition)):
+        if not order.may_follow(own, own):
+            continue
+        others = variables(condition) - {own}
+        if totals or any(order.may_follow(own, other) for other in others):
+            return f"it has to remember every event of {own}"
+    if any(">" in name for name in variables(condition)):
+        return "it is about the events of one stream"
     return None
+
+
+def plain_variables(condition: Expression) -> frozenset[str]:
+    """The variables of which attributes are read, not only totals."""
+    return frozenset(
+        node.variable
+        for node in condition.walk()
+        if isinstance(node, Attribute) and node.variable is not None
+    )
+
+
+def related(
+    condition: Expression, body: cel.Formula, columns: Columns, schema: pa.Schema
+) -> tuple[Term, tuple[Value, ...]]:
+    """Any condition as a term with holes, and what fills them, or CannotRegister."""
+    why = many_events(condition, body)
+    if why is not None:
+        raise CannotRegister(why)
+    translation = Translation(condition, schema)
+    try:
+        leaves = translation.leaves
+        term = translation.term(lambda read: leaf(leaves.index(read)))
+    except NotATerm as reason:
+        raise CannotRegister(str(reason)) from None
+    order = leaf_order(body)
+    names = variables(condition)
+    totals = any(read.total for read in leaves)
+    values = []
+    for read in leaves:
+        number = columns.number(Column(read.expression, KINDS[read.sort]))
+        needed = totals or any(order.may_follow(read.variable, n) for n in names - {read.variable})
+        values.append(Value(read.variable, number, read.total or "set", needed))
+    return term, tuple(values)
 
 
 def sides(
     condition: Expression, body: cel.Formula, columns: Columns, schema: pa.Schema
 ) -> tuple[str, Side, Side]:
-    """`f(A) op g(B)` as an operator and two sides, or CannotRegister."""
-    why = refusal(condition, body)
-    if why is not None:
-        raise CannotRegister(why)
+    """`f(A) op g(B)` (`is_comparison`) as an operator and two sides, or CannotRegister."""
     assert isinstance(condition, Comparison)
     left, right = (next(iter(variables(s))) for s in (condition.left, condition.right))
     kind = comparable(condition, schema)
@@ -111,8 +168,6 @@ def sides(
     ):
         needed = order.may_follow(own, other)
         repeats = order.may_follow(own, own)
-        if condition.op == "!=" and needed and kind == "float":
-            raise CannotRegister("!= has to tell NaN from NULL")
         column = columns.number(Column(without_variable(expression), kind))
         made.append(Side(own, column, needed, repeats))
     return condition.op, made[0], made[1]
@@ -132,21 +187,14 @@ def comparable(condition: Comparison, schema: pa.Schema) -> str:
     if kind is Kind.BOOLEAN:
         return "int"
     if kind is Kind.TIMESTAMP and all(isinstance(part, Attribute) for part in parts):
-        types = [_type(schema, part.path) for part in parts]  # type: ignore[attr-defined]
+        types = [type_of(schema, part.path) for part in parts]  # type: ignore[attr-defined]
         if types[0] == types[1]:
             return "int"
     raise CannotRegister("its values are not kept as numbers")
 
 
 def _whole(part: Expression, schema: pa.Schema) -> bool:
-    return isinstance(part, Attribute) and pa.types.is_integer(_type(schema, part.path))
-
-
-def _type(schema: pa.Schema, path: tuple[str, ...]) -> pa.DataType:
-    kind = schema.field(path[0]).type
-    for step in path[1:]:
-        kind = kind.field(step).type
-    return kind
+    return isinstance(part, Attribute) and pa.types.is_integer(type_of(schema, part.path))
 
 
 def leaf_order(formula: cel.Formula) -> Order:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 
-from cereus.automata.automaton import NOTHING, Automaton, Label, Slot
+from cereus.automata.automaton import NOTHING, Automaton, Check, Label, Slot
 from cereus.automata.explore import Edge, Explored, explore_deterministic
-from cereus.automata.registers import Compared, Side
+from cereus.automata.registers import FLIPPED, Compared, Side
+from cereus.automata.related import Related, Value
+from cereus.automata.terms import Term
 from cereus.lang.expression import Aggregate, Attribute, Comparison, Expression
 from cereus.lang.print_ceql import predicate_text
 from cereus.lang.print_expression import condition_text
@@ -46,28 +48,27 @@ def decided(outlook: Outlook) -> Iterator[str]:
 
 def _by_registers(outlook: Outlook) -> Iterator[str]:
     plan, names, indexed = outlook.whole, slot_names(outlook), _indexed(outlook)
-    alike: dict[str, list[Compared]] = {}
+    alike: dict[str, list[Compared | Related]] = {}
     for node in comparisons(plan.automaton):
-        alike.setdefault(_comparison_text(plan, node), []).append(node)
+        alike.setdefault(_condition_text(plan, node), []).append(node)
     for text, nodes in alike.items():
         yield text
         yield f"    by registers, {_when_checked(nodes[0])}"
-        for place, side in enumerate((nodes[0].left, nodes[0].right)):
+        for place, held in enumerate(_held(plan, nodes[0])):
             slots = [slot for n in nodes if (slot := _slot(n, place)) in names]
-            if side.needed and slots:
-                held = _held(plan, nodes[0].op, side, place)
+            if held and slots:
                 yield f"    {_listed(names[slot] for slot in slots)}: {held}"
-        found = indexed.intersection(_slot(node, place) for node in nodes for place in (0, 1))
+        found = indexed.intersection(_slot(n, place) for n in nodes for place in _places(n))
         if found:
             holding = _listed(names[slot] for slot in found)
             yield f"    index: an event finds the partial matches with its value in {holding}"
 
 
-def comparisons(automaton: Automaton) -> Iterator[Compared]:
-    """The comparisons in an automaton, in the order of their numbers."""
+def comparisons(automaton: Automaton) -> Iterator[Compared | Related]:
+    """The conditions in an automaton that registers decide, in the order of their numbers."""
 
-    def found(part: object) -> Iterator[Compared]:
-        if isinstance(part, Compared):
+    def found(part: object) -> Iterator[Compared | Related]:
+        if isinstance(part, Compared | Related):
             yield part
         if isinstance(part, Automaton):
             for value in vars(part).values():
@@ -76,8 +77,18 @@ def comparisons(automaton: Automaton) -> Iterator[Compared]:
     return iter(sorted(found(automaton), key=lambda node: node.number))
 
 
-def _slot(node: Compared, place: int) -> Slot:
-    return Slot(node.op != "=", node.number, place)
+def _places(node: Compared | Related) -> list[int]:
+    """The places of a condition that slots are needed for."""
+    return [place for place, side in enumerate(_sides(node)) if side.needed]
+
+
+def _sides(node: Compared | Related) -> Sequence[Side | Value]:
+    return (node.left, node.right) if isinstance(node, Compared) else node.values
+
+
+def _slot(node: Compared | Related, place: int) -> Slot:
+    by_order = isinstance(node, Related) or node.op != "="
+    return Slot(by_order, node.number, place)
 
 
 def slot_names(outlook: Outlook) -> dict[Slot, str]:
@@ -85,27 +96,36 @@ def slot_names(outlook: Outlook) -> dict[Slot, str]:
     needed = {
         _slot(node, place)
         for node in comparisons(outlook.whole.automaton)
-        for place, side in enumerate((node.left, node.right))
-        if side.needed
+        for place in _places(node)
     }
     known = needed.union(*outlook.joint.slots)
     return {slot: f"r{number}" for number, slot in enumerate(sorted(known))}
 
 
-def _comparison_text(plan: Plan, node: Compared) -> str:
+def _condition_text(plan: Plan, node: Compared | Related) -> str:
+    if isinstance(node, Related):
+        return node.text
     left, right = (_expression(plan, side) for side in (node.left, node.right))
     return condition_text(Comparison(node.op, left, right))
 
 
-def _expression(plan: Plan, side: Side) -> Expression:
+def _expression(plan: Plan, side: Side | Value) -> Expression:
     return about(plan.columns_compared[side.column].expression, side.variable)
 
 
-def _value(plan: Plan, side: Side) -> str:
-    return condition_text(_expression(plan, side))
+def _value(plan: Plan, side: Side | Value) -> str:
+    value = condition_text(_expression(plan, side))
+    how = side.how.split()[0] if isinstance(side, Value) else "set"
+    if how == "tally":
+        return f"count({side.variable})"
+    return value if how == "set" else f"{how}({value})"
 
 
-def _when_checked(node: Compared) -> str:
+def _when_checked(node: Compared | Related) -> str:
+    if isinstance(node, Related):
+        if node.at_the_end:
+            return "checked where the rest of its part of the pattern is complete"
+        return f"checked when the last of {_listed(node.names)} is marked"
     ways = ((node.left, node.right), (node.right, node.left))
     later = [other for side, other in ways if side.needed]
     if not later:
@@ -116,8 +136,15 @@ def _when_checked(node: Compared) -> str:
     return f"checked when {later[0].variable} is marked"
 
 
-def _held(plan: Plan, op: str, side: Side, place: int) -> str:
-    """What a slot holds of its side."""
+def _held(plan: Plan, node: Compared | Related) -> list[str]:
+    """What the slot of each place holds; nothing where none is needed."""
+    if isinstance(node, Related):
+        return [_value(plan, value) if value.needed else "" for value in node.values]
+    sides = enumerate((node.left, node.right))
+    return [_extreme(plan, node.op, side, n) if side.needed else "" for n, side in sides]
+
+
+def _extreme(plan: Plan, op: str, side: Side, place: int) -> str:
     value = _value(plan, side)
     if not side.repeats:
         return value
@@ -138,17 +165,56 @@ def doing_text(outlook: Outlook, edge: Edge) -> tuple[str, str]:
     """What a move asks of registers, and what it writes to them."""
     names = slot_names(outlook)
     columns = [condition_text(c.expression, bare=True) for c in outlook.whole.columns_compared]
-    asked = [
-        f"{columns[column] if slot is None else names[slot]} "
-        f"{'!=' if op == 'differs' else op} {columns[other if slot is None else column]}"
-        for op, slot, column, other in edge.checks
-    ]
+    asked = [_asked(check, names, columns) for check in edge.checks]
     written = [
-        f"{names[slot]} := "
-        + (columns[column] if how == "set" else f"{how}({names[slot]}, {columns[column]})")
+        f"{names[slot]} := " + _written(how, names[slot], columns[column])
         for slot, how, column in edge.updates
     ]
     return (f" if {' and '.join(asked)}" if asked else "", ", ".join(written))
+
+
+def _asked(check: Check, names: dict[Slot, str], columns: list[str]) -> str:
+    op, slot, column, other, term = check
+    if term is not None:
+        said = term_text(term, names, columns)
+        return said if op == "holds" else f"not ({_bare(said)})"
+    left = columns[column] if slot is None else names[slot]
+    return f"{left} {'!=' if op == 'differs' else op} {columns[other if slot is None else column]}"
+
+
+def _written(how: str, slot: str, column: str) -> str:
+    if how == "set":
+        return column
+    if how == "tally":
+        return f"{slot} + 1"
+    return f"{how.split()[0]}({slot}, {column})"
+
+
+def term_text(term: Term, names: dict[Slot, str], columns: list[str]) -> str:
+    """A term as a person would write it, over names of slots and columns."""
+    match term:
+        case Term("column", (number,)):
+            return str(columns[number])
+        case Term("slot", (slot,)):
+            return str(names[slot])
+        case Term("constant", (value,)):
+            return "NULL" if value is None else str(value)
+    parts = [term_text(operand, names, columns) for operand in term.operands]
+    op = term.op.removesuffix(" int").removesuffix(" float")
+    if op in INFIX and len(parts) == 2:
+        return f"({parts[0]} {INFIX[op]} {parts[1]})"
+    return parts[0] if op == "to" else f"{op}({', '.join(map(_bare, parts))})"
+
+
+def _bare(said: str) -> str:
+    """Without the parentheses around the whole of it."""
+    return said[1:-1] if said.startswith("(") else said
+
+
+INFIX = {
+    "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "modulo": "%",
+    "and": "AND", "or": "OR", **{op: op for op in FLIPPED},
+}  # fmt: skip
 
 
 def _indexed(outlook: Outlook) -> set[Slot]:
@@ -211,9 +277,7 @@ def _ambiguous(explored: Explored) -> bool:
 
 
 def _both_possible(first: Edge, second: Edge) -> bool:
-    checks = first.checks + second.checks
-    refuted = {("=", c.slot, c.column) for c in checks if c.op == "differs"}
-    return refuted.isdisjoint((c.op, c.slot, c.column) for c in checks)
+    return not any(a.refutes(b) for a in first.checks for b in second.checks)
 
 
 def growth(outlook: Outlook) -> str:
@@ -237,7 +301,7 @@ def _live_values(outlook: Outlook) -> list[list[str]]:
     if not explored.complete:
         lasting = {frozenset(names)}
     for node in comparisons(outlook.whole.automaton):
-        for place, side in enumerate((node.left, node.right)):
+        for place, side in enumerate(_sides(node)):
             names[_slot(node, place)] = _value(outlook.whole, side)
     fullest = [slots for slots in lasting if not any(slots < other for other in lasting)]
     return [sorted({names[slot] for slot in slots}) for slots in fullest]

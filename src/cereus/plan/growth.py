@@ -62,11 +62,14 @@ def _conditions(node: cel.Formula, where: str | None) -> Iterator[Condition]:
 
 def exponential(plan: Plan) -> list[str]:
     """A warning for each condition whose remembered values may be as many as sets of events."""
-    if plan.registers or plan.query.strategy is cel.Strategy.STRICT:
+    if plan.query.strategy is cel.Strategy.STRICT:
         return []
     found = conditions(plan)
-    if plan.why_values == NO_SCHEMA and all(each.why is None for each in found):
-        return []  # registers, as soon as the types are known
+    if plan.registers:
+        found = [each for each in found if _totals(each.condition)]
+    elif plan.why_values == NO_SCHEMA and all(each.why is None for each in found):
+        # registers, as soon as the types are known
+        found = [each for each in found if _totals(each.condition)]
     return [
         f"{predicate_text(each.predicate)}: {name} repeats and may skip events, so that "
         f"{_kept(each.condition, name)}, and state may grow exponentially with the events in the "
@@ -75,6 +78,10 @@ def exponential(plan: Plan) -> list[str]:
         for name in sorted(variables(each.condition) & repeating(each.body))
         if _kept(each.condition, name)
     ]
+
+
+def _totals(condition: Expression) -> bool:
+    return any(isinstance(node, Aggregate) for node in condition.walk())
 
 
 def _kept(condition: Expression, name: str) -> str:

@@ -11,11 +11,13 @@ from cereus.automata import strategies
 from cereus.automata.automaton import Automaton, Label, marks
 from cereus.automata.correlate import Correlated
 from cereus.automata.registers import Compared
+from cereus.automata.related import Related
 from cereus.errors import RefusedError
 from cereus.lang import cel
 from cereus.lang import expression as ex
 from cereus.lang.expression import Expression, attributes, variables, without_variable
-from cereus.plan.compare import CannotRegister, Columns, sides
+from cereus.lang.print_expression import condition_text
+from cereus.plan.compare import CannotRegister, Columns, is_comparison, related, sides
 from cereus.plan.rewrite import is_local
 from cereus.plan.tests import EventTest, TestSet, conjuncts
 
@@ -69,6 +71,7 @@ class Lowering:
     columns: Columns = field(default_factory=Columns)
     """With a schema, registers are used for them, or CannotRegister is raised."""
     comparisons: int = 0
+    slots: int = 0
 
     def automaton(self, formula: cel.Formula) -> Automaton:
         match formula:
@@ -229,8 +232,14 @@ class Lowering:
         self.comparisons += 1
         if self.schema is None:
             return Correlated(inner, condition)
-        op, left, right = sides(condition, body, self.columns, self.schema)
-        return Compared(inner, self.comparisons, op, left, right)
+        number = self.comparisons
+        if is_comparison(condition):
+            op, left, right = sides(condition, body, self.columns, self.schema)
+            self.slots += 2
+            return Compared(inner, number, op, left, right)
+        term, values = related(condition, body, self.columns, self.schema)
+        self.slots += len(values)
+        return Related(inner, number, term, values, condition_text(condition))
 
 
 def _event_under_filters(

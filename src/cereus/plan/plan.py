@@ -56,6 +56,7 @@ class Plan:
                this automaton, without labels cut, is run again over the window's events
     compared   the attributes that conditions between events read
     columns_compared  with registers: the columns whose values they hold
+    slots      the most values that a partial match may have to remember
     why_values  where states remember values: why registers are not used
     """
 
@@ -67,6 +68,7 @@ class Plan:
     compared: frozenset[tuple[str, ...]] = frozenset()
     columns_compared: tuple[Column, ...] = ()
     why_values: str | None = None
+    slots: int = 0
     dialect: str = "ceql"
     version: int = PLAN_VERSION
 
@@ -86,16 +88,10 @@ class Plan:
         own = tuple((key,) for key in self.stream.keys)
         return own + tuple(path for path in self.query.partition_by if path not in own)
 
-    @cached_property
-    def slots(self) -> int:
-        """The most values that a partial match may have to remember."""
-        filters = [n for n in self.query.formula.walk() if isinstance(n, cel.Filter)]
-        return 2 * sum(map(_comparisons, (f.predicate for f in filters))) if self.registers else 0
-
     @property
     def registers(self) -> bool:
         """Whether the automaton remembers values in registers."""
-        return bool(self.columns_compared)
+        return self.slots > 0
 
     @property
     def remembers_values(self) -> bool:
@@ -239,6 +235,7 @@ def build(
         frozenset(lowering.compared),
         tuple(lowering.columns.numbers),
         why if lowering.comparisons else None,
+        lowering.slots,
     )
     if replayed is None:
         plan = replace(plan, automaton=plan.shown(automaton))
@@ -322,13 +319,6 @@ def _check_streams(query: cel.Query, stream: Stream) -> None:
                 span=node.span,
                 hint='say which column tells it: Stream(stream="…"), or run on {"name": table, …}',
             )
-
-
-def _comparisons(predicate: cel.Predicate) -> int:
-    """Conditions between events in a filter (at most two slots each)."""
-    if isinstance(predicate, cel.AllOf | cel.AnyOf):
-        return sum(map(_comparisons, predicate.operands))
-    return 1
 
 
 def _looks_at_places(node: cel.Formula) -> bool:

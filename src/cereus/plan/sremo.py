@@ -26,14 +26,9 @@ class SremoPlan(Plan):
     """The plan of a SREMO. `tight`: events that satisfy no test count by their places."""
 
     tight: bool = True
-    slot_count: int = 0
     why_values: str | None = None
     """Why states remember values, where slots cannot decide."""
     dialect: str = "sremo"
-
-    @property
-    def slots(self) -> int:
-        return self.slot_count
 
     @property
     def open_ended(self) -> bool:
@@ -91,7 +86,7 @@ def build(query: cel.Query, stream: Stream, schema: pa.Schema | None = None) -> 
         compared=frozenset(lowering.compared),
         columns_compared=columns,
         tight=not loose(expression),
-        slot_count=len(lowering.slots) if isinstance(lowering, BySlot) else 0,
+        slots=len(lowering.slots) if isinstance(lowering, BySlot) else 0,
         why_values=why,
     )
 
