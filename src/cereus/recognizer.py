@@ -15,8 +15,8 @@ from cereus.sources import Source, to_schema, to_table
 if TYPE_CHECKING:
     from cereus.query import Query
 
-KEEPS, FINISHED = 1, 2
-"""Flags in a snapshot: it has the events; nothing more may be pushed."""
+KEEPS, FINISHED, REMEMBERS = 1, 2, 4
+"""Flags in a snapshot: it has the events; nothing more may be pushed; no key is forgotten."""
 
 
 class Recognizer:
@@ -26,9 +26,16 @@ class Recognizer:
     pieces makes no difference to the matches. Positions count over the whole stream.
     """
 
-    def __init__(self, query: Query, *, keep_events: bool = False, schema: pa.Schema | None = None):
+    def __init__(
+        self,
+        query: Query,
+        *,
+        keep_events: bool = False,
+        schema: pa.Schema | None = None,
+        forget_idle: bool = True,
+    ) -> None:
         self._query = query
-        self._keep = keep_events
+        self._keep, self._forgets = keep_events, forget_idle
         self._executor: Executor | None = None
         self._schema: pa.Schema | None = None
         self._finished = False
@@ -39,6 +46,8 @@ class Recognizer:
         keep = tuple(schema.names) if self._keep else ()
         self._schema = schema
         self._executor = self._query.executor(schema, keep=keep)
+        if self._forgets:
+            self._executor.forget_idle()
         return self._executor
 
     def push(self, events: Any) -> Matches:
@@ -97,7 +106,7 @@ class Recognizer:
         if self._executor is None or self._schema is None:
             raise CereusError("nothing has been pushed yet", hint="push a batch first")
         header: bytes = self._schema.serialize().to_pybytes()
-        flags = KEEPS * self._keep | FINISHED * self._finished
+        flags = KEEPS * self._keep | FINISHED * self._finished | REMEMBERS * (not self._forgets)
         size = len(header).to_bytes(8, "little")
         return sealed(bytes([flags]) + size + header + self._executor.save())
 
@@ -111,7 +120,12 @@ class Recognizer:
         data = unsealed(bytes(snapshot))
         state = 9 + int.from_bytes(data[1:9], "little")
         schema = pa.ipc.read_schema(pa.py_buffer(data[9:state]))
-        recognizer = cls(query, keep_events=bool(data[0] & KEEPS), schema=schema)
+        recognizer = cls(
+            query,
+            keep_events=bool(data[0] & KEEPS),
+            schema=schema,
+            forget_idle=not data[0] & REMEMBERS,
+        )
         assert recognizer._executor is not None
         recognizer._executor.restore(data[state:])
         recognizer._finished = bool(data[0] & FINISHED)

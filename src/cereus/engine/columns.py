@@ -143,6 +143,7 @@ class Clock:
         self.windowed = window is not None
         self.path: tuple[str, ...] | None = None
         self.span: int | float = 0
+        self.real = False
         match window:
             case cel.EventWindow(size):
                 self.span = size - 1
@@ -157,6 +158,16 @@ class Clock:
             case cel.AttributeWindow(size, path):
                 self.path = path
                 self.span = _attribute_span(_kind(schema, path), size, path)
+        if self.path is not None:
+            kind = _kind(schema, self.path)
+            self.real = pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+
+    def floor_at(self, measure: int) -> int:
+        """The smallest measure inside a window that ends at this one."""
+        ends = np.array([measure])
+        if self.real:
+            return int(float_floors(_floats(ends), self.span)[0])
+        return int(_no_further_back(ends, int(self.span))[0])
 
     def read(
         self, batch: pa.RecordBatch, places: Ints, positions: Ints, rows: Rows
@@ -169,7 +180,7 @@ class Clock:
         if len(places) < len(column):
             column = column.take(pa.array(places))
         measures = np.require(as_integers(column, what, rows.at(places)), requirements="W")
-        if pa.types.is_floating(column.type) or pa.types.is_decimal(column.type):
+        if self.real:
             values = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
             return measures, float_floors(values, self.span)
         return measures, _no_further_back(measures, int(self.span))

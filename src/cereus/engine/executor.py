@@ -50,6 +50,11 @@ class Executor(ABC):
         """No event before `time` will come; what that completes."""
         return iter(())
 
+    def forget_idle(self) -> None:
+        """From now on keys may be forgotten that no match can have any more, as far as the order
+        of time so far tells (`engine.forgetting`)."""
+        return
+
     def finish(self) -> Iterator[pa.RecordBatch]:
         """The stream is over; what that completes."""
         return iter(())
@@ -119,6 +124,13 @@ class PatternExecutor(Executor):
 
     def push(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         return self.results.batches(self.runner.push(batch))
+
+    def advance(self, time: int) -> Iterator[pa.RecordBatch]:
+        self.runner.front.promise(time)
+        return iter(())
+
+    def forget_idle(self) -> None:
+        self.runner.forgets = True
 
     def forget(self) -> None:
         self.runner.forget()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,12 +13,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cereus.engine import codes
-from cereus.engine.columns import Clock, Rows, as_integers, read
+from cereus.engine.columns import Clock, Rows, as_integers, ordered, read
 from cereus.engine.compared import ComparedColumns
+from cereus.engine.forgetting import NEVER
 from cereus.engine.keys import KeyIndex
 from cereus.engine.letters import Letters, letters_of
 from cereus.engine.shared import LettersView
-from cereus.engine.substreams import NEVER, Codes, Ints, Substreams, longer
+from cereus.engine.substreams import Codes, Ints, Substreams, longer
 from cereus.errors import CereusError
 from cereus.lang import cel
 from cereus.plan.plan import Plan
@@ -139,6 +140,28 @@ class Front:
         self.compared.strings.clear()
         self.seen = np.zeros(1, np.int64)
 
+    def keep(self, codes: Ints) -> None:
+        """Forget all keys but these; they are numbered anew, in their order."""
+        self.seen = longer(self.seen, len(self.keys), 0)[codes]
+        self.substreams.keep(codes)
+
+    def promise(self, time: float) -> None:
+        """No event before `time`, in the units of the time column, will come."""
+        progress = self.substreams.progress
+        measure = int(ordered(np.array([time], np.float64))[0]) if self.clock.real else int(time)
+        progress.promised = max(progress.promised, measure)
+
+    def horizon(self, *, forgets: bool) -> int | None:
+        """The time before which no event comes any more, if it is known and tells how old a
+        partial match may be; `forgets` takes the order of time so far for that to come."""
+        progress = self.substreams.progress
+        if self.clock.path != (self.plan.stream.time,) or not self.plan.keys:
+            return None
+        known = progress.promised
+        if forgets and progress.in_order and progress.latest > NEVER:
+            known = max(known, self.clock.floor_at(progress.latest))
+        return known if known > NEVER else None
+
     @property
     def keys(self) -> KeyIndex:
         return self.substreams.index
@@ -148,12 +171,12 @@ class Front:
 
         A batch that is refused leaves no trace: the next one is read as if it had not come.
         """
-        row, seen = self.row, self.seen.copy()
+        row, seen, progress = self.row, self.seen.copy(), replace(self.substreams.progress)
         latest = {name: values.copy() for name, values in self.substreams.latest.items()}
         try:
             return self._read(batch)
         except CereusError:
-            self.row, self.seen = row, seen
+            self.row, self.seen, self.substreams.progress = row, seen, progress
             for name, values in latest.items():
                 self.substreams.latest[name][: len(values)] = values
                 self.substreams.latest[name][len(values) :] = NEVER
@@ -206,14 +229,14 @@ class Front:
             "strings": self.compared.strings,
             "substreams": self.substreams.save(),
             "row": self.row,
-            "seen": self.seen,
+            "seen": self.seen[: max(1, len(self.keys))],
         }
 
     def restore(self, saved: dict[str, Any]) -> None:
         self.known.update((letter, place) for place, letter in enumerate(saved["letters"]))
         self.substreams.restore(saved["substreams"])
         self.compared.strings.update(saved["strings"])
-        self.row, self.seen = saved["row"], saved["seen"]
+        self.row, self.seen = saved["row"], saved["seen"].copy()
 
     # ------------------------------------------------------------ columns
 

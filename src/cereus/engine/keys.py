@@ -57,6 +57,10 @@ class KeyIndex:
         values = [column[code].as_py() for column in self.values()]
         return ", ".join(f"{f.name}={v!r}" for f, v in zip(self.fields, values, strict=True))
 
+    def keep(self, codes: npt.NDArray[np.int64]) -> None:
+        """Forget all keys but these; they are numbered anew, in their order."""
+        self.restore({name: column.take(pa.array(codes)) for name, column in self.save().items()})
+
     def save(self) -> dict[str, pa.Array]:
         return {str(place): column for place, column in enumerate(self.values())}
 

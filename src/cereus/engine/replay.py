@@ -18,10 +18,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cereus.automata.selection import Begun
-from cereus.engine import runner
 from cereus.engine.front import Codes, Events, Ints
 from cereus.engine.kernel import Kernel
-from cereus.engine.runner import Found, Learned, Limits, Options, Runner
+from cereus.engine.runner import Found, Options, Runner
 from cereus.engine.table import TransitionTable
 from cereus.lang import cel
 from cereus.plan.lower import select
@@ -48,30 +47,10 @@ class Stretch:
 class ReplayRunner(Runner):
     """A runner whose strategy is decided anew for every event that some match ends at."""
 
-    def __init__(
-        self,
-        plan: Plan,
-        schema: pa.Schema,
-        *,
-        limits: Limits | None = None,
-        payload: tuple[str, ...] = (),
-        ordinals: bool = False,
-        chunk_size: int | None = None,
-        row_numbers: Ints | None = None,
-        learned: Learned | None = None,
-    ) -> None:
-        super().__init__(
-            plan,
-            schema,
-            limits=limits,
-            payload=payload,
-            ordinals=ordinals,
-            chunk_size=chunk_size,
-            row_numbers=row_numbers,
-            learned=learned,
-        )
-        options = Options.of(plan, self.limits)
-        self.chooser_options = replace(options, windowed=False, consuming=False)
+    def __init__(self, plan: Plan, schema: pa.Schema, **options: Any) -> None:
+        super().__init__(plan, schema, **options)
+        told = Options.of(plan, self.limits)
+        self.chooser_options = replace(told, windowed=False, consuming=False)
         self._choosers: dict[int, tuple[TransitionTable, Kernel]] = {}
         self.batches: list[Events] = []
         self.consumed: dict[int, int] = {}
@@ -165,17 +144,23 @@ class ReplayRunner(Runner):
         super().restore(saved)
         self.batches, self.consumed = saved["batches"], saved["consumed"]
 
-    def tidy(self, *, at: int | None = None) -> None:
-        """Events stay as long as a window can begin at them."""
-        if len(self.history) >= (self.tidy_at if at is None else at):
-            self.kernel.sweep()
-            oldest = self._oldest_needed()
-            self.history.forget_before(oldest)
-            self.batches = [b for b in self.batches if b.base + len(b) > oldest]
-            self.tidy_at = max(runner.TIDY_AT, 2 * len(self.history))
+    def _forget_events(self, oldest: int) -> None:
+        super()._forget_events(oldest)
+        self.batches = [b for b in self.batches if b.base + len(b) > oldest]
+
+    def _mentioned_keys(self) -> Codes:
+        """A batch that is kept is kept whole."""
+        keys = [batch.keys for batch in self.batches]
+        return np.unique(np.concatenate(keys)) if keys else super()._mentioned_keys()
+
+    def _renumber_keys(self, numbers: Codes) -> None:
+        for batch in self.batches:
+            batch.keys, batch.key_of = numbers[batch.keys], numbers[batch.key_of]
+        renumbered = ((int(numbers[key]), at) for key, at in self.consumed.items())
+        self.consumed = {key: at for key, at in renumbered if key >= 0 or self._scope(0) < 0}
 
     def _oldest_needed(self) -> int:
-        """The first ordinal that some key's next window may still hold."""
+        """Events stay as long as a window can begin at them."""
         for batch in self.batches:
             last = self.kernel.floors_of_keys[batch.keys]
             alive = np.flatnonzero(batch.measures >= last)

@@ -14,7 +14,8 @@ import pyarrow as pa
 
 from cereus.automata.automaton import Label
 from cereus.automata.selection import BEGINS_UNSEEN
-from cereus.engine.front import NO_INTS, Events, Front, Ints
+from cereus.engine import forgetting
+from cereus.engine.front import NO_INTS, Codes, Events, Front, Ints
 from cereus.engine.history import History
 from cereus.engine.kernel import (
     CHUNK_FULL,
@@ -33,6 +34,8 @@ CHUNK = 1 << 14
 """Matches in one turn of the kernel: small enough for its arrays to stay in the cache."""
 TIDY_AT = 1 << 16
 """So many events are remembered before it is worth looking which of them are still needed."""
+MOST_NOTES = 1000
+"""So many notes about what was left out are kept one by one."""
 SWEEP_AT = 1 << 16
 """So many nodes are made before it is worth looking which of them are still alive."""
 
@@ -252,9 +255,11 @@ class Runner:
         self._use(learned or Learned.nothing(plan, self.limits))
         self.kernel = self._new_kernel()
         self.history = History()
-        self.tidy_at = TIDY_AT
+        self.tidy_at, self.forget_at = TIDY_AT, forgetting.FORGET_AT
+        self.forgets = False
         self.history_of_batch = 0
         self.shed: list[str] = []
+        self.unsaid = 0
         # rows that were put in order do not sort by their numbers; ordinals always do
         self.uses_ordinals = ordinals or bool(payload) or row_numbers is not None
         self._chunks = Chunks(
@@ -373,9 +378,17 @@ class Runner:
                 f"{reached}{where}\n  in: {self.plan.text}",
                 hint=f"{advice}, raise Limits({knob}=…), or go on with less: Limits(shed=True)",
             )
-        self.shed.append(f"{reached}{where}: {SHED[state]}")
+        self._note(f"{reached}{where}: {SHED[state]}")
         if state != TOO_MANY_MATCHES:
             kernel.shed()
+
+    def _note(self, shed: str) -> None:
+        """The first notes say what is going on; after that it is how many that counts."""
+        if len(self.shed) < MOST_NOTES:
+            self.shed.append(shed)
+        else:
+            self.unsaid += 1
+            self.shed[MOST_NOTES:] = [f"… and {self.unsaid:,} times more"]
 
     # ------------------------------------------------------------ state that outlives the process
 
@@ -404,12 +417,57 @@ class Runner:
         self.kernel.restore(saved["kernel"])
 
     def tidy(self, *, at: int | None = None) -> None:
-        """Forget events that no partial match refers to, once it is worth the work."""
-        if len(self.history) >= (self.tidy_at if at is None else at):
-            self.kernel.sweep()
-            oldest = self.kernel.oldest()
-            self.history.forget_before(self.history.next_ordinal if oldest is None else oldest)
-            self.tidy_at = max(TIDY_AT, 2 * len(self.history))
+        """Forget events that no partial match refers to, and keys that have none and no time to
+        come, once it is worth the work."""
+        events, keys = (self.tidy_at, self.forget_at) if at is None else (at, at)
+        if len(self.history) < events and self.keys < keys:
+            return
+        horizon = self.front.horizon(forgets=self.forgets)
+        if horizon is not None:
+            self._close(horizon)
+        self.kernel.sweep()
+        self._forget_events(self._oldest_needed())
+        if horizon is not None:
+            self._forget_keys(horizon)
+        self.tidy_at = max(TIDY_AT, 2 * len(self.history))
+        self.forget_at = max(forgetting.FORGET_AT, 2 * self.keys)
+
+    def _close(self, horizon: int) -> None:
+        """No event before the horizon: partial matches that only such a one could end go."""
+        floors = self.kernel.floors_of_keys
+        np.maximum(floors, self.front.clock.floor_at(horizon), out=floors)
+        progress = self.front.substreams.progress
+        progress.closed = max(progress.closed, horizon)
+
+    def _oldest_needed(self) -> int:
+        """The first ordinal that some partial match refers to (after a sweep)."""
+        oldest = self.kernel.oldest()
+        return self.history.next_ordinal if oldest is None else int(oldest)
+
+    def _forget_events(self, oldest: int) -> None:
+        self.history.forget_before(oldest)
+
+    def _forget_keys(self, horizon: int) -> None:
+        """Forget the keys that are idle before the horizon; number the others anew."""
+        kernel = self.kernel.save()
+        idle = self.front.substreams.latest["time"][: self.keys] < horizon
+        idle[: self.kernel.key_count] &= forgetting.begun_nowhere(kernel, self.table.initial)
+        idle[self._mentioned_keys()] = False
+        if not idle.any():
+            return
+        kept = np.flatnonzero(~idle)
+        numbers = forgetting.numbers_of(kept, self.keys)
+        self.kernel.restore(forgetting.only(kernel, kept[kept < self.kernel.key_count]))
+        self.history.keys = numbers[self.history.keys]
+        self.front.keep(kept)
+        self._renumber_keys(numbers)
+
+    def _mentioned_keys(self) -> Codes:
+        """Keys that must stay for another reason than their partial matches."""
+        return np.zeros(0, np.int32)
+
+    def _renumber_keys(self, numbers: Codes) -> None:
+        """Key k has the number numbers[k] now, or -1."""
 
 
 def _found(chunk: Chunk, kernel: Kernel, ordinals: Ints | None) -> Found:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import astuple
 from typing import Any, TypeVar
 
 import numpy as np
@@ -10,13 +11,13 @@ import pyarrow as pa
 
 from cereus.engine import codes
 from cereus.engine.columns import Rows, read
+from cereus.engine.forgetting import NEVER, Progress
 from cereus.engine.keys import KeyIndex
 from cereus.errors import DataError, did_you_mean
 
 Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
 Number = TypeVar("Number", np.int32, np.int64)
-NEVER = np.iinfo(np.int64).min
 
 
 class Substreams:
@@ -35,6 +36,12 @@ class Substreams:
         """No key has been seen."""
         self.index = KeyIndex(self.fields)
         self.latest = {what: np.full(1, NEVER) for what in self.watched}
+        self.progress = Progress()
+
+    def keep(self, codes: Ints) -> None:
+        """Forget all keys but these; they are numbered anew, in their order."""
+        self.index.keep(codes)
+        self.latest = {what: latest[codes] for what, latest in self.latest.items()}
 
     def __len__(self) -> int:
         return len(self.index)
@@ -72,7 +79,11 @@ class Substreams:
             latest[0] = values[-1]
         else:
             own = values if len(values) == len(keys) else values[places]
-            if len(values) > 1 and ascending(values):
+            in_order = ascending(values)
+            if what == "time":
+                self._refuse_closed(column, own, keys, places, rows)
+                self.progress.see(values, in_order)
+            if len(values) > 1 and in_order:
                 early = own < latest[keys]
                 row = int(np.flatnonzero(early)[0]) if early.any() else -1
                 latest[keys] = own
@@ -87,12 +98,32 @@ class Substreams:
                 hint=f"sort the events by {column!r} first, or run with sort=True",
             )
 
+    def _refuse_closed(
+        self, column: str | None, own: Ints, keys: Codes, places: Ints | None, rows: Rows
+    ) -> None:
+        """Matches with an event from before what was forgotten would be missing."""
+        late = np.flatnonzero(own < self.progress.closed)
+        if len(late):
+            row = int(late[0])
+            place = row if places is None or len(places) != len(own) else int(places[row])
+            raise DataError(
+                f"{column!r} goes back too far at row {rows.name(place)} in "
+                f"{self.index.describe(int(keys[row]))}: keys that were idle until then have been "
+                "forgotten",
+                hint="push events in the order of time over all keys, or start with "
+                "recognizer(forget_idle=False)",
+            )
+
     def save(self) -> dict[str, Any]:
-        return {"keys": self.index.save(), "latest": self.latest}
+        size = len(self)
+        latest = {what: values[: max(1, size)] for what, values in self.latest.items()}
+        progress = astuple(self.progress)
+        return {"keys": self.index.save(), "latest": latest, "progress": progress}
 
     def restore(self, saved: dict[str, Any]) -> None:
         self.index.restore(saved["keys"])
-        self.latest = saved["latest"]
+        self.latest = {what: values.copy() for what, values in saved["latest"].items()}
+        self.progress = Progress(*saved["progress"])
 
 
 def ascending(values: Ints) -> bool:

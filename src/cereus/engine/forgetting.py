@@ -1,0 +1,80 @@
+"""Keys that no coming event can tell from new ones are forgotten: an endless stream of short-lived
+keys needs no more memory than those that are alive.
+
+A key may go when all its partial matches have left the window and its evaluation is where that of
+a new key begins. That takes a *horizon*, a time before which no event comes any more, since the
+order of time is otherwise known within keys only. It is what `advance` has promised, or, while the
+events have come in the order of time over all keys, one window before the latest of them. Once
+something was forgotten, an event before the horizon is refused: matches are never lost silently.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+FORGET_AT = 1 << 16
+"""So many keys are known before it is worth looking which of them are still needed."""
+
+NEVER = int(np.iinfo(np.int64).min)
+UNSTARTED = 0
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass
+class Progress:
+    """How far time has come over all keys.
+
+    latest    the latest time of any event
+    in_order  whether no event so far was earlier than one before it
+    promised  no event before this time will come
+    closed    what is before this time was forgotten: an event from there is refused
+    """
+
+    latest: int = NEVER
+    in_order: bool = True
+    promised: int = NEVER
+    closed: int = NEVER
+
+    def see(self, times: Ints, ascending: bool) -> None:
+        self.in_order &= ascending and int(times[0]) >= self.latest
+        self.latest = max(self.latest, int(times[-1] if ascending else times.max()))
+
+
+def begun_nowhere(kernel: dict[str, Any], initial: int) -> npt.NDArray[np.bool_]:
+    """The keys whose saved evaluation is where that of a new key begins."""
+    carry, starts = kernel["carry"], kernel["carry_from"]
+    keys = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    state, root, empty = carry[:, 0], carry[:, 1], carry[:, 2]
+    waits = empty == UNSTARTED
+    fresh = waits & (state == initial) & (root == 0)
+    busy = (root > 0) | (empty > 0) | (waits & ~fresh)
+    counted = len(starts) - 1
+    has_fresh = np.bincount(keys[fresh], minlength=counted) > 0
+    is_busy = np.bincount(keys[busy], minlength=counted) > 0
+    unread: npt.NDArray[np.bool_] = kernel["last_position"] < 0
+    return (has_fresh & ~is_busy) | unread
+
+
+def only(kernel: dict[str, Any], kept: Ints) -> dict[str, Any]:
+    """The saved kernel with these keys alone, numbered in their order."""
+    starts, sizes = kernel["carry_from"], np.diff(kernel["carry_from"])
+    chosen = np.zeros(len(sizes), np.bool_)
+    chosen[kept] = True
+    return {
+        **kernel,
+        "carry": kernel["carry"][np.repeat(chosen, sizes)],
+        "carry_from": np.concatenate([starts[:1], np.cumsum(sizes[kept])]),
+        "last_position": kernel["last_position"][kept],
+        "last_floor": kernel["last_floor"][kept],
+    }
+
+
+def numbers_of(kept: Ints, keys: int) -> npt.NDArray[np.int32]:
+    """The new number of every key, and of key -1, which is -1 as for those that are forgotten."""
+    numbers = np.full(keys + 1, -1, np.int32)
+    numbers[kept] = np.arange(len(kept), dtype=np.int32)
+    return numbers
