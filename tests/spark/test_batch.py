@@ -292,10 +292,10 @@ def test_a_stream_without_time_needs_an_order(frame: DataFrame, events: pa.Table
     assert on_spark(frame, query, order="id") == locally(events, query)
 
 
-def test_only_batch_dataframes_and_compiled_queries(spark: SparkSession, frame: DataFrame) -> None:
+def test_only_dataframes_and_compiled_queries(spark: SparkSession, frame: DataFrame) -> None:
     query = compiled("SELECT * WHERE A", time="timestamp", type=None)
     live = spark.readStream.format("rate").load()
-    with pytest.raises(CereusError, match="streaming"):
+    with pytest.raises(CereusError, match="needs a watermark"):
         cs.match(live, query)
     with pytest.raises(CereusError, match=r"cereus\.compile"):
         cs.match(frame, "SELECT * WHERE A")  # type: ignore[arg-type]

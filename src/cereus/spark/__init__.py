@@ -9,11 +9,12 @@ from cereus.spark.java import ensure_java
 from cereus.spark.session import session
 
 if TYPE_CHECKING:
-    from cereus.spark.batch import match
+    from cereus.spark.matching import match
+    from cereus.spark.sql import register
 
-__all__ = ["ensure_java", "match", "session"]
+__all__ = ["ensure_java", "match", "register", "session"]
 
-_LATER = {"match": "cereus.spark.batch"}
+_LATER = {"match": "cereus.spark.matching", "register": "cereus.spark.sql"}
 
 
 def __getattr__(name: str) -> Any:

@@ -15,14 +15,11 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import types as st
 
-from cereus.dialects.ceql import PatternQuery
-from cereus.dialects.compiled import EventwiseQuery
 from cereus.engine.event_results import EventShape
-from cereus.errors import CereusError, DataError
+from cereus.errors import CereusError
 from cereus.lang import cel
 from cereus.plan.plan import Plan
 from cereus.query import Query
-from cereus.spark.eventwise import match_eventwise
 from cereus.spark.relevance import own_streams, quoted, relevant
 from cereus.spark.schemas import (
     Path,
@@ -100,7 +97,7 @@ class Batch:
             return ()  # a match of one key ends the partial matches of all
         return (*self.plan.keys, *([(SLICE,)] if self.sliced else []))
 
-    def sorting(self) -> list[Column]:
+    def order_by(self) -> list[Path]:
         """Key, time, and then values, so that the order of equal times is always the same.
 
         What the pattern reads comes before what is only shown: the matches do not depend on
@@ -112,8 +109,7 @@ class Batch:
             paths.append(window.attribute)
         paths.extend((name,) for name in (*self.ties, *self.needed, *self.travelling))
         kinds = {field.name: field.dataType for field in self.df.schema}
-        known = [p for p in dict.fromkeys(paths) if p[0] not in kinds or orderable(kinds[p[0]])]
-        return [quoted(path) for path in known]
+        return [p for p in dict.fromkeys(paths) if p[0] not in kinds or orderable(kinds[p[0]])]
 
     def arranged(self) -> DataFrame:
         events = self.df
@@ -129,7 +125,7 @@ class Batch:
             events = events.repartition(*groups)
         else:
             events = events.repartition(self.parallelism, *groups)
-        return events.sortWithinPartitions(*self.sorting())
+        return events.sortWithinPartitions(*(quoted(path) for path in self.order_by()))
 
     # ------------------------------------------------------------ what comes out
 
@@ -157,67 +153,6 @@ class Batch:
         return self.arranged().mapInArrow(self.task().run, self.schema)
 
 
-def match(
-    df: DataFrame,
-    query: Query,
-    *,
-    events: bool = True,
-    columns: Iterable[str] | None = None,
-    tie: str | Iterable[str] = (),
-    order: str | None = None,
-    parallelism: int | None = None,
-    split: Split = None,
-    push_down: bool = True,
-) -> DataFrame:
-    """The matches of a query in a DataFrame, as a DataFrame; nothing runs until that is used.
-
-    One row per match: the key columns, `start_time` and `end_time`, every selected variable as an
-    array of its events, and `events`, the array of all events of the match, in order. A query
-    that counts (`SELECT COUNT(*)`) gives `end_time`, `count` and `exact` per last event. A PAR
-    program gives its own columns, and the event as `event`; an event expression `start` and
-    `end`, and with `values=True` its constituents as `events`.
-
-    events       False leaves the column `events` out
-    columns      which columns of an event are shown (all)
-    tie          columns that order events of one time. After them the columns that the pattern
-                 reads decide, in the order of the schema, then the other ones: the same rows
-                 always give the same matches
-    order        the column to order events by, when the stream has no time column
-    parallelism  how many tasks match (Spark's own choice for shuffles)
-    split        the length of the slices of time that are matched in parallel, "1 hour". Without
-                 it, streams without keys are cut into slices of eight windows where the pattern
-                 allows it, and keys are not cut; True cuts keys as well, False never cuts
-    push_down    False keeps events that cannot matter until the engine drops them
-
-    Names and types are checked here. What only the values show (a null time) is raised by the
-    action that runs the query, as Spark's PythonException with the message of Cereus inside.
-    """
-    _check(df, query)
-    if isinstance(query.compiled, EventwiseQuery):
-        return match_eventwise(
-            df,
-            query.compiled,
-            events=events,
-            columns=columns,
-            tie=tie,
-            order=order,
-            parallelism=parallelism,
-            split=split,
-            push_down=push_down,
-        )
-    return batch(
-        df,
-        query,
-        events=events,
-        columns=columns,
-        tie=tie,
-        order=order,
-        parallelism=parallelism,
-        split=split,
-        push_down=push_down,
-    ).run()
-
-
 def batch(
     df: DataFrame,
     query: Query,
@@ -230,8 +165,7 @@ def batch(
     split: Split = None,
     push_down: bool = True,
 ) -> Batch:
-    """What `match` is about to do."""
-    _check(df, query)
+    """What `match` is about to do with a pattern."""
     plan = query.plan(arrow_schema(df.schema))
     ties, shown = chosen_columns(df, tie, columns, order)
     slices = slices_for(plan, df.schema, split)
@@ -252,30 +186,6 @@ def batch(
 
 
 # ---------------------------------------------------------------- checks
-
-
-def _check(df: DataFrame, query: Query) -> None:
-    if not isinstance(query, Query):
-        raise CereusError(
-            f"a compiled query is needed, not a {type(query).__name__}",
-            hint='write q = cereus.compile("SELECT …", stream=cereus.Stream(…))',
-        )
-    if not isinstance(query.compiled, PatternQuery | EventwiseQuery):
-        raise CereusError(
-            f"matching on Spark is not part of this version for queries in {query.dialect}",
-            hint="collect the events and use query.run(table)",
-        )
-    if not hasattr(df, "mapInArrow"):
-        raise DataError(
-            f"a Spark DataFrame is needed, not a {type(df).__name__}",
-            hint="for other tables there is query.run(table)",
-        )
-    if df.isStreaming:
-        raise CereusError(
-            "matching a streaming DataFrame is not part of this version",
-            hint="match a batch DataFrame, or push events to query.recognizer()",
-        )
-    check_once(df.columns, "the DataFrame has two columns {}", "rename or drop one of them")
 
 
 def _check_names(made: Batch) -> None:

@@ -21,6 +21,7 @@ from cereus.errors import CereusError
 from cereus.spark.relevance import passing, quoted
 from cereus.spark.schemas import (
     SHOWN_AS,
+    Path,
     arrow_schema,
     check_arrow,
     check_once,
@@ -32,7 +33,7 @@ from cereus.spark.slices import Split
 from cereus.spark.worker import results
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
 log = logging.getLogger("cereus.spark")
 
@@ -80,7 +81,7 @@ def _events(rows: pa.Array, executor: Executor) -> pa.Array:
 # ---------------------------------------------------------------- on the driver
 
 
-def match_eventwise(
+def eventwise(
     df: DataFrame,
     query: EventwiseQuery,
     *,
@@ -91,9 +92,10 @@ def match_eventwise(
     parallelism: int | None,
     split: Split,
     push_down: bool,
-) -> DataFrame:
-    """PAR gives a row per event with output or completion, with the event as `event`; the event
-    algebra a row per instance, and with `values=True` its events as `events`."""
+) -> Eventwise:
+    """What `match` is about to do with a program or an expression. PAR gives a row per event with
+    output or completion, with the event as `event`; the event algebra a row per instance, and
+    with `values=True` its events as `events`."""
     if split:
         raise CereusError(f"queries in {query.dialect} cannot be cut by time", hint="use keys")
     ties, shown = chosen_columns(df, tie, columns, order)
@@ -102,7 +104,10 @@ def match_eventwise(
     by = order_of(query, order)
     wanted = shown if events else ()
     made = Eventwise(df, query, known, wanted, by, ties, parallelism, push_down)
-    return made.run()
+    check_arrow(made.shown, df.schema)
+    message = "the result would have two columns {}"
+    check_once(made.schema.names, message, "rename the key column")
+    return made
 
 
 @dataclass(frozen=True)
@@ -118,44 +123,61 @@ class Eventwise:
     parallelism: int | None
     push_down: bool
 
+    @property
+    def groups(self) -> tuple[Path, ...]:
+        """The columns that decide which task gets an event; () for one task."""
+        return self.query.keys
+
+    @property
+    def needed(self) -> list[str]:
+        """The columns that the query and the order read."""
+        read = {path[0] for path in self.query.columns(self.known)} | {self.order, *self.ties}
+        return [name for name in self.df.columns if name in read]
+
+    @property
+    def travelling(self) -> list[str]:
+        return [name for name in self.df.columns if name in {*self.needed, *self.shown}]
+
+    def filters(self) -> list[Column]:
+        """What decides, before anything moves, that an event cannot matter."""
+        if not self.push_down or self.query.counts_events:
+            return []
+        tests = self.query.tests(self.known)
+        relevant = passing(tests, self.query.stream, self.df.schema)
+        return [] if relevant is None else [relevant]
+
+    def order_by(self) -> list[Path]:
+        """Key, time, and then values, so that the order of equal times is always the same."""
+        keys = [path[0] for path in self.groups]
+        names = [*keys, self.order, *self.ties, *self.needed, *self.travelling]
+        return [(n,) for n in dict.fromkeys(names) if orderable(self.df.schema[n].dataType)]
+
     def arranged(self) -> DataFrame:
-        """The events that matter, together by key, in the order of time. Events of one time are
-        ordered by their values, so that the same rows always give the same results."""
-        needed = {path[0] for path in self.query.columns(self.known)} | {self.order, *self.ties}
-        names = [name for name in self.df.columns if name in needed or name in self.shown]
-        keys = [path[0] for path in self.query.keys]
-        relevant = None
-        if self.push_down and not self.query.counts_events:
-            tests = self.query.tests(self.known)
-            relevant = passing(tests, self.query.stream, self.df.schema)
-        events = self.df if relevant is None else self.df.filter(relevant)
-        events = events.select(*(quoted((name,)) for name in names))
-        by_key = [quoted((name,)) for name in keys]
-        if not keys:
+        """The events that matter, together by key, in the order of time."""
+        events = self.df
+        for condition in self.filters():
+            events = events.filter(condition)
+        events = events.select(*(quoted((name,)) for name in self.travelling))
+        by_key = [quoted(path) for path in self.groups]
+        if not by_key:
             events = events.repartition(1)
         elif self.parallelism is None:
             events = events.repartition(*by_key)
         else:
             events = events.repartition(self.parallelism, *by_key)
-        first = [*keys, self.order, *self.ties]
-        rest = [name for name in names if name in needed] + names
-        sorting = [
-            n for n in dict.fromkeys([*first, *rest]) if orderable(self.df.schema[n].dataType)
-        ]
-        return events.sortWithinPartitions(*(quoted((name,)) for name in sorting))
+        return events.sortWithinPartitions(*(quoted(path) for path in self.order_by()))
 
     @property
     def schema(self) -> st.StructType:
         return eventwise_schema(self.query, self.df.schema, self.shown)
 
+    def task(self) -> EventwiseTask:
+        return EventwiseTask(self.query, self.shown, self.groups)
+
     def run(self) -> DataFrame:
-        if not self.query.keys:
+        if not self.groups:
             log.warning("the whole stream runs in one task (no keys): %s", self.query.text)
-        check_arrow(self.shown, self.df.schema)
-        message = "the result would have two columns {}"
-        check_once(self.schema.names, message, "rename the key column")
-        task = EventwiseTask(self.query, self.shown, self.query.keys)
-        return self.arranged().mapInArrow(task.run, self.schema)
+        return self.arranged().mapInArrow(self.task().run, self.schema)
 
 
 def order_of(query: EventwiseQuery, order: str | None) -> str:

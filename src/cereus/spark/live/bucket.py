@@ -1,0 +1,294 @@
+"""A bucket: the keys that share one piece of Spark's state, and what happens to their events.
+
+Events wait until the watermark has passed them; then they are put in order and read by the
+engine. An event is late when the watermark of the batch before the one it arrives in has passed
+it: that is when Spark itself would drop it, and never before the engine has gone past it.
+
+What waits is kept in *segments*, which are written once, and read when the watermark comes to
+them: of each, the events up to the watermark of the last step have been read already.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, field, replace
+from itertools import pairwise
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from cereus.engine.executor import Executor
+from cereus.errors import CereusError
+from cereus.spark.live.ordering import in_order
+from cereus.spark.live.packing import from_bytes, to_bytes
+from cereus.spark.live.recipe import AT, LATE, Recipe
+from cereus.spark.live.warm import WARM, digest
+
+CHUNK = 1 << 20
+"""Bytes of one value of the state: larger snapshots are split."""
+MOST_SEGMENTS = 64
+"""More than so many segments are merged, the smallest neighbours first."""
+MILLISECOND = 1000
+
+
+class Segment(NamedTuple):
+    """Events that wait: a number to find them by, their first and last time, and how many."""
+
+    number: int
+    first: int
+    last: int
+    rows: int
+
+
+@dataclass(frozen=True)
+class Head:
+    """What is known of a bucket without reading it.
+
+    passed    the watermark of the last step, in microseconds; None before there was one
+    latest    the time of the last event that the engine has read
+    snapshot  what the engine's state is known by; None when there is none
+    chunks    how many values it takes
+    timer     when Spark is to wake the bucket
+    """
+
+    fingerprint: str
+    text: str
+    passed: int | None = None
+    latest: int | None = None
+    snapshot: str | None = None
+    chunks: int = 0
+    segments: tuple[Segment, ...] = ()
+    timer: int | None = None
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> Head:
+        said = json.loads(text)
+        return cls(**{**said, "segments": tuple(Segment(*each) for each in said["segments"])})
+
+
+class Store(Protocol):
+    """The state of one bucket, wherever it is kept."""
+
+    def head(self) -> str | None: ...
+    def set_head(self, text: str) -> None: ...
+    def chunk(self, number: int) -> bytes: ...
+    def set_chunk(self, number: int, data: bytes | None) -> None: ...
+    def segment(self, number: int) -> bytes: ...
+    def set_segment(self, number: int, data: bytes | None) -> None: ...
+    def wake(self, at: int, instead_of: int | None) -> None: ...
+
+
+class Output(NamedTuple):
+    """A packed piece of the result, and what is counted: events and late ones that arrived,
+    matches found, and remarks about matches that a limit left out."""
+
+    data: bytes | None = None
+    events: int = 0
+    late: int = 0
+    matches: int = 0
+    shed: int = 0
+
+
+@dataclass
+class Bucket:
+    """One bucket in one step: a micro-batch of Spark's."""
+
+    number: int
+    recipe: Recipe
+    store: Store
+    head: Head = field(init=False)
+
+    def step(
+        self, arrived: Iterable[bytes], watermark: int, *, woken: bool = False
+    ) -> Iterator[Output]:
+        """Take in what has arrived; what the watermark (in milliseconds) completes."""
+        before = self._load()
+        passed = watermark * MILLISECOND if watermark > 0 else None
+        events = self._events([from_bytes(data) for data in arrived])
+        late, events = self._split_late(events)
+        if self.recipe.late and late.num_rows:
+            yield Output(to_bytes(*self._as_late(late)))
+        due = self._wait_or_go(events, passed)
+        if passed is not None and passed != self.head.passed:
+            yield from self._release(due, passed)
+            self.head = replace(self.head, passed=passed)
+        yield Output(events=events.num_rows + late.num_rows, late=late.num_rows)
+        if woken or self.head.timer != watermark + 1:
+            self.store.wake(watermark + 1, None if woken else self.head.timer)
+            self.head = replace(self.head, timer=watermark + 1)
+        if self.head != before:
+            self.store.set_head(self.head.to_json())
+
+    def _load(self) -> Head | None:
+        said = self.store.head()
+        fresh = Head(self.recipe.fingerprint, self.recipe.text)
+        if said is None:
+            self.head = fresh
+            return None
+        self.head = before = Head.from_json(said)
+        if before.fingerprint != self.recipe.fingerprint:
+            if not self.recipe.restart:
+                raise _changed(before, self.recipe)
+            self._clear_engine()
+            for segment in before.segments:
+                self.store.set_segment(segment.number, None)
+            self.head = replace(fresh, passed=before.passed, timer=before.timer)
+        return before
+
+    # ------------------------------------------------------------ arriving
+
+    def _events(self, tables: list[pa.Table]) -> pa.Table:
+        return pa.concat_tables(tables) if tables else self.recipe.packed.empty_table()
+
+    def _split_late(self, events: pa.Table) -> tuple[pa.Table, pa.Table]:
+        if self.head.passed is None:
+            return events.slice(0, 0), events
+        return _cut(events, self.head.passed)
+
+    def _as_late(self, events: pa.Table) -> list[pa.RecordBatch]:
+        """Late events as rows of the result: nothing but the column LATE."""
+        shown = self.recipe.found.field(LATE).type
+        late = events.select([field.name for field in shown]).to_struct_array().cast(shown)
+        nothing = [
+            pa.nulls(len(late), each.type) for each in self.recipe.found if each.name != LATE
+        ]
+        columns = [*nothing, late.combine_chunks() if isinstance(late, pa.ChunkedArray) else late]
+        return [pa.RecordBatch.from_arrays(columns, schema=self.recipe.found)]
+
+    def _wait_or_go(self, events: pa.Table, passed: int | None) -> pa.Table:
+        """What the watermark has passed already; the rest waits."""
+        due, waiting = (events.slice(0, 0), events) if passed is None else _cut(events, passed)
+        if waiting.num_rows:
+            number = max((each.number for each in self.head.segments), default=-1) + 1
+            self._put_segments([*self.head.segments, self._written(number, waiting)])
+        return due
+
+    def _written(self, number: int, events: pa.Table) -> Segment:
+        times = events.column(AT).to_numpy()
+        self.store.set_segment(number, to_bytes(*events.combine_chunks().to_batches()))
+        return Segment(number, int(times.min()), int(times.max()), len(times))
+
+    def _put_segments(self, segments: list[Segment]) -> None:
+        segments.sort(key=lambda each: each.first)
+        while len(segments) > MOST_SEGMENTS:
+            sizes = [a.rows + b.rows for a, b in pairwise(segments)]
+            place = int(np.argmin(sizes))
+            one, other = segments[place : place + 2]
+            both = pa.concat_tables([self._unread(one), self._unread(other)])
+            self.store.set_segment(other.number, None)
+            segments[place : place + 2] = [self._written(one.number, both)]
+        self.head = replace(self.head, segments=tuple(segments))
+
+    def _unread(self, segment: Segment) -> pa.Table:
+        """The events of a segment that the engine has not read."""
+        events = from_bytes(self.store.segment(segment.number))
+        return events if self.head.passed is None else _cut(events, self.head.passed)[1]
+
+    # ------------------------------------------------------------ going
+
+    def _release(self, due: pa.Table, passed: int) -> Iterator[Output]:
+        """Let the engine read all events up to the watermark, in order, and know the time."""
+        parts = [due]
+        for segment in self.head.segments:
+            if segment.first <= passed:
+                parts.append(_cut(self._unread(segment), passed)[0])
+                if segment.last <= passed:
+                    self.store.set_segment(segment.number, None)
+        kept = tuple(each for each in self.head.segments if each.last > passed)
+        self.head = replace(self.head, segments=kept)
+        events = in_order(
+            pa.concat_tables(parts), self.recipe.order, AT if self.recipe.exact else None
+        )
+        if events.num_rows or (self.head.snapshot is not None and self.recipe.timed):
+            yield from self._run(events, passed)
+        elif self._idle(passed):
+            self._clear_engine()
+
+    def _idle(self, passed: int) -> bool:
+        """Whether all keys have been silent for longer than anything is remembered."""
+        window, latest = self.recipe.window, self.head.latest
+        return window is not None and latest is not None and passed > latest + window
+
+    def _run(self, events: pa.Table, passed: int) -> Iterator[Output]:
+        executor = self._executor()
+        said = len(executor.shed)
+        if events.num_rows:
+            latest = int(np.max(events.column(AT).to_numpy()))
+            self.head = replace(self.head, latest=latest)
+        for batch in events.drop_columns([AT]).combine_chunks().to_batches():
+            yield from self._found(executor.push(batch), executor)
+        yield from self._found(executor.advance(self.recipe.next_time(passed)), executor)
+        if len(executor.shed) > said:
+            yield Output(shed=len(executor.shed) - said)
+        self._save(executor)
+
+    def _found(self, found: Iterable[pa.RecordBatch], executor: Executor) -> Iterator[Output]:
+        for batch in found:
+            if batch.num_rows:
+                shown = self.recipe.matching.result(batch, executor)
+                yield Output(to_bytes(self._shaped(shown)), matches=batch.num_rows)
+
+    def _shaped(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Exactly the columns that come out."""
+        columns = list(batch.columns)
+        if self.recipe.late:
+            columns.append(pa.nulls(batch.num_rows, self.recipe.found.field(LATE).type))
+        fitted = [
+            column if column.type == each.type else column.cast(each.type)
+            for column, each in zip(columns, self.recipe.found, strict=True)
+        ]
+        return pa.RecordBatch.from_arrays(fitted, schema=self.recipe.found)
+
+    # ------------------------------------------------------------ the engine's state
+
+    def _executor(self) -> Executor:
+        known = self.head.snapshot
+        warm = WARM.take(self.recipe.fingerprint, self.number, known)
+        if warm is not None:
+            return warm
+        executor = self.recipe.matching.executor(self.recipe.events)
+        if known is not None:
+            executor.restore(b"".join(self.store.chunk(n) for n in range(self.head.chunks)))
+        return executor
+
+    def _save(self, executor: Executor) -> None:
+        snapshot = executor.save()
+        known = digest(snapshot)
+        if known != self.head.snapshot:
+            chunks = -(-len(snapshot) // CHUNK)
+            for number in range(chunks):
+                self.store.set_chunk(number, snapshot[number * CHUNK : (number + 1) * CHUNK])
+            for number in range(chunks, self.head.chunks):
+                self.store.set_chunk(number, None)
+            self.head = replace(self.head, snapshot=known, chunks=chunks)
+        WARM.keep(self.recipe.fingerprint, self.number, known, executor, len(snapshot))
+
+    def _clear_engine(self) -> None:
+        for number in range(self.head.chunks):
+            self.store.set_chunk(number, None)
+        self.head = replace(self.head, snapshot=None, chunks=0, latest=None)
+
+
+def _cut(events: pa.Table, passed: int) -> tuple[pa.Table, pa.Table]:
+    """Events up to a time, and those after it."""
+    before = events.column(AT).to_numpy() <= passed
+    if before.all():
+        return events, events.slice(0, 0)
+    if not before.any():
+        return events.slice(0, 0), events
+    mask = pa.array(before)
+    return events.filter(mask), events.filter(pa.array(~before))
+
+
+def _changed(head: Head, recipe: Recipe) -> CereusError:
+    return CereusError(
+        "the checkpoint holds the state of another query, or of other columns or options\n"
+        f"  it was: {head.text}\n  it is:  {recipe.text}",
+        hint="go on with the query that made it, give this one a new checkpointLocation, "
+        'or drop the state: match(…, on_change="restart")',
+    )

@@ -1,0 +1,78 @@
+"""Rows of events → one row per bucket, and packed results → rows. Neither keeps anything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from pyspark import TaskContext
+
+from cereus.errors import DataError
+from cereus.spark.live.recipe import AT, BUCKET, DATA
+from cereus.spark.worker import joined
+
+PACKED = pa.schema([(BUCKET, pa.int32()), (DATA, pa.binary())])
+PACKED_TYPE = f"{BUCKET} int, {DATA} binary"
+
+
+@dataclass(frozen=True)
+class Packing:
+    """Packs the events of `buckets` buckets; `events` are the columns that travel."""
+
+    buckets: int
+    events: pa.Schema
+    time: str
+
+    def run(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The first task has a row for every bucket, so that all of them see every watermark."""
+        context = TaskContext.get()
+        if context is None or context.partitionId() == 0:
+            every = pa.array(range(self.buckets), pa.int32())
+            yield pa.record_batch([every, pa.nulls(self.buckets, pa.binary())], schema=PACKED)
+        for batch in joined(batches):
+            yield self.packed(batch)
+
+    def packed(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The rows of a batch, one row per bucket that has any."""
+        if batch.column(AT).null_count:
+            raise DataError(
+                f"the time column {self.time!r} is null in an event",
+                hint="drop such events first, or fill the column in",
+            )
+        buckets = batch.column(BUCKET).to_numpy().astype(np.int16)
+        order = np.argsort(buckets, kind="stable")
+        names = self.events.names
+        columns = [batch.column(name).cast(self.events.field(name).type) for name in names]
+        events = pa.RecordBatch.from_arrays(columns, schema=self.events).take(pa.array(order))
+        present, begins = np.unique(buckets[order], return_index=True)
+        ends = np.append(begins[1:], len(order))
+        data = [
+            to_bytes(events.slice(int(begin), int(end - begin)))
+            for begin, end in zip(begins, ends, strict=True)
+        ]
+        return pa.record_batch(
+            [pa.array(present.astype(np.int32)), pa.array(data, pa.binary())], schema=PACKED
+        )
+
+
+def unpacked(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The results that rows of packed results hold."""
+    for batch in batches:
+        for data in batch.column(DATA):
+            if data.is_valid:
+                yield from pa.ipc.open_stream(data.as_buffer())
+
+
+def to_bytes(*batches: pa.RecordBatch) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batches[0].schema) as writer:
+        for batch in batches:
+            writer.write_batch(batch)
+    return sink.getvalue().to_pybytes()  # type: ignore[no-any-return]
+
+
+def from_bytes(data: bytes) -> pa.Table:
+    with pa.ipc.open_stream(data) as reader:
+        return reader.read_all()

@@ -1,0 +1,61 @@
+"""What a bucket has to know: the query, the columns, and what to do with late events."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from cereus.engine.columns import ordered
+from cereus.plan.stream import UNITS
+from cereus.spark.schemas import Path
+from cereus.spark.worker import Matching
+
+AT, BUCKET, DATA, LATE = "__cereus_at", "__cereus_bucket", "data", "late"
+"""An event's time in microseconds, its bucket; packed rows; the column of late events."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """All that a worker needs to match one stream.
+
+    matching     makes the executor, and shapes its results
+    events       the columns of the events, without AT
+    found        the columns that come out
+    order        what orders events: their time first
+    exact        whether AT orders events just as their time does
+    unit         what one unit of a numeric time column is
+    window       microseconds after which a silent bucket has nothing to remember; None: never
+    timed        whether the time that passes may complete something by itself
+    late         whether late events come out, in the column LATE
+    restart      whether the state of another query is dropped; else it is refused
+    """
+
+    matching: Matching
+    events: pa.Schema
+    found: pa.Schema
+    order: tuple[Path, ...]
+    exact: bool
+    unit: str | None
+    window: int | None
+    timed: bool
+    late: bool
+    restart: bool
+    text: str
+    fingerprint: str
+
+    @property
+    def packed(self) -> pa.Schema:
+        """What travels: AT, and the columns of the events."""
+        return pa.schema([pa.field(AT, pa.int64()), *self.events])
+
+    def next_time(self, watermark: int) -> int:
+        """The first time, as the engine counts it, that the watermark (in microseconds) has not
+        passed."""
+        kind = self.events.field(self.order[0][0]).type
+        if self.unit is None or pa.types.is_temporal(kind):
+            return watermark + 1
+        if pa.types.is_integer(kind):
+            return int(watermark // UNITS[self.unit]) + 1
+        return int(ordered(np.array([watermark / UNITS[self.unit]]))[0]) + 1

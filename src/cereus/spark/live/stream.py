@@ -1,0 +1,267 @@
+"""A streaming DataFrame and a query → the DataFrame of its matches."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol
+
+import pyarrow as pa
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql import types as st
+
+from cereus.engine.executor import Executor
+from cereus.errors import CereusError, DataError, did_you_mean
+from cereus.lang import cel
+from cereus.lang import expression as ex
+from cereus.plan.locality import looks_back
+from cereus.plan.plan import Plan
+from cereus.plan.stream import UNITS, Stream
+from cereus.query import Query
+from cereus.spark.live.packing import PACKED_TYPE, Packing, unpacked
+from cereus.spark.live.processor import OUTPUT_TYPE, Matcher
+from cereus.spark.live.recipe import AT, BUCKET, LATE, Recipe
+from cereus.spark.relevance import quoted
+from cereus.spark.schemas import Path, arrow_schema, check_once
+from cereus.spark.typed import NUMBERS, TIMES, Sort, Typed, attribute, instant, micros
+from cereus.spark.worker import Matching
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+log = logging.getLogger("cereus.spark")
+
+VERSION = 1
+"""Of the state in checkpoints."""
+BUCKETS = 32
+MARK = "__cereus_time"
+"""The time as Spark's watermark needs it, where the time column is no timestamp."""
+DELAY = "spark.watermarkDelayMs"
+"""Where Spark notes that a column has a watermark."""
+PROVIDER = "spark.sql.streaming.stateStore.providerClass"
+ROCKS = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+END_TIMES = ("end_time", "time", "end")
+"""What the time of a result is called, in patterns, programs and event expressions."""
+
+
+class Arranged(Protocol):
+    """What is known of a query over a DataFrame, whatever its dialect."""
+
+    @property
+    def df(self) -> DataFrame: ...
+    @property
+    def shown(self) -> tuple[str, ...]: ...
+    @property
+    def groups(self) -> tuple[Path, ...]: ...
+    @property
+    def travelling(self) -> list[str]: ...
+    @property
+    def schema(self) -> st.StructType: ...
+    def filters(self) -> list[Column]: ...
+    def order_by(self) -> list[Path]: ...
+    def task(self) -> Matching: ...
+
+
+@dataclass(frozen=True)
+class Live:
+    """A query over a stream, and how it is going to be run; `marked` is the stream with a
+    watermark."""
+
+    arranged: Arranged
+    marked: DataFrame
+    query: Query
+    late: bool
+    on_change: str
+    buckets: int
+    name: str
+
+    def __post_init__(self) -> None:
+        if self.on_change not in ("refuse", "restart"):
+            hint = did_you_mean(str(self.on_change), ["refuse", "restart"])
+            raise CereusError(f"unknown on_change={self.on_change!r}", hint=hint)
+        if not 0 < self.buckets <= 1 << 15:
+            raise CereusError(f"buckets={self.buckets!r} is not from 1 to {1 << 15}")
+
+    # ------------------------------------------------------------ what comes out
+
+    @cached_property
+    def schema(self) -> st.StructType:
+        """As in batch. Where results come in the order of time, their time has a watermark too,
+        so that a query can read them, or Spark's own operators."""
+        fields = list(self.arranged.schema)
+        delay = self.marked.schema[self.time].metadata.get(DELAY)
+        for place, each in enumerate(fields):
+            is_time = each.name in END_TIMES and isinstance(each.dataType, st.TimestampType)
+            if is_time and delay is not None and self._punctual:
+                fields[place] = st.StructField(each.name, each.dataType, True, {DELAY: delay})
+        if self.late:
+            event = [self.arranged.df.schema[name] for name in self.arranged.travelling]
+            fields.append(st.StructField(LATE, st.StructType(event)))
+        check_once([each.name for each in fields], "the result would have two columns {}", "rename")
+        return st.StructType(fields)
+
+    def run(self) -> DataFrame:
+        spark = self.arranged.df.sparkSession
+        if spark.conf.get(PROVIDER) != ROCKS:
+            spark.conf.set(PROVIDER, ROCKS)  # the only one that transformWithState works with
+        if not self.arranged.groups:
+            log.warning("the whole stream is matched in one task (no keys): %s", self.query.text)
+        packed = self._packed()
+        found = packed.groupBy(BUCKET).transformWithState(
+            Matcher(self.recipe), OUTPUT_TYPE, "Append", "EventTime"
+        )
+        counts = [
+            F.coalesce(F.sum(each), F.lit(0)).alias(each)
+            for each in ("events", "late", "matches", "shed")
+        ]
+        return found.observe(self.name, *counts).mapInArrow(unpacked, self.schema)
+
+    def _packed(self) -> DataFrame:
+        """The events that matter, in packed rows."""
+        events = self.marked
+        for condition in self.arranged.filters():
+            # a filter that reads the time stays above the watermark, which all events drive
+            events = events.filter(condition | quoted((self.time,)).isNull())
+        travelling = [quoted((name,)) for name in self.arranged.travelling]
+        events = events.select(self._bucket, self._at.alias(AT), *travelling)
+        buckets = self.buckets if self.arranged.groups else 1
+        return events.mapInArrow(Packing(buckets, self.recipe.packed, self.time).run, PACKED_TYPE)
+
+    # ------------------------------------------------------------ columns
+
+    @property
+    def time(self) -> str:
+        assert self.query.stream.time is not None
+        return self.query.stream.time
+
+    @cached_property
+    def _typed_time(self) -> Typed:
+        return attribute(ex.Attribute((self.time,)), self.arranged.df.schema, None)
+
+    @property
+    def _at(self) -> Column:
+        return _micros(self._typed_time, self.query.stream)
+
+    @property
+    def _bucket(self) -> Column:
+        if not self.arranged.groups:
+            return F.lit(0).alias(BUCKET)
+        values = [_one_zero(path, self.arranged.df.schema) for path in self.arranged.groups]
+        return F.pmod(F.xxhash64(*values), F.lit(self.buckets)).cast("int").alias(BUCKET)
+
+    # ------------------------------------------------------------ what the workers do
+
+    @cached_property
+    def recipe(self) -> Recipe:
+        known = arrow_schema(self.arranged.df.schema)
+        events = pa.schema([known.field(name) for name in self.arranged.travelling])
+        order = [p for p in self.arranged.order_by() if p not in self.arranged.groups]
+        return Recipe(
+            self.arranged.task(),
+            events,
+            arrow_schema(self.schema),
+            tuple(order),
+            self._typed_time.sort in TIMES,
+            self.query.stream.unit,
+            _window(self._plan),
+            self._timed,
+            self.late,
+            self.on_change == "restart",
+            self.query.text,
+            self._fingerprint(events, order),
+        )
+
+    @cached_property
+    def _executor(self) -> Executor:
+        return self.query.executor(arrow_schema(self.arranged.df.schema))
+
+    @property
+    def _timed(self) -> bool:
+        """Whether time completes results by itself."""
+        return type(self._executor).advance is not Executor.advance
+
+    @property
+    def _punctual(self) -> bool:
+        """Whether a result is told when its time has come, never later."""
+        return self._plan is None or not (self._plan.open_ended or self._timed)
+
+    @property
+    def _plan(self) -> Plan | None:
+        return getattr(self.arranged, "plan", None)
+
+    def _fingerprint(self, events: pa.Schema, order: list[Path]) -> str:
+        header: Any = self._executor.header  # type: ignore[attr-defined]
+        said = (VERSION, header, str(events), order, self.arranged.groups, self.buckets)
+        return hashlib.sha256(repr((said, self.arranged.shown)).encode()).hexdigest()[:16]
+
+
+def with_watermark(df: DataFrame, query: Query, watermark: str | None) -> DataFrame:
+    """The stream with a watermark on its time, or on the column MARK made of it."""
+    time = _time_column(df, query)
+    marked = DELAY in df.schema[time].metadata
+    if marked and watermark is not None:
+        raise CereusError(
+            f"the column {time!r} has a watermark already", hint="leave watermark= out"
+        )
+    if marked:
+        return df
+    if watermark is None:
+        raise CereusError(
+            "a live stream needs a watermark: how late may an event be?",
+            hint='match(…, watermark="10 seconds")',
+        )
+    if not isinstance(df.schema[time].dataType, st.TimestampType):
+        typed = attribute(ex.Attribute((time,)), df.schema, None)
+        marks = df.withColumn(MARK, instant(_micros(typed, query.stream)).column)
+        return marks.withWatermark(MARK, watermark)
+    return df.withWatermark(f"`{time.replace('`', '``')}`", watermark)
+
+
+def _time_column(df: DataFrame, query: Query) -> str:
+    name = query.stream.time
+    if name is None:
+        raise CereusError(
+            "a live stream is put in order by its time: which column is it?",
+            hint='compile with Stream(time="…")',
+        )
+    if name not in df.columns:
+        hint = did_you_mean(name, df.columns)
+        raise DataError(f"the time column {name!r} is not in the events", hint=hint)
+    return name
+
+
+def _micros(time: Typed, stream: Stream) -> Column:
+    """A time in microseconds since 1970."""
+    if time.sort in TIMES:
+        return micros(time)
+    if time.sort not in NUMBERS:
+        raise DataError(
+            f"the time column {stream.time!r} is not a time",
+            hint="a timestamp, a date or a number is needed; cast the column first",
+        )
+    if stream.unit is None:
+        raise CereusError(
+            f"the time column {stream.time!r} holds plain numbers: seconds or milliseconds?",
+            hint=f'say Stream(time="{stream.time}", unit="ms")',
+        )
+    if time.sort is Sort.INTEGER:
+        number = time.column.cast("bigint")
+        unit = UNITS[stream.unit]
+        return number * F.lit(int(unit)) if unit >= 1 else F.floor(number * F.lit(unit))
+    return F.floor(time.column.cast("double") * F.lit(float(UNITS[stream.unit]))).cast("bigint")
+
+
+def _one_zero(path: Path, schema: st.StructType) -> Column:
+    """A key column to be hashed: 0.0 and -0.0 are one key."""
+    typed = attribute(ex.Attribute(path), schema, None)
+    return typed.column + F.lit(0.0) if typed.sort is Sort.FLOAT else typed.column
+
+
+def _window(plan: Plan | None) -> int | None:
+    """How long a key is remembered, where that is a matter of time alone."""
+    if plan is None or looks_back(plan) is not None:
+        return None
+    window = plan.query.window
+    return window.microseconds if isinstance(window, cel.TimeWindow) else None

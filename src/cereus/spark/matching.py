@@ -1,0 +1,165 @@
+"""`match`: a DataFrame and a query → the DataFrame of its matches, of history or as they come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Literal
+
+from cereus.dialects.ceql import PatternQuery
+from cereus.dialects.compiled import EventwiseQuery
+from cereus.errors import CereusError, DataError
+from cereus.query import Query
+from cereus.spark.batch import Batch, batch
+from cereus.spark.eventwise import Eventwise, eventwise
+from cereus.spark.live.stream import BUCKETS, Live, with_watermark
+from cereus.spark.schemas import check_once
+from cereus.spark.slices import Split
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+def match(
+    df: DataFrame,
+    query: Query,
+    *,
+    events: bool = True,
+    columns: Iterable[str] | None = None,
+    tie: str | Iterable[str] = (),
+    order: str | None = None,
+    parallelism: int | None = None,
+    split: Split = None,
+    push_down: bool = True,
+    watermark: str | None = None,
+    late: bool = False,
+    on_change: Literal["refuse", "restart"] = "refuse",
+    buckets: int = BUCKETS,
+    name: str = "cereus",
+) -> DataFrame:
+    """The matches of a query in a DataFrame, as a DataFrame; nothing runs until that is used.
+
+    One row per match: the key columns, `start_time` and `end_time`, every selected variable as an
+    array of its events, and `events`, the array of all events of the match, in order. A query
+    that counts (`SELECT COUNT(*)`) gives `end_time`, `count` and `exact` per last event. A PAR
+    program gives its own columns, and the event as `event`; an event expression `start` and
+    `end`, and with `values=True` its constituents as `events`.
+
+    events       False leaves the column `events` out
+    columns      which columns of an event are shown (all)
+    tie          columns that order events of one time. After them the columns that the pattern
+                 reads decide, in the order of the schema, then the other ones: the same rows
+                 always give the same matches
+    push_down    False keeps events that cannot matter until the engine drops them
+
+    Of history only:
+
+    order        the column to order events by, when the stream has no time column
+    parallelism  how many tasks match (Spark's own choice for shuffles)
+    split        the length of the slices of time that are matched in parallel, "1 hour". Without
+                 it, streams without keys are cut into slices of eight windows where the pattern
+                 allows it, and keys are not cut; True cuts keys as well, False never cuts
+
+    Of a streaming DataFrame only (all the others ignore these):
+
+    watermark    how late an event may be, "10 seconds"; not if the time column of `df` has a
+                 watermark already
+    late         True adds a column `late`: rows in which it is not null are late events, and
+                 all their other columns are null
+    on_change    what to do with the state of another query in the checkpoint: "refuse" it, or
+                 drop it and "restart"
+    buckets      into how many pieces of state the keys are hashed; it never changes
+    name         what the counts are called in the progress of the query (`observedMetrics`):
+                 events, late, matches and shed of each micro-batch
+
+    Names and types are checked here. What only the values show (a null time) is raised by the
+    action that runs the query, as Spark's PythonException with the message of Cereus inside.
+    """
+    _check(df, query)
+    if df.isStreaming:
+        _check_live(order, parallelism, split)
+        marked = with_watermark(df, query, watermark)
+        made = _arranged(
+            df, query, events=events, columns=columns, tie=tie, push_down=push_down, split=False
+        )
+        return Live(made, marked, query, late, on_change, buckets, name).run()
+    return _arranged(
+        df,
+        query,
+        events=events,
+        columns=columns,
+        tie=tie,
+        order=order,
+        parallelism=parallelism,
+        split=split,
+        push_down=push_down,
+    ).run()
+
+
+def _arranged(
+    df: DataFrame,
+    query: Query,
+    *,
+    events: bool,
+    columns: Iterable[str] | None,
+    tie: str | Iterable[str],
+    order: str | None = None,
+    parallelism: int | None = None,
+    split: Split = None,
+    push_down: bool,
+) -> Batch | Eventwise:
+    if isinstance(query.compiled, EventwiseQuery):
+        return eventwise(
+            df,
+            query.compiled,
+            events=events,
+            columns=columns,
+            tie=tie,
+            order=order,
+            parallelism=parallelism,
+            split=split,
+            push_down=push_down,
+        )
+    return batch(
+        df,
+        query,
+        events=events,
+        columns=columns,
+        tie=tie,
+        order=order,
+        parallelism=parallelism,
+        split=split,
+        push_down=push_down,
+    )
+
+
+# ---------------------------------------------------------------- checks
+
+
+def _check(df: DataFrame, query: Query) -> None:
+    if not isinstance(query, Query):
+        raise CereusError(
+            f"a compiled query is needed, not a {type(query).__name__}",
+            hint='write q = cereus.compile("SELECT …", stream=cereus.Stream(…))',
+        )
+    if not isinstance(query.compiled, PatternQuery | EventwiseQuery):
+        raise CereusError(
+            f"matching on Spark is not part of this version for queries in {query.dialect}",
+            hint="collect the events and use query.run(table)",
+        )
+    if not hasattr(df, "mapInArrow"):
+        raise DataError(
+            f"a Spark DataFrame is needed, not a {type(df).__name__}",
+            hint="for other tables there is query.run(table)",
+        )
+    check_once(df.columns, "the DataFrame has two columns {}", "rename or drop one of them")
+
+
+def _check_live(order: str | None, parallelism: int | None, split: Split) -> None:
+    advice = {
+        "order": (order, 'events are ordered by their time: Stream(time="…")'),
+        "parallelism": (parallelism, "set spark.sql.shuffle.partitions before the first start"),
+        "split": (split, "leave it out: what is read at once is the micro-batch"),
+    }
+    for name, (given, hint) in advice.items():
+        if given:
+            raise CereusError(f"{name}= is for history, not for a streaming DataFrame", hint=hint)
