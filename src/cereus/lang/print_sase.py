@@ -61,8 +61,6 @@ def _array_text(node: ex.Expression) -> str | None:
     match node:
         case sase.Item(path, str(variable), at):
             return f"{_at(variable, at)}.{path_text(path)}"
-        case sase.Length(variable):
-            return f"{quote_name(variable)}.LEN"
         case sase.Aggregate(function, variable, attribute, running, k):
             array = _at(variable, "..i-1" if running else "")
             read = "" if attribute is None else f".{path_text(attribute)}"

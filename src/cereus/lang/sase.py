@@ -2,8 +2,8 @@
 closure over event streams", §2 and A.1).
 
 An attribute of a single event, `b.price`, is `expression.Attribute` with its variable; what is
-read of a Kleene variable's array has nodes of its own: `Item` (`a[i].price`), `Length` (`a.LEN`),
-`Aggregate` (`avg(a[..i-1].price)`), and, in RETURN, `Series` (`a[].price`).
+read of a Kleene variable's array has nodes of its own: `Item` (`a[i].price`), `Aggregate`
+(`avg(a[..i-1].price)`), and, in RETURN, `Series` (`a[].price`). `a.LEN` is read as `count(a[])`.
 """
 
 from __future__ import annotations
@@ -51,16 +51,10 @@ class Item(ex.Attribute):
 
 
 @dataclass(frozen=True)
-class Length(ex.Expression):
-    """`b.LEN`: how many events the Kleene variable holds when it is complete."""
-
-    variable: str
-
-
-@dataclass(frozen=True)
 class Aggregate(ex.Aggregate):
     """`sum(a[].volume)`, and with `running` the aggregate of the events selected so far,
-    `avg(a[..i-1].price)`. `attribute` is None in `count(a[])`; `k` is that of highest and lowest.
+    `avg(a[..i-1].price)`. `attribute` is None in `count(a[])`, also written `a.LEN`; `k` is
+    that of highest and lowest.
     """
 
     running: bool = False

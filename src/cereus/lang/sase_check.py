@@ -212,7 +212,7 @@ def _check_whole(query: sase.Query, expression: ex.Expression) -> None:
                 span=node.span,
                 hint="conditions on it stand in WHERE",
             )
-        read = isinstance(node, ex.Attribute | sase.Length | sase.Aggregate)
+        read = isinstance(node, ex.Attribute | sase.Aggregate)
         iterated = read and rank(node) in ITERATED  # type: ignore[arg-type]
         if iterated or getattr(node, "at", None) in (sase.Index.EACH, sase.Index.PREVIOUS):
             raise RefusedError(

@@ -72,7 +72,7 @@ class _Names:
             )
         self.known(variable, node.span)
         if self.arrays[variable] and [name.upper() for name in rest] == ["LEN"]:
-            return sase.Length(variable, span=node.span)
+            return sase.Aggregate("count", variable, None, span=node.span)
         self.single(variable, node.span)
         if not rest:
             raise RefusedError(

@@ -29,7 +29,7 @@ class Place(IntEnum):
     """The array as a whole, on the proceed edge: `a[a.LEN]`, `a.LEN`, `sum(a[].x)`."""
 
 
-Identifier = sase.Item | sase.Length | sase.Aggregate | ex.Attribute
+Identifier = ex.Attribute | sase.Aggregate
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Placed:
 def identifiers(expression: ex.Expression) -> Iterator[Identifier]:
     """Everything in an expression that reads a variable."""
     for node in expression.walk():
-        if isinstance(node, ex.Attribute | sase.Length | sase.Aggregate):
+        if isinstance(node, ex.Attribute | sase.Aggregate):
             yield node
 
 
@@ -66,7 +66,7 @@ def rank(node: Identifier) -> Place:
             return Place.EACH
         case sase.Item(at=sase.Index.PREVIOUS) | sase.Aggregate(running=True):
             return Place.LATER
-        case sase.Item() | sase.Aggregate() | sase.Length():
+        case sase.Item() | sase.Aggregate():
             return Place.LAST
     return Place.FIRST
 

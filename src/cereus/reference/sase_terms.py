@@ -1,0 +1,93 @@
+"""The values of SASE+ terms (A.1) on a match buffer: the events selected for each variable.
+
+`a[i]` is always the event selected last: an edge puts the event at hand into the buffer first and
+then asks its condition, as the begin and take moves of A.2 do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
+from typing import Any
+
+from cereus.lang import expression as ex
+from cereus.lang import sase
+from cereus.reference import cel
+from cereus.reference.conditions import Event, evaluate, read
+
+Buffer = Mapping[str, Sequence[Event]]
+Aggregates = Mapping[str, sase.UserAggregate]
+
+
+def holds(condition: ex.Expression, buffer: Buffer, aggregates: Aggregates) -> bool:
+    """Whether a condition is true of the buffer; NULL is not."""
+    return value(condition, buffer, aggregates) is True
+
+
+def value(expression: ex.Expression, buffer: Buffer, aggregates: Aggregates) -> Any:
+    """The value of a term, a condition, or something in RETURN."""
+    match expression:
+        case sase.Series(variable, path):
+            return [read(event, path) for event in buffer[variable]]
+        case sase.Record(variable, paths, at):
+            return _record(_element(buffer[variable], at or sase.Index.FIRST), paths)
+        case sase.Records(variable, paths):
+            return [_record(event, paths) for event in buffer[variable]]
+        case sase.Aggregate(k=int()):
+            return _aggregate(expression, buffer, aggregates)
+    return evaluate(_known(expression, buffer, aggregates), {})
+
+
+def _known(node: ex.Expression, buffer: Buffer, aggregates: Aggregates) -> ex.Expression:
+    """The expression with everything that the buffer decides replaced by its value."""
+    match node:
+        case sase.Item(path, str(variable), at):
+            return ex.Literal(read(_element(buffer[variable], at), path))
+        case sase.Aggregate():
+            return ex.Literal(_aggregate(node, buffer, aggregates))
+        case ex.Attribute(path, str(variable)):
+            return ex.Literal(read(buffer[variable][0], path))
+        case ex.Comparison(op, left, right):
+            return ex.Or(
+                tuple(
+                    ex.Comparison(op, one, other)
+                    for one in _side(left, buffer, aggregates)
+                    for other in _side(right, buffer, aggregates)
+                )
+            )
+    return ex.rebuild(node, lambda child: _known(child, buffer, aggregates))
+
+
+def _side(node: ex.Expression, buffer: Buffer, aggregates: Aggregates) -> list[ex.Expression]:
+    """What a comparison compares: one value, or each of the k highest (§5: of a sequence, one)."""
+    if isinstance(node, sase.Aggregate) and node.k is not None:
+        return [ex.Literal(each) for each in _aggregate(node, buffer, aggregates)]
+    return [_known(node, buffer, aggregates)]
+
+
+def _element(events: Sequence[Event], at: sase.Index) -> Event:
+    places = {sase.Index.FIRST: 0, sase.Index.PREVIOUS: -2}
+    return events[places.get(at, -1)]
+
+
+def _record(event: Event, paths: tuple[sase.Path, ...]) -> dict[str, Any]:
+    return {path[-1]: read(event, path) for path in paths}
+
+
+def _aggregate(node: sase.Aggregate, buffer: Buffer, aggregates: Aggregates) -> Any:
+    """Nulls are passed over, as in SQL, but for first and last."""
+    events = buffer[node.variable]
+    events = events[:-1] if node.running else events
+    if node.function in aggregates:
+        own = aggregates[node.function]
+        combine: Callable[[Any, Any], Any] = own.combine
+        return reduce(combine, _values(node, events), own.identity)
+    if node.k is not None:
+        highest = node.function == sase.HIGHEST
+        return sorted(_values(node, events), reverse=highest)[: node.k]
+    return cel.aggregate(node, events)
+
+
+def _values(node: sase.Aggregate, events: Sequence[Event]) -> list[Any]:
+    every = (read(event, node.attribute or ()) for event in events)
+    return [each for each in every if each is not None]
