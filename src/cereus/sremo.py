@@ -23,7 +23,7 @@ from cereus.lang import sremo as tree
 from cereus.lang.conditions import parse_condition
 from cereus.lang.sremo import SKIP, SKIP_ANY, Epsilon, Nothing, Sremo
 from cereus.lang.sremo_text import named, parse_expression
-from cereus.plan.stream import Stream
+from cereus.plan.stream import UNITS, Stream
 from cereus.query import Query
 
 __all__ = [
@@ -123,9 +123,35 @@ def compile(
 
 
 def transducer(
-    expression: Sremo | str, *, type: str = "type", streaming: bool = False
+    expression: Sremo | str,
+    *,
+    streaming: bool = False,
+    window: int | None = None,
+    stream: Stream | None = None,
 ) -> Transducer:
-    """The symbolic register transducer of an expression (Theorem 27), with ε transitions; see
-    `sremo.srt` for what can be done with it. `streaming` puts ⊤* before it (Def. 32)."""
+    """The symbolic register transducer of an expression (Theorem 27, and the constructions of §5
+    for `&`, windows and `!`), with ε transitions; see `sremo.srt` for what can be done with it.
+
+    `streaming` puts ⊤* before it (Def. 32). `window` bounds the length of strings: a `!` that
+    compares registers which it stores into itself has no transducer without a bound.
+    """
     make = srt.streaming if streaming else srt.from_sremo
-    return make(named(_expression(expression)), type)
+    known = stream or Stream()
+    whole = _measured(named(_expression(expression)), known)
+    return make(whole, known.type or "type", window=window, time_column=known.time)
+
+
+def _measured(expression: Sremo, stream: Stream) -> Sremo:
+    """Where times are plain numbers, windows in time as windows on that column."""
+    if stream.time is None or stream.unit is None:
+        return expression
+    path, unit = (stream.time,), UNITS[stream.unit]
+
+    def measured(node: Sremo) -> Sremo:
+        match node:
+            case tree.Windowed(body, cel.TimeWindow(microseconds)):
+                window = cel.AttributeWindow(microseconds / unit, path)
+                return tree.Windowed(body, window, span=node.span)
+        return node
+
+    return tree.bottom_up(expression, measured)

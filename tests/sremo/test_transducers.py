@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
+import re
 from itertools import product
 from random import Random
 
 import pytest
 
 from cereus.automata import srt
-from cereus.errors import LimitError
+from cereus.errors import LimitError, RefusedError
 from cereus.lang import sremo
 from cereus.lang.sremo_text import named, parse_expression
+from cereus.plan.stream import Stream
 from cereus.reference import sremo as reference
+from cereus.sremo import transducer
 
 from .random_queries import Events, events, expression
 
 SEEDS = range(60)
+STREAM = Stream(time="t", unit="s")
 Match = frozenset[int]
+
+
+def seconds(first: reference.Event, last: reference.Event) -> int:
+    return int((last["t"] - first["t"]) * 1_000_000)
 
 
 def denoted(e: sremo.Sremo, string: Events) -> frozenset[Match]:
     """Match(e, S), Def. 18."""
-    whole = reference.String(string)
-    return frozenset(m for m, _ in reference.denotation(e, whole, 0, len(string), reference.EMPTY))
+    known = reference.String(string, span=seconds)
+    return frozenset(m for m, _ in reference.denotation(e, known, 0, len(string), reference.EMPTY))
 
 
 def regular(random: Random, depth: int = 2) -> sremo.Sremo:
@@ -32,6 +40,16 @@ def regular(random: Random, depth: int = 2) -> sremo.Sremo:
         beyond = (sremo.Intersection, sremo.Complement, sremo.Windowed)
         if not any(isinstance(n, beyond) and not sremo.stops_at(n) for n in made.walk()):
             return made
+
+
+def whole(random: Random) -> sremo.Sremo:
+    """Any expression, with names that `&` allows."""
+    while True:
+        made = expression(random, 3, simple=random.random() < 0.5)
+        try:
+            return named(made)
+        except RefusedError:
+            continue
 
 
 def strings(random: Random, many: int = 6, most: int = 4) -> list[Events]:
@@ -114,6 +132,61 @@ def test_theorem_41_and_corollary_43_determinisation_and_complement(seed: int) -
         assert rest.accepts(string) != accepted
         assert len(list(known.runs(string))) <= 1
         assert len(list(rest.runs(string))) == 1
+
+
+@pytest.mark.parametrize("bounded", [True, False])
+def test_the_whole_language_as_one_transducer(bounded: bool) -> None:
+    """Intersection, complement and windows composed with everything else: up to a length, and
+    without one where none is needed."""
+    random, made = Random(4), 0
+    for _ in range(250):
+        e, w = whole(random), random.randint(1, 3)
+        try:
+            plain = transducer(e, window=w if bounded else None, stream=STREAM)
+        except (LimitError, RefusedError):
+            continue
+        plain = srt.eliminate_epsilon(plain)
+        for string in strings(random, most=w if bounded else 6):
+            assert plain.matches(string) == denoted(e, string), (str(e), string)
+        made += 1
+    assert made > 200
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{A:} . !({A:} -> r . {x = r.x}) . {B:}", "needs a bound on what it reads"),
+        ("(!({A:} -> r . {x = r.x}) . {B:})[1..4]", "needs a bound on what it reads"),
+        ("({A:} -> r . {B:}) & ({} . {x = r.x})", "one side of & stores into r"),
+        ("({A:} . {B:} WITHIN 5 s)", "needs the column that times are in"),
+    ],
+)
+def test_what_has_no_transducer(text: str, said: str) -> None:
+    with pytest.raises(RefusedError, match=re.escape(said)):
+        transducer(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "({A:} . !({A:} -> r . {x = r.x}) . {B:})[1..4]",  # a window bounds what it reads
+        "{A:} -> r . !(skip* . {x = r.x} . skip*) . {B:}",  # reads what was stored before
+        "{A:} . !({A:} . {B:}) . {B:}",  # reads no register
+        "{A:} . !!{B:} . {B:}",
+    ],
+)
+def test_complement_without_saying_a_window(text: str) -> None:
+    e, random = named(parse_expression(text)), Random(text)
+    plain = srt.eliminate_epsilon(transducer(text))
+    for string in strings(random, 200, most=6):
+        assert plain.matches(string) == denoted(e, string)
+
+
+def test_determinising_without_a_window_needs_registers_that_stay() -> None:
+    with pytest.raises(RefusedError, match="only in a window"):
+        srt.determinize(srt.from_sremo(named(parse_expression("{A:} -> r . {x = r.x}"))))
+    known = srt.determinize(transducer("({A:} | {B:} . {A:})*"))
+    assert known.deterministic and known.accepts([{"type": t} for t in "BABAABAA"])
 
 
 def test_an_unrolled_transducer_has_no_loops_and_writes_each_register_once() -> None:

@@ -5,9 +5,11 @@ comparing, and for deciding about transducers as a whole.
 """
 
 from cereus.automata.srt.closure import concatenation, intersection, star, union
-from cereus.automata.srt.construct import eliminate_epsilon, from_sremo, streaming
+from cereus.automata.srt.construct import from_sremo, streaming
 from cereus.automata.srt.determinize import complement, determinize, unroll
+from cereus.automata.srt.epsilon import eliminate_epsilon
 from cereus.automata.srt.transducer import Transducer, Transition
+from cereus.automata.srt.windows import within_events, within_values
 
 __all__ = [
     "Transducer",
@@ -22,4 +24,6 @@ __all__ = [
     "streaming",
     "union",
     "unroll",
+    "within_events",
+    "within_values",
 ]

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from cereus.automata.srt.construct import NO_WRITES, eliminate_epsilon
-from cereus.automata.srt.transducer import Transducer, Transition
+from cereus.automata.srt.epsilon import NO_WRITES, eliminate_epsilon, trimmed
+from cereus.automata.srt.transducer import Transducer, Transition, both
 from cereus.lang import expression as ex
 from cereus.lang.sremo import TRUE
 
@@ -63,33 +63,28 @@ def intersection(first: Transducer, second: Transducer) -> Transducer:
     The proof joins transitions whose outputs differ, with output ⊗. That finds matches that
     neither has: of {a} and skip{a}, ∅. Both must mark alike.
     """
-    one, two = _apart(eliminate_epsilon(first), eliminate_epsilon(second))
-    offset = one.states
+    return joined(first, _with_own_registers(first, second))
+
+
+def joined(first: Transducer, second: Transducer) -> Transducer:
+    """The same of two that have their registers in common, and write different ones."""
+    one, two = eliminate_epsilon(first), eliminate_epsilon(second)
     moves = tuple(
         Transition(
-            a.source * two.states + b.source - offset,
-            _both(a.condition, b.condition),
+            a.source * two.states + b.source,
+            both(a.condition or TRUE, b.condition or TRUE),
             a.marks,
             a.writes | b.writes,
-            a.target * two.states + b.target - offset,
+            a.target * two.states + b.target,
         )
         for a in one.transitions
         for b in two.transitions
         if a.marks == b.marks
     )
-    final = frozenset(p * two.states + q - offset for p in one.final for q in two.final)
-    return Transducer(
-        one.states * two.states,
-        one.start * two.states + two.start - offset,
-        final,
-        one.registers | two.registers,
-        moves,
-    )
-
-
-def _both(one: ex.Expression | None, two: ex.Expression | None) -> ex.Expression:
-    parts = tuple(c for c in (one, two) if c is not None and c != TRUE)
-    return ex.And(parts) if len(parts) == 2 else (*parts, TRUE)[0]
+    final = frozenset(p * two.states + q for p in one.final for q in two.final)
+    start = one.start * two.states + two.start
+    registers = one.registers | two.registers
+    return trimmed(Transducer(one.states * two.states, start, final, registers, moves))
 
 
 def _epsilon(source: int, target: int) -> Transition:
@@ -101,30 +96,44 @@ def _epsilon(source: int, target: int) -> Transition:
 
 def _apart(first: Transducer, second: Transducer) -> tuple[Transducer, Transducer]:
     """The two with no state and no register in common."""
+    other = _with_own_registers(first, second)
+    return first, replace(
+        other,
+        start=other.start + first.states,
+        final=frozenset(state + first.states for state in other.final),
+        transitions=tuple(_shifted(move, first.states) for move in other.transitions),
+    )
+
+
+def _with_own_registers(first: Transducer, second: Transducer) -> Transducer:
+    """The second with other names for the registers that the first has too."""
     names: dict[str, str] = {}
     taken = set(first.registers | second.registers)
     for register in sorted(first.registers & second.registers):
         fresh = next(n for k in range(2, len(taken) + 3) if (n := f"{register}_{k}") not in taken)
         taken.add(fresh)
         names[register] = fresh
-    moved = tuple(_shifted(m, first.states, names) for m in second.transitions)
-    return first, Transducer(
-        second.states,
-        second.start + first.states,
-        frozenset(state + first.states for state in second.final),
-        frozenset(names.get(register, register) for register in second.registers),
-        moved,
-    )
+    return renamed_registers(second, names)
 
 
-def _shifted(move: Transition, offset: int, names: dict[str, str]) -> Transition:
-    return Transition(
-        move.source + offset,
-        None if move.condition is None else renamed(move.condition, names),
-        move.marks,
-        frozenset(names.get(register, register) for register in move.writes),
-        move.target + offset,
+def _shifted(move: Transition, offset: int) -> Transition:
+    return move._replace(source=move.source + offset, target=move.target + offset)
+
+
+def renamed_registers(transducer: Transducer, names: dict[str, str]) -> Transducer:
+    """The same with some registers under other names."""
+
+    def of(registers: frozenset[str]) -> frozenset[str]:
+        return frozenset(names.get(register, register) for register in registers)
+
+    moves = (
+        move._replace(
+            condition=None if move.condition is None else renamed(move.condition, names),
+            writes=of(move.writes),
+        )
+        for move in transducer.transitions
     )
+    return replace(transducer, registers=of(transducer.registers), transitions=tuple(moves))
 
 
 def renamed(condition: ex.Expression, names: dict[str, str]) -> ex.Expression:

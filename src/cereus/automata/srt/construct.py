@@ -1,57 +1,119 @@
-"""SREMO → SRT (Theorem 27, Fig. 11) and ε-elimination (Lemma 29, Algorithm 2)."""
+"""SREMO → SRT (Theorem 27, Fig. 11), with what §5 adds to the language.
+
+The operators of Def. 15 are joined by ε. Intersection, windows and complement are constructions on
+whole transducers (Theorem 34, Def. 39, Corollary 43): their parts are built first, and what comes
+out is joined like any other part. Registers keep their names throughout, so that a part may read
+what was written before it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
+from datetime import timedelta
 
+from cereus.automata.srt.closure import joined, renamed_registers
+from cereus.automata.srt.determinize import complement
+from cereus.automata.srt.epsilon import NO_WRITES
 from cereus.automata.srt.negation import fails
+from cereus.automata.srt.stretch import Stretch, surely_marks
 from cereus.automata.srt.transducer import Transducer, Transition
+from cereus.automata.srt.windows import within_events, within_values
 from cereus.errors import RefusedError
+from cereus.lang import cel, sremo
 from cereus.lang import expression as ex
-from cereus.lang import sremo
-
-NO_WRITES: frozenset[str] = frozenset()
 
 
-def from_sremo(expression: sremo.Sremo, type_column: str = "type") -> Transducer:
-    """T_e, with ε transitions. Intersection, complement and windows are not operators of Def. 15:
-    they are constructions on transducers (`closure`, `determinize`)."""
-    return _Thompson(type_column).build(sremo.rewritten(expression))
+def from_sremo(
+    expression: sremo.Sremo,
+    type_column: str = "type",
+    *,
+    window: int | None = None,
+    time_column: str | None = None,
+) -> Transducer:
+    """T_e, with ε transitions.
+
+    A `!e` that reads registers which it writes itself has a transducer only for strings of bounded
+    length (Theorem 38): between two marks of an `e[1..w]`, or everywhere in strings of up to
+    `window` events. Windows in time need the `time_column`.
+    """
+    thompson = _Thompson(expression, type_column, time_column)
+    return thompson.build(sremo.rewritten(expression), Stretch(window))
 
 
-def streaming(expression: sremo.Sremo, type_column: str = "type") -> Transducer:
-    """The streaming transducer (Def. 32): ⊤* . e."""
-    return from_sremo(sremo.Concatenation(sremo.SKIP_ANY, expression), type_column)
+def streaming(
+    expression: sremo.Sremo,
+    type_column: str = "type",
+    *,
+    window: int | None = None,
+    time_column: str | None = None,
+) -> Transducer:
+    """The streaming transducer (Def. 32): ⊤* . e. `window` bounds what e reads."""
+    whole = sremo.Concatenation(sremo.SKIP_ANY, expression)
+    return from_sremo(whole, type_column, window=window, time_column=time_column)
+
+
+class _Names:
+    """Registers that no expression has named."""
+
+    def __init__(self, expression: sremo.Sremo) -> None:
+        nodes = [n for n in expression.walk() if isinstance(n, sremo.Terminal)]
+        self.taken = {n.register for n in nodes}.union(*(n.reads for n in nodes))
+
+    def fresh(self, name: str) -> str:
+        made = next(
+            n for k in range(1, len(self.taken) + 2) if (n := f"{name}_{k}") not in self.taken
+        )
+        self.taken.add(made)
+        return made
 
 
 class _Thompson:
     """One start and one final state per sub-expression, joined by ε (Fig. 11)."""
 
-    def __init__(self, type_column: str) -> None:
-        self.type_column = type_column
+    def __init__(
+        self,
+        expression: sremo.Sremo,
+        type_column: str,
+        time_column: str | None,
+        names: _Names | None = None,
+    ) -> None:
+        self.expression, self.type_column, self.time_column = expression, type_column, time_column
+        self.names = names or _Names(expression)
         self.states = 0
         self.transitions: list[Transition] = []
 
-    def build(self, expression: sremo.Sremo) -> Transducer:
-        start, final = self.part(expression)
-        registers = sremo.written(expression).union(
-            *(n.reads for n in expression.walk() if isinstance(n, sremo.Terminal))
-        )
+    def build(self, expression: sremo.Sremo, inside: Stretch) -> Transducer:
+        start, final = self.part(expression, inside)
         moves = tuple(self.transitions)
-        return Transducer(self.states, start, frozenset({final}), registers, moves)
+        whole = Transducer(self.states, start, frozenset({final}), NO_WRITES, moves)
+        return whole.with_own_registers()
 
-    def part(self, node: sremo.Sremo) -> tuple[int, int]:
+    def apart(self, expression: sremo.Sremo, inside: Stretch) -> Transducer:
+        """The transducer of a part, to be built on before it is joined."""
+        other = _Thompson(self.expression, self.type_column, self.time_column, self.names)
+        return other.build(expression, inside)
+
+    def part(self, node: sremo.Sremo, inside: Stretch) -> tuple[int, int]:
         match node:
-            case sremo.Complement() if (stop := sremo.stops_at(node)) is not None:
+            case sremo.Complement(body):
+                stop = sremo.stops_at(node)
+                if stop is None:
+                    return self.join(self.complement(node, body, inside))
                 # logical negation in place of the regular one (after Def. 45)
                 missed = fails(condition_of(stop, self.type_column))
-                return self.part(sremo.Star(sremo.Terminal(missed, marks=False)))
+                return self.part(sremo.Star(sremo.Terminal(missed, marks=False)), inside)
             case sremo.Concatenation(left, right):
-                start, middle = self.part(left)
-                begin, final = self.part(right)
+                start, middle = self.part(left, inside.before_marks(surely_marks(right)))
+                begin, final = self.part(right, inside.after_marks(surely_marks(left)))
                 self.epsilon(middle, begin)
                 return start, final
+            case sremo.Intersection(left, right):
+                return self.join(self.intersection(node, left, right, inside))
+            case sremo.Windowed(body, window):
+                return self.join(self.windowed(body, window, inside))
+        return self.operator(node, inside)
+
+    def operator(self, node: sremo.Sremo, inside: Stretch) -> tuple[int, int]:
+        """The other operators of Def. 15, with a start and a final state of their own."""
         start, final = self.state(), self.state()
         match node:
             case sremo.Nothing():
@@ -65,21 +127,78 @@ class _Thompson:
                 self.transitions.append(move)
             case sremo.Disjunction(left, right):
                 for side in (left, right):
-                    self.between(start, *self.part(side), final)
+                    self.between(start, *self.part(side, inside), final)
             case sremo.Star(body) | sremo.Plus(body) | sremo.Optional(body):
-                begin, end = self.part(body)
+                begin, end = self.part(body, inside)
                 self.between(start, begin, end, final)
                 if not isinstance(node, sremo.Optional):
                     self.epsilon(end, begin)
                 if not isinstance(node, sremo.Plus):
                     self.epsilon(start, final)
             case _:
-                raise RefusedError(
-                    f"{type(node).__name__} is not an operator of Def. 15",
-                    span=node.span,
-                    hint="build its parts, then use intersection, unroll, complement",
-                )
+                raise TypeError(f"not a SREMO: {node!r}")
         return start, final
+
+    # ------------------------------------------------------------ constructions of §5
+
+    def intersection(
+        self, node: sremo.Sremo, left: sremo.Sremo, right: sremo.Sremo, inside: Stretch
+    ) -> Transducer:
+        one, two = self.apart(left, inside), self.apart(right, inside)
+        shared = one.written & (two.read | two.written) | two.written & one.read
+        if shared:
+            raise RefusedError(
+                f"one side of & stores into {min(shared)}, which the other side uses: the "
+                "registers of a transducer are the same for both (Theorem 34)",
+                span=node.span,
+                hint="give the register another name on one side",
+            )
+        return joined(one, two)
+
+    def complement(self, node: sremo.Sremo, body: sremo.Sremo, inside: Stretch) -> Transducer:
+        most = inside.length
+        negated = self.apart(body, Stretch(most))
+        if negated.remembers and most is None:
+            raise RefusedError(
+                f"a transducer for {node} needs a bound on what it reads: it compares registers "
+                "that it stores into itself (Theorem 38)",
+                span=node.span,
+                hint="put it between two marks of an e[1..w], or bound all strings: window=…",
+            )
+        rest = complement(negated, most if negated.remembers else None)
+        return renamed_registers(rest, {r: self.names.fresh(r) for r in sorted(rest.written)})
+
+    def windowed(self, body: sremo.Sremo, window: cel.Window, inside: Stretch) -> Transducer:
+        if isinstance(window, cel.EventWindow):
+            bounded = Stretch(inside.length, window.size)
+            return within_events(self.apart(body, bounded), window.size)
+        whole = self.apart(body, Stretch(inside.length))
+        first = self.names.fresh("first")
+        if isinstance(window, cel.AttributeWindow):
+            return within_values(whole, window.attribute, ex.Literal(window.size), first)
+        if self.time_column is None:
+            raise RefusedError(
+                "a window in time needs the column that times are in",
+                span=window.span,
+                hint="name it: time=…, or write WITHIN n [column]",
+            )
+        size = ex.Literal(timedelta(microseconds=window.microseconds))
+        return within_values(whole, (self.time_column,), size, first)
+
+    # ------------------------------------------------------------ joining
+
+    def join(self, transducer: Transducer) -> tuple[int, int]:
+        """A transducer as a part of this one."""
+        offset = self.states
+        self.states += transducer.states
+        self.transitions += [
+            move._replace(source=move.source + offset, target=move.target + offset)
+            for move in transducer.transitions
+        ]
+        final = self.state()
+        for state in sorted(transducer.final):
+            self.epsilon(state + offset, final)
+        return transducer.start + offset, final
 
     def state(self) -> int:
         self.states += 1
@@ -99,45 +218,3 @@ def condition_of(node: sremo.Terminal, type_column: str) -> ex.Expression:
         return node.condition
     typed = ex.Comparison("=", ex.Attribute((type_column,)), ex.Literal(node.type))
     return typed if node.condition == sremo.TRUE else ex.And((typed, node.condition))
-
-
-def eliminate_epsilon(transducer: Transducer) -> Transducer:
-    """Lemma 29: the same matches without ε. A state's moves are those of its closure."""
-    moves: list[Transition] = []
-    final: set[int] = set()
-    for state in range(transducer.states):
-        closure = epsilon_closure(transducer, {state})
-        if closure & transducer.final:
-            final.add(state)
-        found = (move for q in closure for move in transducer.by_source[q])
-        moves += [m._replace(source=state) for m in found if m.condition is not None]
-    unique = tuple(dict.fromkeys(moves))
-    return trimmed(replace(transducer, final=frozenset(final), transitions=unique))
-
-
-def epsilon_closure(transducer: Transducer, states: Iterable[int]) -> set[int]:
-    """Everything that ε alone leads to."""
-    found, todo = set(states), list(states)
-    while todo:
-        for move in transducer.by_source[todo.pop()]:
-            if move.condition is None and move.target not in found:
-                found.add(move.target)
-                todo.append(move.target)
-    return found
-
-
-def trimmed(transducer: Transducer) -> Transducer:
-    """The states that can be reached, numbered in the order they are."""
-    numbers, todo = {transducer.start: 0}, [transducer.start]
-    for state in todo:  # grows while it is read
-        for move in transducer.by_source[state]:
-            if move.target not in numbers:
-                numbers[move.target] = len(numbers)
-                todo.append(move.target)
-    moves = tuple(
-        move._replace(source=numbers[move.source], target=numbers[move.target])
-        for state in todo
-        for move in transducer.by_source[state]
-    )
-    final = frozenset(numbers[q] for q in transducer.final if q in numbers)
-    return Transducer(len(numbers), 0, final, transducer.registers, moves)

@@ -7,26 +7,28 @@ strings in which the proof of Theorem 41 speaks of windows.
 
 from __future__ import annotations
 
-from itertools import product
+from dataclasses import replace
 
 from cereus.automata.srt.closure import renamed
-from cereus.automata.srt.construct import NO_WRITES, eliminate_epsilon
-from cereus.automata.srt.negation import fails
+from cereus.automata.srt.epsilon import NO_WRITES, eliminate_epsilon
+from cereus.automata.srt.negation import Literals, clash, fails, literals
 from cereus.automata.srt.transducer import Transducer, Transition
-from cereus.errors import LimitError
+from cereus.errors import LimitError, RefusedError
 from cereus.lang import expression as ex
 from cereus.lang.sremo import TRUE
 
 MOST_STATES = 20_000
 """Of an unrolled transducer: it is a tree of walks, so w steps may take many."""
-MOST_CONDITIONS = 12
-"""Of one state: its minterms are 2 to this power."""
+MOST_MINTERMS = 4096
+"""Of one state: n conditions have up to 2 to the power of n."""
 
 
 def unroll(transducer: Transducer, w: int) -> Transducer:
     """Algorithms 4–6: the runs of length up to w, as a tree. Every write has a register of its
-    own, and a condition reads the last copy that was written on the way to it."""
+    own, and a condition reads the last copy that was written on the way to it; if there is none,
+    the register itself, which holds what it held before the run."""
     plain = eliminate_epsilon(transducer)
+    known = plain.read | plain.written
     copies: list[int] = [plain.start]
     latest: list[dict[str, str]] = [{}]
     moves: list[Transition] = []
@@ -41,30 +43,38 @@ def unroll(transducer: Transducer, w: int) -> Transducer:
                         f"unrolling to length {w} needs more than {MOST_STATES:,} states",
                         hint="take a smaller window",
                     )
-                fresh = {register: f"{register}_{target}" for register in move.writes}
+                fresh = {register: _copy(register, target, known) for register in move.writes}
                 copies.append(move.target)
                 latest.append(latest[state] | fresh)
                 assert move.condition is not None
-                condition = _from_copies(move.condition, latest[state])
+                condition = renamed(move.condition, latest[state])  # FindLastAppearance
                 writes = frozenset(fresh.values())
                 moves.append(Transition(state, condition, move.marks, writes, target))
                 reached.append(target)
         frontier = reached
     final = frozenset(q for q, copied in enumerate(copies) if copied in plain.final)
-    registers = frozenset().union(*(move.writes for move in moves))
-    return Transducer(len(copies), 0, final, registers, tuple(moves))
+    return Transducer(len(copies), 0, final, NO_WRITES, tuple(moves)).with_own_registers()
 
 
-def _from_copies(condition: ex.Expression, latest: dict[str, str]) -> ex.Expression:
-    """FindLastAppearance; a register that was never written stays empty under a name of its own."""
-    never = {name: f"{name}_0" for name in ex.variables(condition)}
-    return renamed(condition, never | latest)
+def _copy(register: str, state: int, known: frozenset[str]) -> str:
+    """A name for the copy of a register that is written on the way to a state."""
+    name = f"{register}_{state}"
+    return _copy(f"{register}_", state, known) if name in known else name
 
 
-def determinize(transducer: Transducer, w: int) -> Transducer:
+def determinize(transducer: Transducer, w: int | None = None) -> Transducer:
     """Algorithm 7: one run per string, and the language of `transducer` on strings of length up
-    to w. Outputs are left aside."""
-    tree = unroll(transducer, w)
+    to w. Outputs are left aside.
+
+    Without w, on all strings: possible where no register is both written and read, so that no
+    condition depends on the run (as for symbolic automata).
+    """
+    return _determinized(transducer, w, complete=False)
+
+
+def _determinized(transducer: Transducer, w: int | None, *, complete: bool) -> Transducer:
+    """The same; `complete` with a state for the strings that no run reads."""
+    tree = _unwritten(transducer) if w is None else unroll(transducer, w)
     numbers: dict[frozenset[int], int] = {frozenset({tree.start}): 0}
     todo = list(numbers)
     moves: list[Transition] = []
@@ -72,7 +82,7 @@ def determinize(transducer: Transducer, w: int) -> Transducer:
         going = [move for q in sorted(states) for move in tree.by_source[q]]
         for signs in minterms([m.condition for m in going if m.condition is not None]):
             taken = [move for move in going if signs.get(move.condition, False)]  # type: ignore[arg-type]
-            if not taken:
+            if not taken and not complete:
                 continue
             target = frozenset(move.target for move in taken)
             if target not in numbers:
@@ -81,38 +91,61 @@ def determinize(transducer: Transducer, w: int) -> Transducer:
             writes = NO_WRITES.union(*(move.writes for move in taken))
             condition = conjunction(signs)
             moves.append(Transition(numbers[states], condition, False, writes, numbers[target]))
+            if len(moves) > MOST_STATES:
+                raise LimitError(
+                    f"the deterministic transducer has more than {MOST_STATES:,} transitions",
+                    hint="take a smaller window, or fewer conditions",
+                )
     final = frozenset(n for states, n in numbers.items() if states & tree.final)
     return Transducer(len(numbers), 0, final, tree.registers, tuple(moves))
 
 
-def minterms(conditions: list[ex.Expression]) -> list[dict[ex.Expression, bool]]:
-    """All combinations of signs; ⊤ is only ever true. One that contradicts itself is harmless: no
-    event satisfies it."""
-    distinct = list(dict.fromkeys(conditions))
-    if len(distinct) > MOST_CONDITIONS:
-        raise LimitError(
-            f"a state asks {len(distinct)} conditions: too many combinations",
-            hint="take a smaller window",
+def _unwritten(transducer: Transducer) -> Transducer:
+    """Without ε, and without registers that are written but not read."""
+    if transducer.remembers:
+        raise RefusedError(
+            f"{', '.join(sorted(transducer.written & transducer.read))} is written and read again: "
+            "that can be made deterministic only in a window (Theorem 38)",
+            hint="say how long strings get: determinize(transducer, w)",
         )
-    choices = [(True,) if condition == TRUE else (True, False) for condition in distinct]
-    return [dict(zip(distinct, signs, strict=True)) for signs in product(*choices)]
+    plain = eliminate_epsilon(transducer)
+    moves = tuple(move._replace(writes=NO_WRITES) for move in plain.transitions)
+    return replace(plain, transitions=moves).with_own_registers()
+
+
+def minterms(conditions: list[ex.Expression]) -> list[dict[ex.Expression, bool]]:
+    """All combinations of signs, but those that contradict themselves by their form."""
+    found: list[tuple[dict[ex.Expression, bool], Literals]] = [({}, frozenset())]
+    for condition in dict.fromkeys(conditions):
+        asked = literals(condition)
+        longer: list[tuple[dict[ex.Expression, bool], Literals]] = []
+        for signs, known in found:
+            if not clash(asked, known):
+                longer.append(({**signs, condition: True}, known | asked))
+            if condition != TRUE and not asked <= known:
+                failing = frozenset((atom, not sign) for atom, sign in asked)
+                also = failing if len(asked) == 1 else frozenset()
+                longer.append(({**signs, condition: False}, known | also))
+        found = longer
+        if len(found) > MOST_MINTERMS:
+            raise LimitError(
+                f"a state asks {len(set(conditions))} conditions: too many combinations",
+                hint="take a smaller window, or fewer conditions",
+            )
+    return [signs for signs, _ in found]
 
 
 def conjunction(signs: dict[ex.Expression, bool]) -> ex.Expression:
-    """A minterm."""
-    return ex.And(tuple(c if sign else fails(c) for c, sign in signs.items()) or (TRUE,))
+    """A minterm, without what follows from the rest."""
+    holding = [condition for condition, sign in signs.items() if sign]
+    known = frozenset().union(*map(literals, holding))
+    failing = [c for c, sign in signs.items() if not sign and not clash(literals(c), known)]
+    parts = (*(c for c in holding if c != TRUE), *map(fails, failing))
+    return ex.And(parts) if len(parts) > 1 else (*parts, TRUE)[0]
 
 
-def complement(transducer: Transducer, w: int) -> Transducer:
+def complement(transducer: Transducer, w: int | None = None) -> Transducer:
     """Algorithm 8: accepts what `transducer` does not, of the strings of length up to w (and
-    every longer one). Marks nothing."""
-    known = determinize(transducer, w)
-    dead = known.states
-    moves = list(known.transitions)
-    for state in range(known.states):
-        asked = [m.condition for m in known.by_source[state] if m.condition is not None]
-        nothing = conjunction(dict.fromkeys(asked, False)) if asked else TRUE
-        moves.append(Transition(state, nothing, False, NO_WRITES, dead))
-    moves.append(Transition(dead, TRUE, False, NO_WRITES, dead))
-    final = frozenset(range(known.states + 1)) - known.final
-    return Transducer(known.states + 1, 0, final, known.registers, tuple(moves))
+    every longer one). Without w, of all strings, where that is possible. Marks nothing."""
+    known = _determinized(transducer, w, complete=True)
+    return replace(known, final=frozenset(range(known.states)) - known.final)

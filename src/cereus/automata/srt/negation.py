@@ -36,7 +36,43 @@ def _not_false(condition: ex.Expression) -> ex.Expression:
     return ex.Case(((ex.Not(condition), FALSE),), TRUE)
 
 
+# ---------------------------------------------------------------- conditions that exclude others
+
+Literals = frozenset[tuple[ex.Expression, bool]]
+
+
+def literals(condition: ex.Expression) -> Literals:
+    """The conditions that have to hold (True) and to fail (False) where this one holds."""
+    match condition:
+        case ex.And(operands):
+            return frozenset().union(*map(literals, operands))
+        case ex.Not(ex.Case(((atom, then),), otherwise)) if then == TRUE and otherwise == FALSE:
+            return frozenset({(atom, False)})
+    return frozenset({(condition, True)})
+
+
+def clash(one: Literals, two: Literals) -> bool:
+    """Whether what one asks is what the other excludes: by its sign, or by another value of the
+    same attribute."""
+    if any((atom, not sign) in two for atom, sign in one):
+        return True
+    values, others = _values(one), _values(two)
+    return any(values[name] != others[name] for name in values.keys() & others.keys())
+
+
+def _values(known: Literals) -> dict[ex.Expression, ex.Expression]:
+    """The attributes that have to equal a text, and which."""
+    found: dict[ex.Expression, ex.Expression] = {}
+    for atom, sign in known:
+        match atom:
+            case ex.Comparison("=", ex.Attribute() as name, ex.Literal(str()) as value) if sign:
+                found[name] = value
+    return found
+
+
 def exclude(one: ex.Expression, two: ex.Expression) -> bool:
-    """Whether one condition asks for something, and the other for its failing."""
+    """Whether, by their form, no event satisfies both."""
     parts = [{each, *(each.operands if isinstance(each, ex.And) else ())} for each in (one, two)]
-    return any(fails(part) in other for own, other in (parts, parts[::-1]) for part in own)
+    if any(fails(part) in other for own, other in (parts, parts[::-1]) for part in own):
+        return True
+    return clash(literals(one), literals(two))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from cereus.automata.srt.negation import exclude
-from cereus.lang.expression import Expression, variables
+from cereus.lang.expression import And, Expression, variables
 from cereus.lang.print_expression import condition_text
 from cereus.lang.sremo import TRUE, with_empty
 from cereus.reference.conditions import holds
@@ -60,6 +60,26 @@ class Transducer:
         for transition in self.transitions:
             found[transition.source].append(transition)
         return found
+
+    @cached_property
+    def written(self) -> frozenset[str]:
+        """The registers that some transition writes."""
+        return frozenset().union(*(move.writes for move in self.transitions))
+
+    @cached_property
+    def read(self) -> frozenset[str]:
+        """The registers that some condition reads."""
+        asked = (move.condition for move in self.transitions if move.condition is not None)
+        return frozenset().union(*map(variables, asked))
+
+    @property
+    def remembers(self) -> bool:
+        """Whether what it reads from registers may depend on what it has written to them."""
+        return bool(self.written & self.read)
+
+    def with_own_registers(self) -> Transducer:
+        """The same, its registers being those that transitions use."""
+        return replace(self, registers=self.written | self.read)
 
     @property
     def has_epsilon(self) -> bool:
@@ -116,6 +136,12 @@ class Transducer:
     def accepts(self, string: Sequence[Event]) -> bool:
         """S ∈ Lang(T), outputs left aside."""
         return any(c.state in self.final for c in self.runs(string))
+
+
+def both(one: Expression, two: Expression) -> Expression:
+    """One condition and the other."""
+    parts = tuple(c for c in (one, two) if c != TRUE)
+    return And(parts) if len(parts) == 2 else (*parts, TRUE)[0]
 
 
 def _satisfied(condition: Expression, now: Configuration, string: Sequence[Event]) -> bool:
