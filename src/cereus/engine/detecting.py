@@ -46,6 +46,7 @@ class DetectingExecutor(Executor):
         row_numbers: Ints | None = None,
     ) -> None:
         self.program, self.stream, self.merge_ties = program, stream, merge_ties
+        self.waits_for_time = stream.time is not None
         self.header = {"version": VERSION, "query fingerprint": fingerprint}
         self.arrivals = Arrivals(tests, stream, schema, row_numbers, count=True)
         self.detector = self._new_detector()

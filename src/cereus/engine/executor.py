@@ -41,6 +41,8 @@ class Executor(ABC):
     """Runs one plan over the batches of one stream. `schema` is the schema of what comes out."""
 
     schema: pa.Schema
+    waits_for_time = False
+    """Whether `advance` may complete results; else it only helps to forget."""
 
     @abstractmethod
     def push(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:

@@ -47,7 +47,8 @@ class Head:
     """What is known of a bucket without reading it.
 
     passed    the watermark of the last step, in microseconds; None before there was one
-    latest    the time of the last event that the engine has read
+    latest    the time of the last event that the engine has read, if that was since it last
+              looked what to forget
     snapshot  what the engine's state is known by; None when there is none
     chunks    how many values it takes
     timer     when Spark is to wake the bucket
@@ -204,22 +205,20 @@ class Bucket:
         events = in_order(
             pa.concat_tables(parts), self.recipe.order, AT if self.recipe.exact else None
         )
-        if events.num_rows or (self.head.snapshot is not None and self.recipe.timed):
+        waits = self.head.snapshot is not None and (self.recipe.timed or self._idle(passed))
+        if events.num_rows or waits:
             yield from self._run(events, passed)
-        elif self._idle(passed):
-            self._clear_engine()
 
     def _idle(self, passed: int) -> bool:
-        """Whether all keys have been silent for longer than anything is remembered."""
+        """Whether all keys have been silent for so long that the engine has much to forget."""
         window, latest = self.recipe.window, self.head.latest
         return window is not None and latest is not None and passed > latest + window
 
     def _run(self, events: pa.Table, passed: int) -> Iterator[Output]:
         executor = self._executor()
         said = len(executor.shed)
-        if events.num_rows:
-            latest = int(np.max(events.column(AT).to_numpy()))
-            self.head = replace(self.head, latest=latest)
+        latest = int(events.column(AT).to_numpy().max()) if events.num_rows else None
+        self.head = replace(self.head, latest=latest)
         for batch in events.drop_columns([AT]).combine_chunks().to_batches():
             yield from self._found(executor.push(batch), executor)
         yield from self._found(executor.advance(self.recipe.next_time(passed)), executor)

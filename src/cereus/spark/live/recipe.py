@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
 import pyarrow as pa
 
-from cereus.engine.columns import ordered
 from cereus.plan.stream import UNITS
 from cereus.spark.schemas import Path
 from cereus.spark.worker import Matching
@@ -24,9 +22,9 @@ class Recipe:
     events       the columns of the events, without AT
     found        the columns that come out
     order        what orders events: their time first
-    exact        whether AT orders events just as their time does
+    exact        whether AT orders events just as their time does: it is not rounded
     unit         what one unit of a numeric time column is
-    window       microseconds after which a silent bucket has nothing to remember; None: never
+    window       microseconds after which a silent bucket has something to forget; None: never
     timed        whether the time that passes may complete something by itself
     late         whether late events come out, in the column LATE
     restart      whether the state of another query is dropped; else it is refused
@@ -51,11 +49,8 @@ class Recipe:
         return pa.schema([pa.field(AT, pa.int64()), *self.events])
 
     def next_time(self, watermark: int) -> int:
-        """The first time, as the engine counts it, that the watermark (in microseconds) has not
-        passed."""
-        kind = self.events.field(self.order[0][0]).type
-        if self.unit is None or pa.types.is_temporal(kind):
+        """A time before which no event comes, in the units of the time column, when the watermark
+        (in microseconds) has passed."""
+        if self.unit is None or pa.types.is_temporal(self.events.field(self.order[0][0]).type):
             return watermark + 1
-        if pa.types.is_integer(kind):
-            return int(watermark // UNITS[self.unit]) + 1
-        return int(ordered(np.array([watermark / UNITS[self.unit]]))[0]) + 1
+        return int(watermark // UNITS[self.unit]) + self.exact

@@ -16,7 +16,6 @@ from cereus.engine.executor import Executor
 from cereus.errors import CereusError, DataError, did_you_mean
 from cereus.lang import cel
 from cereus.lang import expression as ex
-from cereus.plan.locality import looks_back
 from cereus.plan.plan import Plan
 from cereus.plan.stream import UNITS, Stream
 from cereus.query import Query
@@ -145,6 +144,12 @@ class Live:
         return _micros(self._typed_time, self.query.stream)
 
     @property
+    def _exact(self) -> bool:
+        """Whether microseconds tell all times apart."""
+        whole = self._typed_time.sort is Sort.INTEGER and self.query.stream.unit != "ns"
+        return whole or self._typed_time.sort in TIMES
+
+    @property
     def _bucket(self) -> Column:
         if not self.arranged.groups:
             return F.lit(0).alias(BUCKET)
@@ -163,7 +168,7 @@ class Live:
             events,
             arrow_schema(self.schema),
             tuple(order),
-            self._typed_time.sort in TIMES,
+            self._exact,
             self.query.stream.unit,
             _window(self._plan),
             self._timed,
@@ -180,7 +185,7 @@ class Live:
     @property
     def _timed(self) -> bool:
         """Whether time completes results by itself."""
-        return type(self._executor).advance is not Executor.advance
+        return self._executor.waits_for_time
 
     @property
     def _punctual(self) -> bool:
@@ -260,8 +265,6 @@ def _one_zero(path: Path, schema: st.StructType) -> Column:
 
 
 def _window(plan: Plan | None) -> int | None:
-    """How long a key is remembered, where that is a matter of time alone."""
-    if plan is None or looks_back(plan) is not None:
-        return None
-    window = plan.query.window
+    """How long after its last event a silent bucket may have something to forget."""
+    window = None if plan is None else plan.query.window
     return window.microseconds if isinstance(window, cel.TimeWindow) else None
