@@ -5,13 +5,14 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cereus.engine import codes
-from cereus.engine.letters import string_codes
+from cereus.engine.letters import add_codes
 
 KINDS = [
     pa.string(),
@@ -35,6 +36,12 @@ def coded(values: list[str | None], kind: pa.DataType) -> pa.Array:
     if pa.types.is_dictionary(kind):
         return plain.cast(kind.value_type).dictionary_encode().cast(kind)
     return plain.cast(kind)
+
+
+def string_codes(column: pa.Array, words: codes.Words) -> npt.NDArray[np.uint16]:
+    index = np.zeros(len(column), np.uint16)
+    add_codes(column, words, index)
+    return index
 
 
 @settings(max_examples=150, deadline=None)

@@ -68,17 +68,20 @@ class Words:
 
 @cython.ccall
 def string_codes(
-    offsets: cython.const[OFFSET][::1], data: cython.const[cython.uchar][::1], words: object
+    offsets: cython.const[OFFSET][::1],
+    data: cython.const[cython.uchar][::1],
+    words: object,
+    index: cython.ushort[::1],
+    radix: cython.uint,
 ) -> object:
-    """The code of every string of an Arrow string array, given by its buffers."""
+    """The code of every string of an Arrow string array, given by its buffers, becomes the last
+    digit of what `index` holds."""
     n: cython.longlong = offsets.shape[0] - 1
     buckets: cython.const[cython.int][::1] = words.buckets
     prefixes: cython.const[cython.ulonglong][::1] = words.prefixes
     word_offsets: cython.const[cython.longlong][::1] = words.offsets
     word_data: cython.const[cython.uchar][::1] = words.data
     last: cython.ulonglong = buckets.shape[0] - 1
-    result = np.zeros(n, np.uint16)
-    out: cython.ushort[::1] = result
     i: cython.longlong
     k: cython.longlong
     code: cython.int
@@ -98,10 +101,41 @@ def string_codes(
                 while k < size and data[begin + k] == word_data[word + k]:
                     k += 1
                 if k >= size:
-                    out[i] = code
                     break
             at = (at + 1) & last
-    return result
+        index[i] = cython.cast(cython.ushort, index[i] * radix + code)
+    return None
+
+
+@cython.ccall
+def numbered_rows(
+    index: cython.const[cython.ushort][::1],
+    masks: cython.const[cython.ulonglong][::1],
+    known: dict,
+) -> tuple:
+    """The rows whose mask, `masks[index[row]]`, is not empty, and the class of each."""
+    n: cython.longlong = index.shape[0]
+    classes: cython.int[::1] = np.full(masks.shape[0], -1, np.int32)
+    k: cython.longlong
+    for k in range(masks.shape[0]):
+        if masks[k]:
+            classes[k] = known.get(int(masks[k]), -2)
+    rows = np.empty(n, np.int64)
+    found = np.empty(n, np.int32)
+    out_rows: cython.longlong[::1] = rows
+    out_classes: cython.int[::1] = found
+    i: cython.longlong
+    used: cython.longlong = 0
+    for i in range(n):
+        k = index[i]
+        if classes[k] == -2:
+            # another combination of codes may have the same mask
+            classes[k] = known.setdefault(int(masks[k]), len(known))
+        # written always, kept if it counts: no branch to guess
+        out_rows[used] = i
+        out_classes[used] = classes[k]
+        used += classes[k] >= 0
+    return rows[:used], found[:used]
 
 
 @cython.ccall

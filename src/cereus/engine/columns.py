@@ -141,6 +141,8 @@ class Clock:
 
     def __init__(self, window: cel.Window | None, stream: Stream, schema: pa.Schema) -> None:
         self.windowed = window is not None
+        self.by_time = False
+        """Whether times are measures, as they are read."""
         self.path: tuple[str, ...] | None = None
         self.span: int | float = 0
         self.real = False
@@ -158,6 +160,9 @@ class Clock:
             case cel.AttributeWindow(size, path):
                 self.path = path
                 self.span = _attribute_span(_kind(schema, path), size, path)
+        if self.path is not None and self.path == (stream.time,):
+            kind = _kind(schema, self.path)
+            self.by_time = not (pa.types.is_floating(kind) or pa.types.is_decimal(kind))
         if self.path is not None:
             kind = _kind(schema, self.path)
             self.real = pa.types.is_floating(kind) or pa.types.is_decimal(kind)
@@ -170,11 +175,14 @@ class Clock:
         return int(_no_further_back(ends, int(self.span))[0])
 
     def read(
-        self, batch: pa.RecordBatch, places: Ints, positions: Ints, rows: Rows
+        self, batch: pa.RecordBatch, places: Ints, positions: Ints, times: Ints, rows: Rows
     ) -> tuple[Ints, Ints]:
-        """Measures and floors of the rows at some places of a batch."""
+        """Measures and floors of the rows at some places of a batch, which have these positions
+        and times."""
         if self.path is None:
             return positions, _no_further_back(positions, int(self.span))
+        if self.by_time:
+            return times, _no_further_back(times, int(self.span))
         what = f"the window's column {'.'.join(self.path)!r}"
         column = read(batch, self.path, "the window's column")
         if len(places) < len(column):

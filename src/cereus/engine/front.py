@@ -203,7 +203,8 @@ class Front:
             keys = keys[places]
         if not len(places):
             return None
-        measures, floors = self.clock.read(batch, places, positions, names)
+        kept = times[places] if len(times) else times
+        measures, floors = self.clock.read(batch, places, positions, kept, names)
         if self.clock.path not in (None, (self.plan.stream.time,)):
             column = ".".join(self.clock.path or ())
             order("window", column, measures, keys, None, names.at(places))
@@ -211,7 +212,6 @@ class Front:
         rows = first_row + whole
         if self.row_numbers is not None:
             rows = self.row_numbers[rows]
-        kept = times[places] if len(times) else times
         shown = positions if everyone else np.zeros(len(places), np.int64)
         events = Events(
             rows, whole, classes, shown, measures, floors, kept, keys,

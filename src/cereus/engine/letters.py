@@ -30,6 +30,7 @@ WORD = 62
 MOST_COMBINATIONS = 1 << 14
 OTHER = "\0other"
 
+NO_ROWS: npt.NDArray[np.int64] = np.zeros(0, np.int64)
 Masks = npt.NDArray[np.uint64]
 
 
@@ -88,8 +89,8 @@ class Letters:
         index = self._index(batch)
         if index is not None and self._by_codes_alone and not keep_all:
             table = self.words[0].table ^ self.words[0].flip
-            rows = np.flatnonzero((table != 0)[index])
-            return rows, _numbered([table[index[rows]]], known)
+            rows, classes = codes.numbered_rows(index, table, known)
+            return rows, classes
         masks = [word.masks(batch, index) for word in self.words]
         if keep_all:
             rows = np.arange(batch.num_rows)
@@ -104,10 +105,11 @@ class Letters:
 
     def _index(self, batch: pa.RecordBatch) -> npt.NDArray[np.uint16] | None:
         """Every row's combination of codes, as one number."""
-        index: npt.NDArray[np.uint16] | None = None
+        if not self.columns:
+            return None
+        index = np.zeros(batch.num_rows, np.uint16)
         for column, words in zip(self.columns, self._words, strict=True):
-            code = string_codes(_read(batch, column.path), words)
-            index = code if index is None else index * np.uint16(column.size) + code
+            add_codes(_read(batch, column.path), words, index)
         return index
 
 
@@ -287,28 +289,37 @@ def _read(batch: pa.RecordBatch, path: tuple[str, ...]) -> pa.Array:
     return column
 
 
-def string_codes(column: pa.Array, words: codes.Words) -> npt.NDArray[np.uint16]:
-    """The code of every value of a string column; null has the code after the last word."""
-    null = np.uint16(len(words.words) + 1)
+def add_codes(column: pa.Array, words: codes.Words, index: npt.NDArray[np.uint16]) -> None:
+    """The code of every value of a string column becomes the last digit of `index`; null has
+    the code after the last word."""
+    radix = len(words.words) + 2
+    null = np.uint16(radix - 1)
     if pa.types.is_dictionary(column.type):
-        entries = np.append(string_codes(column.dictionary, words), null)
+        entries = np.zeros(max(1, len(column.dictionary)), np.uint16)
+        add_codes(column.dictionary, words, entries)
         places = column.indices.fill_null(0) if column.null_count else column.indices
-        coded: npt.NDArray[np.uint16] = entries[places.to_numpy(zero_copy_only=False)]
+        coded = entries[places.to_numpy(zero_copy_only=False)]
         if column.null_count:
             coded[column.is_null().to_numpy(zero_copy_only=False)] = null
-        return coded
+        index *= np.uint16(radix)
+        index += coded
+        return
     if pa.types.is_string_view(column.type):
         column = column.cast(pa.string())
     wide = pa.types.is_large_string(column.type)
     _, offsets, data = column.buffers()
     if len(column) == 0:
-        return np.zeros(0, np.uint16)
+        return
     ends: Any = np.frombuffer(offsets, np.int64 if wide else np.int32)
     ends = ends[column.offset : column.offset + len(column) + 1]
     bytes_ = (
         np.frombuffer(data, np.uint8) if data is not None and data.size else np.zeros(8, np.uint8)
     )
-    found: npt.NDArray[np.uint16] = codes.string_codes(ends, bytes_, words)
-    if column.null_count:
-        found[column.is_null().to_numpy(zero_copy_only=False)] = null
-    return found
+    nulls = (
+        np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))
+        if column.null_count
+        else NO_ROWS
+    )
+    before = index[nulls]
+    codes.string_codes(ends, bytes_, words, index, radix)
+    index[nulls] = before * np.uint16(radix) + null
