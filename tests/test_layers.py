@@ -17,6 +17,7 @@ API = frozenset(
         "matches",
         "recognizer",
         "sources",
+        "column_types",
         "par",
         "event_algebra",
         "sremo",

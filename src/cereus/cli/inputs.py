@@ -9,7 +9,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from cereus.errors import CereusError, DataError, did_you_mean
+from cereus.column_types import TYPE_NAMES, named_schema
+from cereus.errors import CereusError, DataError
 from cereus.plan.stream import Stream
 from cereus.query import Query, compile
 from cereus.sources import SUFFIXES, Source, source
@@ -17,17 +18,6 @@ from cereus.sources import SUFFIXES, Source, source
 QUERY_SUFFIXES = (".ceql", ".txt", ".sql", ".query")
 NO_COLUMN = "none"
 DEFAULT_TYPE = "type"
-
-TYPE_NAMES: dict[str, pa.DataType] = {
-    **dict.fromkeys(("string", "str", "text", "varchar"), pa.string()),
-    **dict.fromkeys(("int", "integer", "bigint", "long", "int64"), pa.int64()),
-    **dict.fromkeys(("int32", "smallint"), pa.int32()),
-    **dict.fromkeys(("double", "float", "float64", "number"), pa.float64()),
-    **dict.fromkeys(("bool", "boolean"), pa.bool_()),
-    **dict.fromkeys(("timestamp", "datetime", "time"), pa.timestamp("us")),
-    "date": pa.date32(),
-}
-"""How a schema file may call the type of a column."""
 
 
 def query_text(argument: str) -> str:
@@ -135,7 +125,7 @@ def _listed(file: Path) -> pa.Schema:
         columns = json.loads(text) if text.lstrip().startswith("{") else _lines(text)
     except ValueError as error:
         raise CereusError(f"cannot read the schema {str(file)!r}: {error}") from None
-    return pa.schema([pa.field(name, _type(kind, name)) for name, kind in columns.items()])
+    return named_schema(columns)
 
 
 def _lines(text: str) -> dict[str, str]:
@@ -147,14 +137,3 @@ def _lines(text: str) -> dict[str, str]:
         elif line.partition("#")[0].strip():
             raise ValueError(f"line {number} should read `name: type`, but reads {line.strip()!r}")
     return columns
-
-
-def _type(kind: Any, name: str) -> pa.DataType:
-    if isinstance(kind, dict):
-        return pa.struct([pa.field(inner, _type(k, inner)) for inner, k in kind.items()])
-    if str(kind).lower() in TYPE_NAMES:
-        return TYPE_NAMES[str(kind).lower()]
-    raise CereusError(
-        f"the column {name!r} has the unknown type {kind!r}",
-        hint=did_you_mean(str(kind), TYPE_NAMES),
-    )

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,14 +16,11 @@ from cereus.cli.view import ShownEvent, ShownMatch
 from cereus.errors import CereusError, DataError
 from cereus.query import Query
 from cereus.sources import SUFFIXES
+from cereus.spark.files import COUNTED, CSV, flat, located
+from cereus.spark.raised import spark_errors
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-COUNTED = ("parquet", "orc")
-"""Formats whose files say how many rows they have."""
-CSV: dict[str, Any] = {"header": True, "escape": '"'}
-"""A quote inside a quoted text is doubled (RFC 4180); Spark's own way is a backslash."""
 
 Compiler = Callable[[pa.Schema], Query]
 
@@ -72,11 +67,6 @@ def read(session: SparkSession, paths: Sequence[str]) -> tuple[DataFrame, str]:
     return session.read.format(kind).options(**options).load(
         [located(path) for path in paths]
     ), kind
-
-
-def located(path: str) -> str:
-    """A local path in full: Spark may have started elsewhere."""
-    return path if "://" in path else str(Path(path).absolute())
 
 
 def _kind(path: str) -> str:
@@ -126,24 +116,11 @@ def _written(found: DataFrame, out: Path) -> Outcome:
             "Spark does not write Arrow files", hint="write .parquet, or use --engine local"
         )
     if kind == "csv":
-        found = _flat(found)
+        found = flat(found)
     counted = Observation()
     found = found.observe(counted, f.count(f.lit(1)).alias("matches"))
     found.write.format(kind).options(**(CSV if kind == "csv" else {})).save(located(str(out)))
     return Outcome(int(counted.get["matches"]))
-
-
-def _flat(found: DataFrame) -> DataFrame:
-    """Arrays, which CSV does not have, as JSON text."""
-    from pyspark.sql import functions as f
-
-    columns = [
-        f.to_json(f.col(f"`{each.name}`")).alias(each.name)
-        if each.dataType.typeName() == "array"
-        else f.col(f"`{each.name}`")
-        for each in found.schema
-    ]
-    return found.select(*columns)
 
 
 def _shown(row: dict[str, Any], query: Query) -> ShownMatch:
@@ -155,31 +132,3 @@ def _shown(row: dict[str, Any], query: Query) -> ShownMatch:
             for event in row["events"]
         ]
     )
-
-
-# ---------------------------------------------------------------- errors
-
-RAISED = re.compile(
-    r"^cereus\.errors\.\w+: (?P<message>.*?)(?:\nhint: (?P<hint>[^\n]*))?\s*(?:\n\n|\Z)",
-    re.MULTILINE | re.DOTALL,
-)
-
-
-@contextmanager
-def spark_errors() -> Iterator[None]:
-    """An error of Cereus that was raised in a worker, or one of Spark's own, as ours."""
-    from pyspark.errors import AnalysisException, PySparkException
-
-    try:
-        yield
-    except AnalysisException as error:
-        raise DataError(f"Spark cannot read the events: {_first_line(error)}") from None
-    except PySparkException as error:
-        raised = RAISED.search(str(error))
-        if raised is None:
-            raise
-        raise DataError(raised["message"].strip(), hint=raised["hint"]) from None
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or ["?"])[0]

@@ -10,11 +10,16 @@ from cereus.spark.session import session
 
 if TYPE_CHECKING:
     from cereus.spark.matching import match
+    from cereus.spark.pipeline import Pipeline
     from cereus.spark.sql import register
 
-__all__ = ["ensure_java", "match", "register", "session"]
+__all__ = ["Pipeline", "ensure_java", "match", "register", "session"]
 
-_LATER = {"match": "cereus.spark.matching", "register": "cereus.spark.sql"}
+_LATER = {
+    "Pipeline": "cereus.spark.pipeline",
+    "match": "cereus.spark.matching",
+    "register": "cereus.spark.sql",
+}
 
 
 def __getattr__(name: str) -> Any:

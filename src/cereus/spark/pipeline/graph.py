@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from cereus.plan.stream import Stream
-from cereus.sources import STREAM_COLUMN
 from cereus.spark.pipeline.spec import QueryOf, Sink, Spec, StreamOf
 
 NO_COLUMN = "none"
 TYPE = "type"
 """The column that says which query a match is of, where matches are events."""
+STREAM = "stream"
+"""The column that says of which stream an event is, where a query reads several."""
 ENDS = {"algebra": "end", "par": "time"}
 """The column of a result that says when it was there; `end_time` in all other dialects."""
 
@@ -87,9 +88,7 @@ class Graph:
         if name in self.spec.streams:
             of = self.spec.streams[name]
             kind = None if of.type.lower() == NO_COLUMN else of.type
-            stream = Stream(
-                type=kind, time=of.time, keys=of.keys, stream=of.stream, unit=of.unit
-            )
+            stream = Stream(type=kind, time=of.time, keys=of.keys, stream=of.stream, unit=of.unit)
             return Flow(name, stream, of=of)
         first = self.written[name][0]
         read = self.read_by(first)
@@ -102,12 +101,8 @@ class Graph:
         of = self.spec.queries[query]
         stream = self.flow(of.from_[0]).stream
         if len(of.from_) > 1:
-            stream = replace_stream(stream, stream=STREAM_COLUMN)
-        return replace_stream(stream, keys=of.keys) if of.keys else stream
-
-
-def replace_stream(stream: Stream, **changed: object) -> Stream:
-    return replace(stream, **changed)  # type: ignore[arg-type]
+            stream = replace(stream, stream=STREAM)
+        return replace(stream, keys=of.keys) if of.keys else stream
 
 
 def _read(reader: QueryOf | Sink) -> tuple[str, ...]:

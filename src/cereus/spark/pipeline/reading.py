@@ -31,12 +31,12 @@ def spec_of(document: Document) -> spec.Spec | None:
     """The file as a Spec; None when something in it is wrong, which `document` then knows."""
     reader = Reader(document)
     values = dict(document.values)
-    named = {name: reader.named(name, values.pop(name, {})) for name in TABLES}
+    named: dict[str, Any] = {name: reader.named(name, values.pop(name, {})) for name in TABLES}
     settings = reader.table(("spark",), values.pop("spark", {}), spec.SparkSettings)
     top = reader.fields((), values, spec.Spec, (*TABLES, "spark"))
-    if document.problems or top is None:
+    if document.problems or top is None or settings is None:
         return None
-    return spec.Spec(**named, spark=settings, **top)
+    return spec.Spec(**{**named, **top}, spark=settings)
 
 
 class Reader:

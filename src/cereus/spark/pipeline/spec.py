@@ -121,7 +121,8 @@ class QueryOf:
     events, columns  as of `cereus.spark.match`
     select, where    Spark SQL over the matches, before they become a stream
     type             the type that the matches have as events; the name of the query if not said
-    watermark        live: how late a match may be for the queries that read this one
+    on_change        live: whether the state of another query in the checkpoint is refused, or
+                     dropped to start afresh
     """
 
     from_: Names
@@ -137,7 +138,7 @@ class QueryOf:
     select: Names = ()
     where: str | None = None
     type: str | None = None
-    watermark: str | None = None
+    on_change: Literal["refuse", "restart"] = "refuse"
 
 
 # ---------------------------------------------------------------- sinks

@@ -1,0 +1,33 @@
+"""Reading and writing files on Spark: what its readers and writers have to be told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+CSV: dict[str, Any] = {"header": True, "escape": '"'}
+"""A quote inside a quoted text is doubled (RFC 4180); Spark's own way is a backslash."""
+
+COUNTED = ("parquet", "orc")
+"""Formats whose files say how many rows they have."""
+
+
+def located(path: str) -> str:
+    """A local path in full: Spark may have started elsewhere."""
+    return path if "://" in path else str(Path(path).absolute())
+
+
+def flat(found: DataFrame) -> DataFrame:
+    """Arrays and structs, which CSV does not have, as JSON text."""
+    from pyspark.sql import functions as f
+
+    columns = [
+        f.to_json(f.col(f"`{each.name}`")).alias(each.name)
+        if each.dataType.typeName() in ("array", "struct", "map")
+        else f.col(f"`{each.name}`")
+        for each in found.schema
+    ]
+    return found.select(*columns)

@@ -1,0 +1,126 @@
+"""A batch run: every stream is a DataFrame, every sink an action.
+
+All DataFrames are made, and so every name and type is checked, before the first sink is written.
+A stream that is read more than once is kept on disk, so that it is matched once.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from pyspark import StorageLevel
+from pyspark.sql import Observation
+from pyspark.sql import functions as F  # noqa: N812
+
+from cereus.spark.files import COUNTED
+from cereus.spark.pipeline.building import Building, at, union
+from cereus.spark.pipeline.metrics import Metrics
+from cereus.spark.pipeline.sinks import write
+from cereus.spark.pipeline.spec import FileSource
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from cereus.spark.pipeline.pipeline import Pipeline
+
+
+def run_batch(
+    pipeline: Pipeline, session: SparkSession, tell: Callable[[Metrics], None]
+) -> list[Metrics]:
+    run = BatchRun(Building(pipeline, session))
+    begin = time.perf_counter()
+    try:
+        run.write()
+    finally:
+        run.forget()
+    found = run.metrics(time.perf_counter() - begin)
+    for each in found:
+        tell(each)
+    return found
+
+
+class BatchRun:
+    def __init__(self, building: Building) -> None:
+        self.building, self.graph = building, building.graph
+        self.spec, self.document = building.spec, building.pipeline.document
+        self._streams: dict[str, DataFrame] = {}
+        self._kept: list[DataFrame] = []
+        self._counted: dict[str, Observation] = {}
+
+    def write(self) -> None:
+        frames = {name: self.stream(sink.from_) for name, sink in self.spec.sinks.items()}
+        for name, sink in self.spec.sinks.items():
+            with at(self.document, ("sinks", name)):
+                write(frames[name], sink, self.document.path)
+
+    def stream(self, name: str) -> DataFrame:
+        """A stream by name; asking for it asks for all that it is made of."""
+        if name not in self._streams:
+            self._streams[name] = self._made(name)
+        return self._streams[name]
+
+    def _made(self, name: str) -> DataFrame:
+        if name in self.spec.streams:
+            return self.building.source_stream(name)
+        parts = [self._matches(query) for query in self.graph.written[name]]
+        with at(self.document, ("queries", self.graph.written[name][-1], "into")):
+            frame = union(parts)
+        if len(self.graph.readers(name)) > 1:
+            frame = frame.persist(StorageLevel.DISK_ONLY)
+            self._kept.append(frame)
+        return frame
+
+    def _matches(self, query: str) -> DataFrame:
+        read = [(self.graph.flow(name), self.stream(name)) for name in self._reads(query)]
+        found = self.building.matched(query, self.building.joined(query, read))
+        self._counted[query] = Observation()
+        return found.observe(self._counted[query], F.count(F.lit(1)).alias("matches"))
+
+    def _reads(self, query: str) -> tuple[str, ...]:
+        return self.spec.queries[query].from_
+
+    def forget(self) -> None:
+        for frame in self._kept:
+            frame.unpersist()
+
+    # ------------------------------------------------------------ what came of it
+
+    def metrics(self, seconds: float) -> list[Metrics]:
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        run = [name for name in self.graph.order if name in self._counted]
+        return [self._metrics(name, seconds, now) for name in run]
+
+    def _metrics(self, query: str, seconds: float, now: str) -> Metrics:
+        events, matches = self._events(query), self.matches[query]
+        return Metrics(
+            query,
+            now,
+            events=events,
+            matches=matches,
+            total_events=events,
+            total_matches=matches,
+            seconds=round(seconds, 3),
+            events_per_second=None if events is None else round(events / seconds, 1),
+        )
+
+    @cached_property
+    def matches(self) -> dict[str, int]:
+        return {name: int(each.get["matches"]) for name, each in self._counted.items()}
+
+    def _events(self, query: str) -> int | None:
+        counts = [self._rows(name) for name in self._reads(query)]
+        return None if None in counts else sum(each or 0 for each in counts)
+
+    def _rows(self, stream: str) -> int | None:
+        """How many events a stream has, where that is known without reading them all."""
+        if stream not in self.spec.streams:
+            return sum(self.matches[query] for query in self.graph.written[stream])
+        of = self.spec.streams[stream]
+        source = self.spec.sources[of.source]
+        if isinstance(source, FileSource) and source.format in COUNTED and of.where is None:
+            return self.stream(stream).count()
+        return None

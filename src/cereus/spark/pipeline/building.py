@@ -1,0 +1,150 @@
+"""The DataFrames of a pipeline: streams of sources, streams put together, matches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import functions as F  # noqa: N812
+
+from cereus.errors import CereusError, DataError
+from cereus.plan.stream import Stream
+from cereus.spark.matching import match
+from cereus.spark.pipeline.document import Document, Key
+from cereus.spark.pipeline.graph import STREAM, TYPE, Flow
+from cereus.spark.pipeline.pipeline import Pipeline
+from cereus.spark.pipeline.sources import shaped, source_frame
+from cereus.spark.raised import first_line
+from cereus.spark.relevance import quoted
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+NOT_FOUND = "DATA_SOURCE_NOT_FOUND"
+PACKAGES = {
+    "delta": "pip install delta-spark, and set spark.jars.packages, spark.sql.extensions and "
+    "spark.sql.catalog.spark_catalog in [spark.conf] as its documentation says",
+    "kafka": 'set "spark.jars.packages" = "org.apache.spark:spark-sql-kafka-0-10_2.13:<version of '
+    'Spark>" in [spark.conf]',
+}
+"""What has to be there for formats that Spark does not have of itself."""
+
+
+class Building:
+    """Makes the DataFrames of one run. What is wrong is said with its line in the file."""
+
+    def __init__(self, pipeline: Pipeline, session: SparkSession) -> None:
+        self.pipeline, self.session = pipeline, session
+        self.spec, self.graph = pipeline.spec, pipeline.graph
+        self._sources: dict[str, DataFrame] = {}
+
+    def source_stream(self, name: str) -> DataFrame:
+        of = self.spec.streams[name]
+        if of.source not in self._sources:
+            with at(self.pipeline.document, ("sources", of.source)):
+                source = self.spec.sources[of.source]
+                found = source_frame(self.session, source, live=self.spec.live)
+                self._sources[of.source] = found
+        with at(self.pipeline.document, ("streams", name)):
+            return zoned(shaped(self._sources[of.source], of.select, of.where), of.time)
+
+    def joined(self, query: str, frames: Sequence[tuple[Flow, DataFrame]]) -> DataFrame:
+        """What a query reads. Several streams are put together under the names of the first one's
+        columns, and every event says its stream."""
+        if len(frames) == 1:
+            return frames[0][1]
+        first = frames[0][0].stream
+        with at(self.pipeline.document, ("queries", query, "from")):
+            parts = [
+                _renamed(frame, flow, first).withColumn(STREAM, F.lit(flow.name))
+                for flow, frame in frames
+            ]
+            return union(parts)
+
+    def matched(
+        self, query: str, events: DataFrame, called: str = "cereus", watermark: str | None = None
+    ) -> DataFrame:
+        """The matches of a query as a stream of their own; live, `called` is the name that its
+        counts have."""
+        of = self.spec.queries[query]
+        flow = self.graph.flow(of.from_[0])
+        with at(self.pipeline.document, ("queries", query)):
+            found = match(
+                events,
+                self.pipeline.queries[query],
+                events=of.events,
+                columns=of.columns or None,
+                tie=flow.tie,
+                order=None if self.spec.live else flow.order,
+                watermark=watermark,
+                on_change=of.on_change,
+                name=called,
+            )
+            return typed(shaped(found, of.select, of.where), query, of.type)
+
+
+def typed(matches: DataFrame, query: str, kind: str | None) -> DataFrame:
+    """Matches as events: their type is the query that found them."""
+    if TYPE not in matches.columns:
+        return matches.select(F.lit(kind or query).alias(TYPE), "*")
+    if kind is not None:
+        raise DataError(
+            f"the matches have a column {TYPE!r} already", hint="choose others with select = […]"
+        )
+    return matches
+
+
+def zoned(frame: DataFrame, time: str | None) -> DataFrame:
+    """Times without a zone in that of the session (UTC, if not set): watermarks ask for one, and
+    a pipeline gives the same columns live and in batch."""
+    if time not in frame.columns or frame.schema[time].dataType.typeName() != "timestamp_ntz":
+        return frame
+    return frame.withColumn(time, quoted((time,)).cast("timestamp"))
+
+
+def union(frames: Sequence[DataFrame]) -> DataFrame:
+    whole = frames[0]
+    for frame in frames[1:]:
+        whole = whole.unionByName(frame, allowMissingColumns=True)
+    return whole
+
+
+def _renamed(frame: DataFrame, flow: Flow, like: Stream) -> DataFrame:
+    """Type and time under the names that they have in another stream."""
+    for own, other in ((flow.stream.type, like.type), (flow.stream.time, like.time)):
+        if own is None or other is None or own == other:
+            continue
+        if other in frame.columns:
+            raise DataError(
+                f"in the stream {flow.name!r} {own!r} is to be called {other!r}, as in the first "
+                "stream, but there is such a column already",
+                hint="rename one of them with select = […]",
+            )
+        frame = frame.withColumnRenamed(own, other)
+    return frame
+
+
+@contextmanager
+def at(document: Document, key: Key) -> Iterator[None]:
+    """What goes wrong inside is a problem with this key of the file."""
+    try:
+        yield
+    except AnalysisException as error:
+        document.wrong(key, *_said(error))
+        document.check()
+    except CereusError as error:
+        if document.problems:
+            raise  # it has its place already
+        place = (*key, "text") if key[0] == "queries" else key
+        document.wrong_query(place if place in document.spans else key, error)
+        document.check()
+
+
+def _said(error: AnalysisException) -> tuple[str, str | None]:
+    line = first_line(error)
+    missing = next((kind for kind in PACKAGES if f" {kind}" in line.lower()), None)
+    is_missing = NOT_FOUND in line or "Failed to find" in line or missing is None
+    hint = PACKAGES[missing] if missing and is_missing else None
+    return f"Spark says: {line}", hint

@@ -1,0 +1,233 @@
+"""What is checked of a whole pipeline before Spark starts: names, files, queries, columns."""
+
+from __future__ import annotations
+
+import graphlib
+import importlib
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from cereus.column_types import named_schema
+from cereus.errors import CereusError, did_you_mean
+from cereus.query import Query
+from cereus.spark.pipeline.compiling import (
+    SELF_DESCRIBING,
+    Compiling,
+    check_duration,
+    check_known,
+    is_local,
+    known_columns,
+    stream_columns,
+)
+from cereus.spark.pipeline.document import Document, Key
+from cereus.spark.pipeline.graph import Graph
+from cereus.spark.pipeline.spec import (
+    FileSink,
+    FileSource,
+    ForeachSink,
+    KafkaSource,
+    Location,
+    MemorySink,
+    Sink,
+    Spec,
+    StreamOf,
+)
+
+
+def check(document: Document, spec: Spec) -> dict[str, Query]:
+    """The queries of the pipeline, compiled. All that is wrong is raised at once."""
+    graph = Graph(spec)
+    checker = Checker(document, graph)
+    checker.check_top()
+    checker.check_names()
+    checker.check_sources()
+    checker.check_streams()
+    checker.check_sinks()
+    document.check()  # queries of streams that are not there cannot be compiled
+    queries = Compiling(document, graph).queries()
+    document.check()
+    return queries
+
+
+class Checker:
+    def __init__(self, document: Document, graph: Graph) -> None:
+        self.document, self.spec, self.graph = document, graph.spec, graph
+        self.wrong = document.wrong
+
+    # ------------------------------------------------------------ the whole
+
+    def check_top(self) -> None:
+        if not self.spec.sinks:
+            self.wrong(
+                (), "nothing is written: there are no sinks", "add a table [sinks.some_name]"
+            )
+        for key in ("watermark", "trigger"):
+            check_duration(self.document, (key,), getattr(self.spec, key), zero=key == "watermark")
+        if self.spec.live and self.spec.checkpoint is None:
+            hint = 'checkpoint = "checkpoints/some_name"; Spark keeps its progress there'
+            self.wrong((), "a live pipeline needs the key 'checkpoint'", hint)
+
+    def check_names(self) -> None:
+        """Every stream that is read is there, under one name, and no query waits for itself."""
+        for name in self.spec.streams:
+            for query in self.graph.written.get(name, ()):
+                message = f"the query {query!r} writes this stream, which is one of a source"
+                self.wrong(("streams", name), message, "rename one of the two, or say into = …")
+        for name, of in self.spec.queries.items():
+            key = ("queries", name, "from")
+            check_known(self.document, key, of.from_, self.graph.names, "stream")
+            if not of.from_:
+                self.wrong(key, "a query reads at least one stream")
+        try:
+            _ = self.graph.order
+        except graphlib.CycleError as error:
+            around = list(reversed(error.args[1]))
+            message = f"queries read each other in a circle: {' → '.join(around)}"
+            self.wrong(
+                ("queries", around[0], "from"), message, "let one of them read another stream"
+            )
+
+    # ------------------------------------------------------------ sources and streams
+
+    def check_sources(self) -> None:
+        for name, each in self.spec.sources.items():
+            key = ("sources", name)
+            if isinstance(each, FileSource | KafkaSource) and each.schema is not None:
+                self.schema((*key, "schema"), each.schema)
+            if isinstance(each, FileSource):
+                self.check_files(key, each)
+
+    def check_files(self, key: Key, files: FileSource) -> None:
+        if is_local(files.path) and not _exists(files.path):
+            hint = "check the path; it is seen from the directory of the pipeline file"
+            self.wrong((*key, "path"), f"there is no file {str(files.path)!r}", hint)
+        if self.spec.live and files.schema is None and files.format in ("csv", "json"):
+            message = f"live {files.format} needs the key 'schema': its files do not say types"
+            self.wrong(key, message, 'schema = { type = "string", ts = "timestamp" }')
+        if self.spec.live and is_local(files.path):
+            self.check_directory(key, files)
+
+    def check_directory(self, key: Key, files: FileSource) -> None:
+        """A directory that keeps filling says its columns, or has a file that does."""
+        path = Path(files.path)
+        if path.is_file():
+            hint = "new files will come: name the directory"
+            self.wrong((*key, "path"), "a live source is a directory, not a file", hint)
+        elif files.format in SELF_DESCRIBING and path.is_dir() and known_columns(files) is None:
+            hint = 'schema = { type = "string", ts = "timestamp" }'
+            self.wrong(key, "no file says the columns yet: the key 'schema' is needed", hint)
+
+    def schema(self, key: Key, columns: Mapping[str, Any]) -> pa.Schema | None:
+        try:
+            return named_schema(columns)
+        except CereusError as error:
+            self.wrong(key, error.message, error.hint)
+            return None
+
+    def check_streams(self) -> None:
+        for name, of in self.spec.streams.items():
+            key = ("streams", name)
+            check_known(self.document, (*key, "source"), [of.source], self.spec.sources, "source")
+            check_duration(self.document, (*key, "watermark"), of.watermark)
+            if of.source in self.spec.sources:
+                self.check_columns(key, of, stream_columns(self.spec, of))
+            if self.spec.live:
+                self.check_live(key, name, of)
+
+    def check_columns(self, key: Key, of: StreamOf, known: pa.Schema | None) -> None:
+        if known is None:
+            return
+        for name in ("type", "time", "keys", "stream", "tie", "order"):
+            said = getattr(of, name)
+            columns = [said] if isinstance(said, str) else said or ()
+            if name == "type" and of.type.lower() == "none":
+                continue
+            for column in columns:
+                if column.split(".")[0] not in known.names:
+                    hint = did_you_mean(column, known.names)
+                    if name == "type" and (*key, name) not in self.document.spans:
+                        hint = 'name it: type = "…"; type = "none" when every event is an EVENT'
+                    self.wrong((*key, name), f"the events have no column {column!r}", hint)
+
+    def check_live(self, key: Key, name: str, of: StreamOf) -> None:
+        matched = any(name in query.from_ for query in self.spec.queries.values())
+        if matched and of.time is None:
+            self.wrong(key, "live events need a time column", 'time = "some_column"')
+        if matched and of.watermark is None and self.spec.watermark is None:
+            hint = 'watermark = "10 seconds" here, or at the top for all streams'
+            self.wrong(key, "how late may events come? the key 'watermark' is missing", hint)
+
+    # ------------------------------------------------------------ sinks
+
+    def check_sinks(self) -> None:
+        read = {each.path for each in self.spec.sources.values() if isinstance(each, FileSource)}
+        written: dict[str, str] = {}
+        for name, sink in self.spec.sinks.items():
+            key = ("sinks", name)
+            check_known(self.document, (*key, "from"), [sink.from_], self.graph.names, "stream")
+            if isinstance(sink, ForeachSink):
+                self.check_function(key, sink)
+            if isinstance(sink, FileSink):
+                self.check_output(key, sink, read)
+            if isinstance(sink, MemorySink) and not sink.table.isidentifier():
+                self.wrong((*key, "table"), f"{sink.table!r} cannot be the name of a view")
+            place = place_of(sink)
+            if place is not None and place in written:
+                message = f"the sink {written[place]!r} writes there already"
+                self.wrong(key, message, "two sinks need two places")
+            written.setdefault(place or "", name)
+
+    def check_output(self, key: Key, sink: FileSink, read: set[Location]) -> None:
+        path = (*key, "path")
+        if sink.path in read:
+            self.wrong(path, "a source reads this path", "write somewhere else")
+        elif self.spec.live or not is_local(sink.path) or sink.write in ("append", "overwrite"):
+            return
+        elif Path(sink.path).exists():
+            hint = 'write = "overwrite" or "append" in this sink, or another path'
+            self.wrong(path, f"{str(sink.path)!r} exists", hint)
+
+    def check_function(self, key: Key, sink: ForeachSink) -> None:
+        try:
+            function_of(sink.function, self.document.path)
+        except CereusError as error:
+            self.wrong((*key, "function"), error.message, error.hint)
+
+
+def place_of(sink: Sink) -> str | None:
+    """Where a sink writes, if two of them must not share it."""
+    if isinstance(sink, FileSink):
+        return str(sink.path)
+    return getattr(sink, "table", None)
+
+
+def function_of(name: str, file: Path) -> Callable[..., Any]:
+    """`module:function`; the module may lie beside the pipeline file."""
+    module, colon, attribute = name.partition(":")
+    if not (module and colon and attribute.isidentifier()):
+        raise CereusError(f"{name!r} names no function", hint='write "module:function"')
+    beside = str(file.absolute().parent)
+    if beside not in sys.path:
+        sys.path.insert(0, beside)
+    try:
+        found = getattr(importlib.import_module(module), attribute, None)
+    except Exception as error:  # whatever the module does when it is imported
+        reason = f"{type(error).__name__}: {error}"
+        raise CereusError(f"the module {module!r} cannot be imported: {reason}") from None
+    if not callable(found):
+        raise CereusError(f"the module {module!r} has no function {attribute!r}")
+    return found  # type: ignore[no-any-return]
+
+
+def _exists(path: Location) -> bool:
+    """Whether there is a file, or one that a pattern such as `data/*.csv` names."""
+    at = Path(path)
+    if at.exists():
+        return True
+    if not any(mark in path for mark in "*?[{"):
+        return False
+    return any(at.parent.glob(at.name)) or "{" in path or any(m in str(at.parent) for m in "*?[{")

@@ -1,0 +1,170 @@
+"""The queries of a pipeline, compiled before Spark starts: for the columns of their streams where
+these are known by then. What is wrong in a query is shown in the pipeline file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from cereus.column_types import named_schema
+from cereus.engine.runner import Limits
+from cereus.errors import CereusError, DataError, QueryError, QuerySyntaxError, did_you_mean
+from cereus.lang.literals import microseconds, split_duration
+from cereus.plan.stream import Stream
+from cereus.query import DIALECTS, Query, compile
+from cereus.sources import source
+from cereus.spark.pipeline.document import Document, Key
+from cereus.spark.pipeline.graph import Graph
+from cereus.spark.pipeline.spec import (
+    FileSource,
+    KafkaSource,
+    Location,
+    RateSource,
+    Source,
+    Spec,
+    StreamOf,
+)
+
+AVAILABLE_NOW = "available now"
+SELF_DESCRIBING = ("parquet", "orc")
+
+
+class Compiling:
+    def __init__(self, document: Document, graph: Graph) -> None:
+        self.document, self.spec, self.graph = document, graph.spec, graph
+        self.wrong = document.wrong
+
+    def queries(self) -> dict[str, Query]:
+        """By name, in the order in which they run."""
+        found: dict[str, Query] = {}
+        for name in self.graph.order:
+            query = self.query(name)
+            if query is not None:
+                found[name] = query
+        return found
+
+    def query(self, name: str) -> Query | None:
+        of, key = self.spec.queries[name], ("queries", name)
+        stream, schema = self.graph.read_by(name), self.columns_read(name)
+        if stream.time is None and self.graph.flow(of.from_[0]).order is None:
+            self.no_order(name)
+            return None
+        text, where = self.text(key, of.text, of.file)
+        if text is None:
+            return None
+        try:
+            limits = self.limits((*key, "limits"), of.limits)
+            return compile(
+                text, dialect=of.dialect, stream=stream, schema=schema, limits=limits, **of.options
+            )
+        except CereusError as error:
+            self.wrong_query(name, where, error)
+            return None
+
+    def wrong_query(self, name: str, where: str, error: CereusError) -> None:
+        of, key = self.spec.queries[name], ("queries", name)
+        if of.dialect not in DIALECTS:
+            self.wrong((*key, "dialect"), error.message, error.hint)
+        elif of.options and not isinstance(error, QueryError):
+            self.wrong((*key, "options"), error.message, error.hint)
+        elif where == "text":
+            self.document.wrong_query((*key, "text"), error)
+        else:
+            self.wrong((*key, where), error.message, error.hint)
+
+    def no_order(self, name: str) -> None:
+        stream = self.spec.queries[name].from_[0]
+        if stream in self.spec.streams:
+            message = f"the stream {stream!r} has no time column: which column orders its events?"
+            self.wrong(("streams", stream), message, 'time = "some_column", or order = "…"')
+        else:
+            message = f"the matches in {stream!r} have no time, because what they are of has none"
+            self.wrong(("queries", name, "from"), message, "give the stream of the source a time")
+
+    def text(self, key: Key, text: str | None, file: Location | None) -> tuple[str | None, str]:
+        if (text is None) == (file is None):
+            said = (
+                "'text' or 'file' is missing"
+                if text is None
+                else "'text' and 'file' are both there"
+            )
+            self.wrong(
+                key, f"one of the keys {said}" if text is None else said, "give one of the two"
+            )
+            return None, "text"
+        if text is not None:
+            return text, "text"
+        try:
+            return Path(str(file)).read_text(encoding="utf-8"), "file"
+        except (OSError, UnicodeDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else str(error)
+            self.wrong((*key, "file"), f"cannot read {str(file)!r}: {reason}", "check the path")
+            return None, "file"
+
+    def limits(self, key: Key, values: Mapping[str, Any]) -> Limits:
+        known = [each.name for each in fields(Limits)]
+        check_known(self.document, key, values, known, "limit")
+        return Limits(**{name: value for name, value in values.items() if name in known})
+
+    def columns_read(self, name: str) -> pa.Schema | None:
+        """The columns that a query finds, where they are known without Spark."""
+        streams = self.spec.queries[name].from_
+        if len(streams) > 1 or streams[0] not in self.spec.streams:
+            return None
+        return stream_columns(self.spec, self.spec.streams[streams[0]])
+
+
+def check_known(
+    document: Document, key: Key, names: Iterable[str], known: Iterable[str], what: str
+) -> None:
+    for name in names:
+        if name not in known:
+            document.wrong(key, f"there is no {what} {name!r}", did_you_mean(name, known))
+
+
+def check_duration(document: Document, key: Key, text: str | None, *, zero: bool = True) -> None:
+    if text is None or (key[-1] == "trigger" and text == AVAILABLE_NOW):
+        return
+    amounts = split_duration(text)
+    try:
+        length = -1 if not amounts else microseconds(amounts, (0, 0))
+    except QuerySyntaxError as error:
+        document.wrong(key, error.reason, error.hint)
+        return
+    if length < 0 or (length == 0 and not zero):
+        more = f' or "{AVAILABLE_NOW}"' if key[-1] == "trigger" else ""
+        document.wrong(key, f"{text!r} is not a length of time", f'write "10 seconds"{more}')
+
+
+# ---------------------------------------------------------------- columns
+
+
+def stream_columns(spec: Spec, of: StreamOf) -> pa.Schema | None:
+    """The columns of a stream, where they are known without Spark."""
+    return None if of.select else known_columns(spec.sources[of.source])
+
+
+def known_columns(of: Source) -> pa.Schema | None:
+    """The columns of a source as far as they can be known without Spark."""
+    if isinstance(of, RateSource):
+        return pa.schema({"timestamp": pa.timestamp("us"), "value": pa.int64()})
+    if isinstance(of, FileSource | KafkaSource) and of.schema is not None:
+        try:
+            return named_schema(of.schema)
+        except CereusError:
+            return None
+    if isinstance(of, FileSource) and of.format in SELF_DESCRIBING and is_local(of.path):
+        try:
+            found = source([str(of.path)], Stream()).schema
+        except (DataError, OSError):
+            return None  # patterns of paths, unusual layouts: Spark may read them
+        return found if found.names else None
+    return None
+
+
+def is_local(path: Location) -> bool:
+    return "://" not in path

@@ -1,0 +1,134 @@
+"""What Spark tells of its streaming queries → metrics of the queries of a pipeline."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from pyspark.sql.streaming.listener import StreamingQueryListener
+
+from cereus.spark.pipeline.metrics import Metrics, Tell
+
+MOST_SECONDS = 5.0
+POLL_SECONDS = 0.05
+BEFORE_ANY = "1970-01-01T00:00:00.000Z"
+"""The watermark when there is none yet."""
+
+
+@dataclass(frozen=True)
+class Expected:
+    """A streaming query: the sink it writes, the queries in it in the order of Spark's stateful
+    operators, and those of them that read sources."""
+
+    sink: str
+    queries: list[str]
+    reading: list[str]
+
+
+class Listener(StreamingQueryListener):
+    """Names of methods are Spark's. It is told of all streaming queries of the session."""
+
+    def __init__(self, tell: Tell) -> None:
+        self.tell = tell
+        self._expected: dict[str, Expected] = {}
+        self._events: Counter[tuple[str, str]] = Counter()
+        self._matches: Counter[tuple[str, str]] = Counter()
+        self._last: dict[tuple[str, str], Metrics] = {}
+        self._ended: set[str] = set()
+
+    def expect(self, called: str, sink: str, queries: list[str], reading: list[str]) -> None:
+        """Who is told of: a streaming query by the name that it has in Spark."""
+        self._expected[called] = Expected(sink, queries, reading)
+
+    @property
+    def last(self) -> list[Metrics]:
+        return list(self._last.values())
+
+    def onQueryStarted(self, event: Any) -> None:  # noqa: N802
+        """Nothing is known yet."""
+
+    def onQueryIdle(self, event: Any) -> None:  # noqa: N802
+        """Nothing has changed."""
+
+    def onQueryTerminated(self, event: Any) -> None:  # noqa: N802
+        """Spark tells it last of all."""
+        self._ended.add(str(event.runId))
+
+    def wait(self, runs: Iterable[Any], seconds: float = MOST_SECONDS) -> None:
+        """Until all that Spark has to tell of these runs is told; it tells with some delay."""
+        end = time.monotonic() + seconds
+        while not {str(run) for run in runs} <= self._ended and time.monotonic() < end:
+            time.sleep(POLL_SECONDS)
+
+    def onQueryProgress(self, event: Any) -> None:  # noqa: N802
+        expected = self._expected.get(event.progress.name)
+        if expected is None:
+            return
+        for metrics in self._read(event.progress, expected):
+            self._last[expected.sink, metrics.name] = metrics
+            self.tell(metrics)
+
+    def _read(self, progress: Any, expected: Expected) -> list[Metrics]:
+        if not expected.queries:
+            return [self._metrics(expected, "", progress, progress.numInputRows, None, None)]
+        states = progress.stateOperators
+        known = len(states) == len(expected.queries)
+        return [
+            self._of_query(expected, name, progress, states[place] if known else None)
+            for place, name in reversed(list(enumerate(expected.queries)))
+        ]
+
+    def _of_query(self, expected: Expected, name: str, progress: Any, state: Any) -> Metrics:
+        counted = progress.observedMetrics.get(name)
+        events = counted["events"] if counted is not None else None
+        if expected.reading == [name]:
+            events = progress.numInputRows  # also those that could not matter
+        return self._metrics(expected, name, progress, events, counted, state)
+
+    def _metrics(
+        self, expected: Expected, name: str, progress: Any, events: Any, counted: Any, state: Any
+    ) -> Metrics:
+        key = (expected.sink, name)
+        matches = None if counted is None else counted["matches"]
+        self._events[key] += events or 0
+        self._matches[key] += matches or 0
+        before = self._last.get(key)
+        lag = _lag(progress.eventTime)
+        seconds = progress.batchDuration / 1000
+        return Metrics(
+            name,
+            progress.timestamp,
+            sink=expected.sink,
+            batch=progress.batchId,
+            events=events,
+            matches=matches,
+            total_events=self._events[key],
+            total_matches=None if counted is None else self._matches[key],
+            seconds=seconds,
+            events_per_second=round((events or 0) / seconds, 1) if seconds else None,
+            state_rows=None if state is None else state.numRowsTotal,
+            state_bytes=None if state is None else _bytes(state),
+            late=None if counted is None else counted["late"],
+            watermark=progress.eventTime.get("watermark"),
+            lag_seconds=lag if lag is not None or before is None else before.lag_seconds,
+        )
+
+
+def _bytes(state: Any) -> int:
+    """What the state takes: on disk with RocksDB, which says so, else in memory."""
+    on_disk = int(state.customMetrics.get("rocksdbSstFileSize", 0))
+    return max(on_disk, int(state.memoryUsedBytes))
+
+
+def _lag(times: dict[str, str]) -> float | None:
+    if "max" not in times or times.get("watermark", BEFORE_ANY) == BEFORE_ANY:
+        return None
+    return max(0.0, (_instant(times["max"]) - _instant(times["watermark"])).total_seconds())
+
+
+def _instant(text: str) -> datetime:
+    return datetime.fromisoformat(text)

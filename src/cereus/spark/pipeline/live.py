@@ -1,0 +1,197 @@
+"""A live run: every sink is a streaming query of Spark's.
+
+The queries that a sink depends on are stateful operators of that one streaming query, one reading
+the other, so that one watermark drives them all: what a match completes in the next query is told
+in the same micro-batch. A query that two sinks depend on is matched for each of them.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from cereus.errors import CereusError, DataError
+from cereus.spark.live.stream import DELAY
+from cereus.spark.pipeline.building import Building, at, union
+from cereus.spark.pipeline.compiling import AVAILABLE_NOW
+from cereus.spark.pipeline.listening import Listener
+from cereus.spark.pipeline.metrics import Metrics, Tell
+from cereus.spark.pipeline.sinks import start
+from cereus.spark.pipeline.spec import MemorySink
+from cereus.spark.raised import as_cereus_error
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+    from cereus.spark.pipeline.pipeline import Pipeline
+
+POLL_SECONDS = 0.1
+
+
+@dataclass
+class Chain:
+    """The queries that a sink depends on, in the order in which Spark tells of their state: each
+    before those that it reads. A query that is there twice has two names."""
+
+    queries: list[str] = field(default_factory=list)
+
+    def add(self, query: str) -> str:
+        """The name under which the counts of one more occurrence are told."""
+        before = sum(1 for each in self.queries if each.split("#")[0] == query)
+        self.queries.append(f"{query}#{before + 1}" if before else query)
+        return self.queries[-1]
+
+
+class LiveRun:
+    """A pipeline that runs: `wait` for its end, or `stop` it."""
+
+    def __init__(self, pipeline: Pipeline, session: SparkSession, tell: Tell) -> None:
+        self.building = Building(pipeline, session)
+        self.spec, self.document = pipeline.spec, pipeline.document
+        self.listener = Listener(tell)
+        self.running: dict[str, StreamingQuery] = {}
+
+    def start(self) -> None:
+        """Every DataFrame is made, and so checked, before the first of them starts."""
+        made = {name: self._frame(sink.from_) for name, sink in self.spec.sinks.items()}
+        self.building.session.streams.addListener(self.listener)
+        try:
+            for name, (frame, chain) in made.items():
+                self._start(name, frame, chain)
+        except BaseException:
+            self.stop()
+            raise
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Until all streaming queries have ended; one that failed raises. False when they are
+        still running after so many seconds."""
+        end = None if seconds is None else time.monotonic() + seconds
+        while any(query.isActive for query in self.running.values()):
+            self._check()
+            if end is not None and time.monotonic() > end:
+                return False
+            time.sleep(POLL_SECONDS)
+        self._check()
+        return True
+
+    def stop(self) -> None:
+        """End every streaming query. What it was in the middle of is done again at the next
+        start."""
+        for query in self.running.values():
+            query.stop()
+        self.listener.wait([query.runId for query in self.running.values()])
+        self.building.session.streams.removeListener(self.listener)
+
+    @property
+    def metrics(self) -> list[Metrics]:
+        """The last of every query."""
+        return self.listener.last
+
+    def _check(self) -> None:
+        for name, query in self.running.items():
+            failed = query.exception()
+            if failed is not None:
+                error = as_cereus_error(failed)
+                if error is None:
+                    raise failed
+                raise CereusError(
+                    f"the sink {name!r} has stopped: {error.message}", hint=error.hint
+                )
+
+    # ------------------------------------------------------------ what is started
+
+    def _frame(self, stream: str) -> tuple[DataFrame, Chain]:
+        chain = Chain()
+        return self._stream(stream, chain), chain
+
+    def _stream(self, name: str, chain: Chain) -> DataFrame:
+        if name in self.spec.streams:
+            return self.building.source_stream(name)
+        writers = self.building.graph.written[name]
+        with at(self.document, ("queries", writers[-1], "into")):
+            return union([self._matches(query, chain) for query in writers])
+
+    def _matches(self, query: str, chain: Chain) -> DataFrame:
+        """The first stream may bring no watermark yet: then `match` sets it, on times of any
+        kind. Streams that are put together each need their own, because the slowest counts."""
+        called = chain.add(query)
+        graph, names = self.building.graph, self.spec.queries[query].from_
+        if len(names) == 1 and names[0] in self.spec.streams:
+            events = self.building.source_stream(names[0])
+            return self.building.matched(query, events, called, self._watermark(names[0]))
+        read = [(graph.flow(name), self._marked(query, name, chain)) for name in names]
+        return self.building.matched(query, self.building.joined(query, read), called)
+
+    def _watermark(self, stream: str) -> str | None:
+        return self.spec.streams[stream].watermark or self.spec.watermark
+
+    def _marked(self, query: str, name: str, chain: Chain) -> DataFrame:
+        """A stream whose time has a watermark; that of matches is the one of their events."""
+        frame, time = self._stream(name, chain), self.building.graph.flow(name).stream.time
+        assert time is not None
+        if name in self.spec.streams:
+            with at(self.document, ("streams", name)):
+                return frame.withWatermark(time, str(self._watermark(name)))
+        with at(self.document, ("queries", query, "from")):
+            check_marked(name, frame, time)
+        return frame
+
+    def _start(self, name: str, frame: DataFrame, chain: Chain) -> None:
+        sink = self.spec.sinks[name]
+        called = sink.table if isinstance(sink, MemorySink) else f"{self.spec.spark.app}:{name}"
+        reading = [q for q in chain.queries if self._reads_source(q)]
+        self.listener.expect(called, name, chain.queries, reading)
+
+        def writer(frame: DataFrame) -> DataStreamWriter:
+            made = frame.writeStream.queryName(called).outputMode("append")
+            if not isinstance(sink, MemorySink):  # which cannot go on from a checkpoint
+                made = made.option("checkpointLocation", f"{self.spec.checkpoint}/{name}")
+            return made.trigger(**self._trigger())
+
+        with at(self.document, ("sinks", name)):
+            self.running[name] = start(frame, sink, self.document.path, writer)
+
+    def _reads_source(self, called: str) -> bool:
+        streams = self.spec.queries[called.split("#")[0]].from_
+        return any(name in self.spec.streams for name in streams)
+
+    def _trigger(self) -> dict[str, Any]:
+        if self.spec.trigger == AVAILABLE_NOW:
+            return {"availableNow": True}
+        return {"processingTime": self.spec.trigger or "0 seconds"}
+
+
+def run_live(pipeline: Pipeline, session: SparkSession, tell: Tell) -> list[Metrics]:
+    """Until it ends by itself, or an interrupt ends it."""
+    run = LiveRun(pipeline, session, tell)
+    run.start()
+    try:
+        run.wait()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        run.stop()
+    return run.metrics
+
+
+def check_marked(name: str, frame: DataFrame, time: str) -> None:
+    """Refuse matches that Spark would take for late: they are told after their time."""
+    if time not in frame.columns:
+        hint = f"keep {time!r} in select = […]"
+        raise DataError(f"the matches in {name!r} have no column {time!r} any more", hint=hint)
+    if DELAY in frame.schema[time].metadata:
+        return
+    if frame.schema[time].dataType.typeName() != "timestamp":
+        raise DataError(
+            f"live queries read the matches of others by timestamps, and {time!r} of {name!r} is "
+            f"a {frame.schema[time].dataType.simpleString()}",
+            hint="make a timestamp of the time in the select = […] of the stream",
+        )
+    raise DataError(
+        f"the matches in {name!r} are told after their time has passed, when it is certain that "
+        "nothing follows: live, no query can read them",
+        hint="write them to a sink, and read that in a pipeline of its own",
+    )

@@ -1,0 +1,71 @@
+"""How the queries of a pipeline are doing, as numbers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Metrics:
+    """One query of a pipeline, after a micro-batch or, in a batch run, when all is written.
+
+    name                which query; "" for a sink that only copies events
+    sink                live: for which sink it is matched
+    time                when this was so, UTC
+    batch               the number of the micro-batch; None in a batch run
+    events, matches     read and found in this micro-batch; None where it is not known
+    total_events        … and since the run began
+    total_matches
+    seconds             how long it took, all queries of the sink together
+    events_per_second
+    state_rows          what Spark's state store holds, in rows
+    state_bytes         … and in bytes
+    late                events that came behind the watermark, in this micro-batch
+    watermark           up to when events are matched, UTC
+    lag_seconds         how far the watermark is behind the newest event
+    """
+
+    name: str
+    time: str
+    sink: str | None = None
+    batch: int | None = None
+    events: int | None = None
+    matches: int | None = None
+    total_events: int | None = None
+    total_matches: int | None = None
+    seconds: float | None = None
+    events_per_second: float | None = None
+    state_rows: int | None = None
+    state_bytes: int | None = None
+    late: int | None = None
+    watermark: str | None = None
+    lag_seconds: float | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def as_json(self) -> str:
+        """One line."""
+        return json.dumps(self.as_dict())
+
+
+Tell = Callable[[Metrics], None]
+
+
+@contextmanager
+def recorded(path: str | None, also: Tell | None) -> Iterator[Tell]:
+    """A function that takes metrics: a line of a JSON file for each, and whoever else is told."""
+    with open(path, "a", encoding="utf-8") if path else nullcontext() as file:
+
+        def tell(metrics: Metrics) -> None:
+            if file is not None:
+                file.write(metrics.as_json() + "\n")
+                file.flush()
+            if also is not None:
+                also(metrics)
+
+        yield tell

@@ -1,0 +1,56 @@
+"""The pipeline of a file: checked, described, run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cereus.query import Query
+from cereus.spark.pipeline import checking, describing, document, reading
+from cereus.spark.pipeline.graph import Graph
+from cereus.spark.pipeline.metrics import Metrics
+from cereus.spark.pipeline.spec import Spec
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+class Pipeline:
+    """Sources, streams, queries and sinks, as a TOML file says them."""
+
+    def __init__(self, read: document.Document, spec: Spec, queries: Mapping[str, Query]) -> None:
+        self.document, self.spec, self.queries = read, spec, dict(queries)
+        self.graph = Graph(spec)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Pipeline:
+        """The pipeline of a file, checked whole; `PipelineError` says all that is wrong in it."""
+        read = document.read(path)
+        spec = reading.spec_of(read)
+        read.check()
+        assert spec is not None
+        return cls(read, spec, checking.check(read, spec))
+
+    @property
+    def warnings(self) -> list[str]:
+        return list(describing.warnings(self.graph, self.queries))
+
+    def describe(self) -> str:
+        """What would be run, in words."""
+        return describing.describe(str(self.document.path), self.spec, self.queries)
+
+    def run(
+        self,
+        session: SparkSession | None = None,
+        *,
+        on_metrics: Callable[[Metrics], None] | None = None,
+    ) -> list[Metrics]:
+        """Run it: a batch pipeline until all is written, a live one until it is stopped (by an
+        interrupt) or, with `trigger = "available now"`, has taken all there is.
+
+        `on_metrics` is told how every query is doing. Returned is the last of each.
+        """
+        from cereus.spark.pipeline.running import run
+
+        return run(self, session, on_metrics)

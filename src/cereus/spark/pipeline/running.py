@@ -1,0 +1,36 @@
+"""Running a pipeline: the session, batch or live, and what is told of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from cereus.spark.pipeline.metrics import Metrics, recorded
+from cereus.spark.raised import spark_errors
+from cereus.spark.session import session as spark_session
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from cereus.spark.pipeline.pipeline import Pipeline
+
+
+def session_of(pipeline: Pipeline) -> SparkSession:
+    settings = pipeline.spec.spark
+    return spark_session(settings.master, settings.app, **settings.conf)
+
+
+def run(
+    pipeline: Pipeline,
+    session: SparkSession | None,
+    on_metrics: Callable[[Metrics], None] | None,
+) -> list[Metrics]:
+    with spark_errors(), recorded(pipeline.spec.metrics, on_metrics) as tell:
+        session = session or session_of(pipeline)
+        if pipeline.spec.live:
+            from cereus.spark.pipeline.live import run_live
+
+            return run_live(pipeline, session, tell)
+        from cereus.spark.pipeline.batch import run_batch
+
+        return run_batch(pipeline, session, tell)
