@@ -91,6 +91,8 @@ def _check_clause(query: sase.Query, clause: sase.Clause) -> None:
         )
     _check_negated(query, condition)
     _check_iteration(query, condition, variable)
+    if clause.partition:
+        _check_partition(condition, variable)
     own = [node for node in identifiers(condition) if node.variable == variable]
     stage = max(map(_stage, own))
     for atom in atoms(condition):
@@ -103,6 +105,18 @@ def _check_clause(query: sase.Query, clause: sase.Clause) -> None:
                 span=atom.span,
                 hint="every part of an OR has to mention the last component of the clause, in SEQ "
                 "order; split it into clauses joined by AND, or into queries joined by UNION",
+            )
+
+
+def _check_partition(condition: ex.Expression, variable: str) -> None:
+    """Partitions are told by the events themselves (§2.2.1)."""
+    for node in identifiers(condition):
+        last = node.variable == variable and rank(node) is Place.LAST
+        if last or isinstance(node, sase.Aggregate):
+            raise RefusedError(
+                "what defines a partition uses no aggregate and no last event",
+                span=node.span,
+                hint="compare the event at hand with earlier ones: partition(a[i].k = a[i-1].k)",
             )
 
 
@@ -158,9 +172,9 @@ def _check_terms(
                 span=node.span,
                 hint=did_you_mean(node.function, aggregates),
             )
-    inner = () if returned and _many_valued(expression) else (expression,)
-    for each in inner:
-        _check_values(each)
+    alone = returned or isinstance(expression, sase.Equivalence)
+    if not (alone and _many_valued(expression)):
+        _check_values(expression)
 
 
 def _many_valued(node: ex.Expression) -> bool:
@@ -171,13 +185,11 @@ def _many_valued(node: ex.Expression) -> bool:
 def _check_values(node: ex.Expression) -> None:
     """Sequences, tuples and equivalence tests are no operands, but for highest and lowest in a
     comparison."""
-    if isinstance(node, sase.Equivalence):
-        return
-    for child in (node, *node.children()) if _many_valued(node) else node.children():
+    if _many_valued(node):
+        raise RefusedError(_no_operand(node), span=node.span, hint=_operand_hint(node))
+    for child in node.children():
         ranked = isinstance(child, sase.Aggregate) and isinstance(node, ex.Comparison)
-        if _many_valued(child) and not ranked:
-            raise RefusedError(_no_operand(child), span=child.span, hint=_operand_hint(child))
-        if child is not node:
+        if not ranked:
             _check_values(child)
 
 
