@@ -12,7 +12,7 @@ from cereus.engine.runner import Limits
 from cereus.errors import CereusError, did_you_mean
 from cereus.plan.stream import Stream
 
-__all__ = ["DIALECTS", "CompiledQuery", "compile_text"]
+__all__ = ["DIALECTS", "CompiledQuery", "compile_text", "options_of"]
 
 Compile = Callable[..., CompiledQuery]
 """Takes a text and its stream, `limits`, and the dialect's own options by keyword."""
@@ -31,7 +31,7 @@ def compile_text(
     """A text of a dialect, compiled with options that this dialect has."""
     if dialect not in DIALECTS:
         raise CereusError(f"unknown dialect {dialect!r}", hint=did_you_mean(str(dialect), DIALECTS))
-    known = _options(DIALECTS[dialect])
+    known = options_of(dialect)
     for name in options:
         if name not in known:
             hint = did_you_mean(name, known) or f"{dialect} has no options of its own"
@@ -39,6 +39,7 @@ def compile_text(
     return DIALECTS[dialect](text, stream, limits=limits, **options)
 
 
-def _options(function: Compile) -> list[str]:
-    parameters = inspect.signature(function).parameters.values()
+def options_of(dialect: str) -> list[str]:
+    """The names of a dialect's own options."""
+    parameters = inspect.signature(DIALECTS[dialect]).parameters.values()
     return [p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.name != "limits"]
