@@ -111,7 +111,7 @@ def test_the_longest_rise_skips_a_relevant_event(evaluate: Evaluate) -> None:
     assert [1, 2, 3, 4, 5, 6] not in [m.values[0] for m in following.matches]
 
 
-ROUTES = {
+ROUTES: dict[str, tuple[list[tuple[str, str | None]], bool]] = {
     "two hops": ([("New York", "Boston"), ("Boston", "Amherst"), ("Amherst", None)], False),
     "three stops": (
         [
