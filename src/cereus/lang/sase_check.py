@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from cereus.errors import RefusedError, Span, UnknownNameError, did_you_mean
+from cereus.errors import RefusedError, UnknownNameError, did_you_mean
 from cereus.lang import expression as ex
 from cereus.lang import sase
 from cereus.lang.sase_places import Identifier, Place, atoms, identifiers, last_variable, rank
+from cereus.lang.sase_streams import check_streams
 
 Composite = sase.Series | sase.Record | sase.Records
 COMPOSITES = (sase.Series, sase.Record, sase.Records)
@@ -22,7 +23,7 @@ def check(program: sase.Program, aggregates: Iterable[str] = ()) -> None:
         for block in union.blocks:
             _check_query(block, known)
         _check_union(union)
-    _check_streams(program)
+    check_streams(program)
 
 
 def _check_query(query: sase.Query, aggregates: frozenset[str]) -> None:
@@ -234,7 +235,7 @@ def _check_whole(query: sase.Query, expression: ex.Expression) -> None:
             )
 
 
-# ---------------------------------------------------------------- output and streams
+# ---------------------------------------------------------------- output
 
 
 def _check_output(output: sase.Output) -> None:
@@ -267,50 +268,3 @@ def _check_union(union: sase.Union) -> None:
                 span=block.output.span,
                 hint="name one of them, or write two queries without UNION",
             )
-
-
-def _check_streams(program: sase.Program) -> None:
-    """Every stream has one query that writes it, and no query reads what comes out of it."""
-    writers: dict[str, sase.Union] = {}
-    for union in program.queries:
-        if union.stream is None:
-            continue
-        if union.stream in writers:
-            raise RefusedError(
-                f"two queries write into the stream {union.stream!r}",
-                span=union.blocks[0].output.span,
-                hint="join them with UNION",
-            )
-        writers[union.stream] = union
-    for name, union in writers.items():
-        path = _cycle(name, writers, ())
-        if path:
-            raise RefusedError(
-                f"streams feed themselves: {' → '.join(path)}",
-                span=_place_of(union),
-                hint="a query cannot read, even through others, what it puts out",
-            )
-
-
-def _cycle(name: str, writers: dict[str, sase.Union], path: tuple[str, ...]) -> tuple[str, ...]:
-    """A way from the stream `name` back to itself, against the flow of events; empty if none."""
-    if name in path:
-        return (name, *reversed(path)) if path[0] == name else ()
-    sources = writers[name].sources if name in writers else ()
-    ways = (_cycle(source, writers, (*path, name)) for source in sources)
-    return next((way for way in ways if way), ())
-
-
-def _place_of(union: sase.Union) -> Span | None:
-    return union.blocks[0].span
-
-
-def in_order(program: sase.Program) -> tuple[sase.Union, ...]:
-    """The queries, each after those whose streams it reads."""
-    waiting, done = list(program.queries), list[sase.Union]()
-    while waiting:
-        missing = {union.stream for union in waiting}
-        ready = next(union for union in waiting if not missing & set(union.sources))
-        waiting.remove(ready)
-        done.append(ready)
-    return tuple(done)

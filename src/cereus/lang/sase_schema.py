@@ -13,8 +13,8 @@ from cereus.lang import expression as ex
 from cereus.lang.functions import Kind
 from cereus.lang.kinds import column_type
 from cereus.lang.parsing import located
-from cereus.lang.sase_check import in_order
 from cereus.lang.sase_output import output_names
+from cereus.lang.sase_streams import in_order
 
 ARROW = {
     Kind.STRING: pa.string(),

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from cereus.lang import sase
-from cereus.lang.sase_check import in_order
 from cereus.lang.sase_output import output_names, output_type
+from cereus.lang.sase_streams import in_order
 from cereus.reference.conditions import Event
 from cereus.reference.sase_negation import Negations
 from cereus.reference.sase_nfa import Automaton, Input, Positions
