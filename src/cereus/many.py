@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -14,7 +14,7 @@ from cereus.errors import CereusError
 from cereus.matches import Matches
 from cereus.plan.stream import Stream
 from cereus.query import Progress, Query, compile
-from cereus.sources import source
+from cereus.sources import Source, source
 
 
 def compile_many(
@@ -59,24 +59,11 @@ class QuerySet:
         self, data: Any, *, sort: bool = False, progress: Progress | None = None
     ) -> dict[str, Matches]:
         """All matches of every query, by its name."""
-        first = next(iter(self.queries.values()))
-        events = source(data, first.stream, sort=sort)
-        executors = {
-            name: query.executor(events.schema, row_numbers=events.row_numbers)
-            for name, query in self.queries.items()
-        }
-        self._share(list(executors.values()), events.schema)
-        needed = {c for query in self.queries.values() for c in query.columns(events.schema) or ()}
+        events = source(data, next(iter(self.queries.values())).stream, sort=sort)
+        executors = self.executors(events)
         found: dict[str, list[pa.RecordBatch]] = {name: [] for name in executors}
-        read = 0
-        for batch in events.batches([name for name in events.schema.names if name in needed]):
-            for name, executor in executors.items():
-                found[name].extend(executor.push(batch))
-            read += batch.num_rows
-            if progress is not None:
-                progress(read, sum(b.num_rows for parts in found.values() for b in parts))
-        for name, executor in executors.items():
-            found[name].extend(executor.finish())
+        for name, batch in self._found(events, executors, progress):
+            found[name].append(batch)
         return {
             name: Matches(
                 executors[name].schema,
@@ -87,6 +74,38 @@ class QuerySet:
             )
             for name, query in self.queries.items()
         }
+
+    def batches(
+        self, data: Any, *, sort: bool = False, progress: Progress | None = None
+    ) -> Iterator[tuple[str, pa.RecordBatch]]:
+        """The same rows in record batches of bounded size, each with the name of its query."""
+        events = source(data, next(iter(self.queries.values())).stream, sort=sort)
+        return self._found(events, self.executors(events), progress)
+
+    def executors(self, events: Source) -> dict[str, Executor]:
+        """What runs the queries over these events; they ask their tests together."""
+        executors = {
+            name: query.executor(events.schema, row_numbers=events.row_numbers)
+            for name, query in self.queries.items()
+        }
+        self._share(list(executors.values()), events.schema)
+        return executors
+
+    def _found(
+        self, events: Source, executors: dict[str, Executor], progress: Progress | None
+    ) -> Iterator[tuple[str, pa.RecordBatch]]:
+        needed = {c for query in self.queries.values() for c in query.columns(events.schema) or ()}
+        read = matches = 0
+        for batch in events.batches([name for name in events.schema.names if name in needed]):
+            for name, executor in executors.items():
+                for part in executor.push(batch):
+                    matches += part.num_rows
+                    yield name, part
+            read += batch.num_rows
+            if progress is not None:
+                progress(read, matches)
+        for name, executor in executors.items():
+            yield from ((name, part) for part in executor.finish())
 
     @staticmethod
     def _share(executors: list[Executor], schema: pa.Schema) -> None:

@@ -20,7 +20,7 @@ from cereus.spark.files import COUNTED, CSV, flat, located
 from cereus.spark.raised import spark_errors
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
 Compiler = Callable[[pa.Schema], Query]
 
@@ -44,7 +44,7 @@ def run_on_spark(
         with spark_progress(session, "matching on Spark"):
             listed = out is None or not query.variables
             found = cs.match(events, query, events=listed, tie=tie)
-            outcome = _collected(found, query, shown) if out is None else _written(found, out)
+            outcome = collected(found, query, shown) if out is None else _written(found, out)
         outcome.seconds = time.perf_counter() - begin
         outcome.events = events.count() if kind in COUNTED else None
     outcome.columns = list(outcome.first[0].events[0].values) if outcome.first else []
@@ -90,7 +90,7 @@ def arrow_schema(df: DataFrame) -> pa.Schema:
 # ---------------------------------------------------------------- results
 
 
-def _collected(found: DataFrame, query: Query, shown: int) -> Outcome:
+def collected(found: DataFrame, query: Query, shown: int) -> Outcome:
     """Count all, bring some (of different keys). Kept on disk, so that the query runs once."""
     from pyspark import StorageLevel
 
@@ -106,9 +106,14 @@ def _collected(found: DataFrame, query: Query, shown: int) -> Outcome:
 
 
 def _written(found: DataFrame, out: Path) -> Outcome:
-    """A directory of files, as Spark writes it."""
-    from pyspark.sql import Observation
     from pyspark.sql import functions as f
+
+    return Outcome(int(write(found, out, [f.count(f.lit(1)).alias("matches")])["matches"]))
+
+
+def write(found: DataFrame, out: Path, counts: Sequence[Column]) -> dict[str, Any]:
+    """A directory of files, as Spark writes it; the counts are taken on the way."""
+    from pyspark.sql import Observation
 
     kind = format_of(out)
     if kind == "arrow":
@@ -118,9 +123,9 @@ def _written(found: DataFrame, out: Path) -> Outcome:
     if kind == "csv":
         found = flat(found)
     counted = Observation()
-    found = found.observe(counted, f.count(f.lit(1)).alias("matches"))
+    found = found.observe(counted, *counts)
     found.write.format(kind).options(**(CSV if kind == "csv" else {})).save(located(str(out)))
-    return Outcome(int(counted.get["matches"]))
+    return counted.get
 
 
 def _shown(row: dict[str, Any], query: Query) -> ShownMatch:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,12 +15,15 @@ from cereus.cli import inputs
 from cereus.cli import options as opt
 from cereus.cli.local import Outcome, run_local
 from cereus.cli.output import make_room
+from cereus.cli.pipeline import run_pipeline
+from cereus.cli.several import query_texts, run_several, run_several_on_spark
 from cereus.cli.view import columns_to_show, count_text, matches_table, out, rate_text, show_warning
 from cereus.errors import CereusError
+from cereus.many import QuerySet
 from cereus.query import Query
+from cereus.sources import Source
 
-Compiler = Callable[[pa.Schema], Query]
-"""Makes the query once the columns of the events are known."""
+PIPELINE = ".toml"
 
 
 class Engine(StrEnum):
@@ -29,15 +32,33 @@ class Engine(StrEnum):
 
 
 def run(
-    query: opt.QueryText,
+    query: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[QUERY|PIPELINE.toml]",
+            help="The query, or a file with it: a path that ends in .ceql or .txt, or @FILE. "
+            "A path that ends in .toml is a whole pipeline.",
+            show_default=False,
+        ),
+    ] = None,
     events: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
             metavar="INPUT…",
             help="Files or directories of events: Parquet, CSV, JSON lines, Arrow.",
             show_default=False,
         ),
-    ],
+    ] = None,
+    queries: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--query",
+            "-q",
+            metavar="QUERY",
+            help="A query; repeatable: several run in one pass. All arguments are inputs then.",
+            show_default=False,
+        ),
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -82,31 +103,98 @@ def run(
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace the output if it exists.")
     ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Of a pipeline: check it, show it, do not run it.")
+    ] = False,
+    metrics: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Of a pipeline: write how every query is doing there, as JSON lines.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
-    """Find all matches of a query in files of events."""
-    text = inputs.query_text(query)
+    """Find all matches of queries in files of events, or run a pipeline."""
+    if not queries and query is not None and query.lower().endswith(PIPELINE):
+        if events or output is not None:
+            hint = "leave out what follows the name of the file"
+            raise CereusError("a pipeline says its inputs and outputs itself", hint=hint)
+        run_pipeline(query, master=master, dry_run=dry_run, metrics=metrics)
+        return
+    if dry_run or metrics is not None:
+        raise CereusError("--dry-run and --metrics are for pipelines", hint="cereus run FILE.toml")
+    paths = _inputs(query, events or [], queries or [])
+    texts = query_texts(queries or [str(query)])
 
-    def compiler(schema: pa.Schema) -> Query:
+    def compiler(schema: pa.Schema) -> QuerySet:
         described = inputs.stream_of(
             type=type, time=time, keys=key or (), stream=stream, unit=unit, schema=schema
         )
-        found = inputs.compiled(text, dialect, described, schema, settings)
-        for warning in found.warnings:
+        found = {
+            name: inputs.compiled(text, dialect, described, schema, settings)
+            for name, text in texts.items()
+        }
+        for warning in (each for query in found.values() for each in query.warnings):
             show_warning(warning)
         if output is not None:
-            make_room(output, events, overwrite=overwrite)
-        return found
+            make_room(output, paths, overwrite=overwrite)
+        return QuerySet(found)
 
     shown = limit_shown if output is None else 0
     if _chosen(engine, master) is Engine.LOCAL:
-        outcome, compiled = _run_local(compiler, events, output, shown, time, sort=sort)
+        read = inputs.events_of(paths, inputs.stream_of(time=time), sort=sort)
+        compiled = compiler(read.schema)
+        outcomes = _run_local(compiled, read, output, shown, several=bool(queries))
     else:
-        from cereus.cli.on_spark import run_on_spark
-
-        outcome, compiled = run_on_spark(
-            compiler, events, output, shown, master=master or "local[*]", tie=tie or ()
+        outcomes, compiled = _run_on_spark(
+            compiler, paths, output, shown, master or "local[*]", tie or (), several=bool(queries)
         )
-    report(outcome, compiled, output)
+    for name, outcome in outcomes.items():
+        report(outcome, compiled[name], output, name if queries else None)
+
+
+def _inputs(query: str | None, events: list[str], queries: list[str]) -> list[str]:
+    """The inputs: with --query all arguments, else all but the first."""
+    paths = [*([query] if queries and query is not None else []), *events]
+    if query is None and not queries:
+        hint = "cereus run QUERY INPUT…, or cereus run PIPELINE.toml"
+        raise CereusError("what is to be run?", hint=hint)
+    if not paths:
+        raise CereusError("no input was given", hint="name files or directories of events")
+    return paths
+
+
+def _run_local(
+    queries: QuerySet, events: Source, output: Path | None, shown: int, *, several: bool
+) -> dict[str, Outcome]:
+    if several:
+        return run_several(queries, events, output, shown)
+    ((name, query),) = queries.queries.items()
+    return {name: run_local(query, events, output, shown)}
+
+
+def _run_on_spark(
+    compiler: Callable[[pa.Schema], QuerySet],
+    paths: list[str],
+    output: Path | None,
+    shown: int,
+    master: str,
+    tie: Sequence[str],
+    *,
+    several: bool,
+) -> tuple[dict[str, Outcome], QuerySet]:
+    from cereus.cli.on_spark import run_on_spark
+
+    if several:
+        return run_several_on_spark(compiler, paths, output, shown, master=master, tie=tie)
+
+    def single(schema: pa.Schema) -> Query:
+        (query,) = compiler(schema).queries.values()
+        return query
+
+    outcome, query = run_on_spark(single, paths, output, shown, master=master, tie=tie)
+    return {"": outcome}, QuerySet({"": query})
 
 
 def _chosen(engine: Engine | None, master: str | None) -> Engine:
@@ -117,28 +205,17 @@ def _chosen(engine: Engine | None, master: str | None) -> Engine:
     return engine
 
 
-def _run_local(
-    compiler: Compiler,
-    paths: list[str],
-    output: Path | None,
-    shown: int,
-    time: str | None,
-    *,
-    sort: bool,
-) -> tuple[Outcome, Query]:
-    events = inputs.events_of(paths, inputs.stream_of(time=time), sort=sort)
-    query = compiler(events.schema)
-    return run_local(query, events, output, shown), query
-
-
-def report(outcome: Outcome, query: Query, output: Path | None) -> None:
-    """Some matches as a table, how many there are, and how fast that was."""
+def report(outcome: Outcome, query: Query, output: Path | None, name: str | None = None) -> None:
+    """Some matches as a table, how many there are, and how fast that was; `name` is said where
+    there are several queries."""
     if outcome.first:
         more = len(outcome.first) < outcome.matches
         title = f"{len(outcome.first)} of the matches" if more else "all matches"
+        title = title if name is None else f"{name}: {title}"
         out.print(matches_table(outcome.first, main_columns(query, outcome.columns), title))
     where = f" written to {output}" if output is not None else ""
     out.print(
+        f"{'' if name is None else f'{name}: '}"
         f"[bold]{count_text(outcome.matches)}[/bold]{where} · "
         f"{rate_text(outcome.events, outcome.seconds)}",
         highlight=False,

@@ -37,6 +37,7 @@ class Listener(StreamingQueryListener):
         self._expected: dict[str, Expected] = {}
         self._events: Counter[tuple[str, str]] = Counter()
         self._matches: Counter[tuple[str, str]] = Counter()
+        self._late: Counter[tuple[str, str]] = Counter()
         self._last: dict[tuple[str, str], Metrics] = {}
         self._ended: set[str] = set()
 
@@ -96,6 +97,7 @@ class Listener(StreamingQueryListener):
         matches = None if counted is None else counted["matches"]
         self._events[key] += events or 0
         self._matches[key] += matches or 0
+        self._late[key] += 0 if counted is None else counted["late"]
         before = self._last.get(key)
         lag = _lag(progress.eventTime)
         seconds = progress.batchDuration / 1000
@@ -113,6 +115,7 @@ class Listener(StreamingQueryListener):
             state_rows=None if state is None else state.numRowsTotal,
             state_bytes=None if state is None else _bytes(state),
             late=None if counted is None else counted["late"],
+            total_late=None if counted is None else self._late[key],
             watermark=progress.eventTime.get("watermark"),
             lag_seconds=lag if lag is not None or before is None else before.lag_seconds,
         )

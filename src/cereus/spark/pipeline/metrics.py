@@ -25,6 +25,7 @@ class Metrics:
     state_rows          what Spark's state store holds, in rows
     state_bytes         … and in bytes
     late                events that came behind the watermark, in this micro-batch
+    total_late          … and since the run began
     watermark           up to when events are matched, UTC
     lag_seconds         how far the watermark is behind the newest event
     """
@@ -42,6 +43,7 @@ class Metrics:
     state_rows: int | None = None
     state_bytes: int | None = None
     late: int | None = None
+    total_late: int | None = None
     watermark: str | None = None
     lag_seconds: float | None = None
 

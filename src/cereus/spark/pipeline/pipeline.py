@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,8 @@ from cereus.query import Query
 from cereus.spark.pipeline import checking, describing, document, reading
 from cereus.spark.pipeline.graph import Graph
 from cereus.spark.pipeline.metrics import Metrics
-from cereus.spark.pipeline.spec import Spec
+from cereus.spark.pipeline.spec import Location, Spec
+from cereus.spark.session import session as spark_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -24,12 +26,21 @@ class Pipeline:
         self.graph = Graph(spec)
 
     @classmethod
-    def load(cls, path: str | Path) -> Pipeline:
-        """The pipeline of a file, checked whole; `PipelineError` says all that is wrong in it."""
+    def load(
+        cls, path: str | Path, *, master: str | None = None, metrics: str | Path | None = None
+    ) -> Pipeline:
+        """The pipeline of a file, checked whole; `PipelineError` says all that is wrong in it.
+
+        `master` and `metrics` (a file for JSON lines) win over what the file says.
+        """
         read = document.read(path)
         spec = reading.spec_of(read)
         read.check()
         assert spec is not None
+        if master is not None:
+            spec = replace(spec, spark=replace(spec.spark, master=master))
+        if metrics is not None:
+            spec = replace(spec, metrics=Location(Path(metrics).absolute()))
         return cls(read, spec, checking.check(read, spec))
 
     @property
@@ -39,6 +50,11 @@ class Pipeline:
     def describe(self) -> str:
         """What would be run, in words."""
         return describing.describe(str(self.document.path), self.spec, self.queries)
+
+    def session(self) -> SparkSession:
+        """The session that the file asks for: a new one, or the active one with its settings."""
+        settings = self.spec.spark
+        return spark_session(settings.master, settings.app, **settings.conf)
 
     def run(
         self,

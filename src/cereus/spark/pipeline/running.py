@@ -7,17 +7,11 @@ from typing import TYPE_CHECKING
 
 from cereus.spark.pipeline.metrics import Metrics, recorded
 from cereus.spark.raised import spark_errors
-from cereus.spark.session import session as spark_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from cereus.spark.pipeline.pipeline import Pipeline
-
-
-def session_of(pipeline: Pipeline) -> SparkSession:
-    settings = pipeline.spec.spark
-    return spark_session(settings.master, settings.app, **settings.conf)
 
 
 def run(
@@ -26,7 +20,7 @@ def run(
     on_metrics: Callable[[Metrics], None] | None,
 ) -> list[Metrics]:
     with spark_errors(), recorded(pipeline.spec.metrics, on_metrics) as tell:
-        session = session or session_of(pipeline)
+        session = session or pipeline.session()
         if pipeline.spec.live:
             from cereus.spark.pipeline.live import run_live
 

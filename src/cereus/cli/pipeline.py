@@ -1,0 +1,151 @@
+"""`cereus run PIPELINE.toml`: check, show, run, and say how it is going."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+
+from rich.box import SIMPLE_HEAD
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from cereus.cli.view import err, out, show_warning
+from cereus.spark.pipeline import Metrics, Pipeline
+from cereus.spark.pipeline.describing import target
+
+SPARK_LOG = "spark.log"
+NOTHING = "–"
+UNITS = (("GB", 1 << 30), ("MB", 1 << 20), ("kB", 1 << 10))
+
+
+def run_pipeline(file: str, *, master: str | None, dry_run: bool, metrics: Path | None) -> None:
+    pipeline = Pipeline.load(file, master=master, metrics=metrics)
+    if dry_run:
+        out.print(Text(pipeline.describe()), soft_wrap=True)
+        return
+    for warning in pipeline.warnings:
+        show_warning(warning)
+    report = _run_live(pipeline) if pipeline.spec.live else _run_batch(pipeline)
+    out.print(report)
+    for name, sink in pipeline.spec.sinks.items():
+        out.print(f"{name}: {sink.from_} → {target(sink)}", highlight=False, soft_wrap=True)
+
+
+# ---------------------------------------------------------------- batch
+
+
+def _run_batch(pipeline: Pipeline) -> Table:
+    from cereus.cli.spark_progress import spark_progress
+
+    with err.status("starting Spark") if err.is_terminal else nullcontext():
+        session = pipeline.session()
+    with spark_progress(session, f"running {pipeline.document.path.name} on Spark"):
+        found = pipeline.run(session)
+    return batch_table(found)
+
+
+def batch_table(found: Sequence[Metrics]) -> Table:
+    table = Table(box=SIMPLE_HEAD)
+    for title in ("query", "matches", "events"):
+        table.add_column(title, justify="left" if title == "query" else "right")
+    for each in found:
+        table.add_row(each.name, _number(each.matches), _number(each.events))
+    seconds = max((each.seconds or 0.0 for each in found), default=0.0)
+    table.caption, table.caption_justify = f"in {seconds:.1f} s", "left"
+    return table
+
+
+# ---------------------------------------------------------------- live
+
+
+def _run_live(pipeline: Pipeline) -> Table:
+    """A table that is kept up to date on a terminal, until the pipeline ends or is stopped."""
+    last: dict[tuple[str | None, str], Metrics] = {}
+    with _own_log(pipeline):
+        session = pipeline.session()
+    view = Live(console=err, transient=True, refresh_per_second=4)
+
+    def told(metrics: Metrics) -> None:
+        last[metrics.sink, metrics.name] = metrics
+        view.update(live_table(list(last.values())))
+
+    with view if err.is_terminal else nullcontext(), _stopped_by_signals():
+        pipeline.run(session, on_metrics=told)
+    return live_table(list(last.values()))
+
+
+def live_table(found: Sequence[Metrics]) -> Table:
+    """One line per query: how fast, how much, what is held, how far behind."""
+    table = Table(box=SIMPLE_HEAD)
+    several = len({each.sink for each in found}) > 1
+    titles = ["query", *(["sink"] if several else [])]
+    for title in titles:
+        table.add_column(title)
+    for title in ("events/s", "events", "late", "matches", "state", "lag"):
+        table.add_column(title, justify="right")
+    for each in found:
+        cells = [each.name or "(copy)", *([each.sink or ""] if several else [])]
+        table.add_row(
+            *cells,
+            _number(each.events_per_second),
+            _number(each.total_events),
+            _number(each.total_late),
+            _number(each.total_matches),
+            _size(each.state_bytes),
+            NOTHING if each.lag_seconds is None else f"{each.lag_seconds:,.1f} s",
+        )
+    return table
+
+
+def _number(value: float | None) -> str:
+    return NOTHING if value is None else f"{value:,.0f}"
+
+
+def _size(value: int | None) -> str:
+    if value is None:
+        return NOTHING
+    name, size = next((unit for unit in UNITS if value >= unit[1]), ("B", 1))
+    return f"{value / size:,.1f} {name}" if size > 1 else f"{value} B"
+
+
+@contextmanager
+def _stopped_by_signals() -> Iterator[None]:
+    """Ctrl-C and `kill` end the run between two steps; Spark's own handler would let the jobs of
+    the running queries fail first."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)}
+    for each in before:
+        signal.signal(each, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+
+
+@contextmanager
+def _own_log(pipeline: Pipeline) -> Iterator[None]:
+    """What Java and Spark's workers print while a live pipeline runs goes to a file: on the
+    terminal it would tear the table apart. They inherit the place when Java starts."""
+    checkpoint = str(pipeline.spec.checkpoint)
+    if "://" in checkpoint or not err.is_terminal:
+        yield
+        return
+    Path(checkpoint).mkdir(parents=True, exist_ok=True)
+    log = Path(checkpoint) / SPARK_LOG
+    err.print(f"what Spark prints goes to {log}", style="dim", highlight=False, soft_wrap=True)
+    kept = os.dup(2)
+    with log.open("ab") as file:
+        os.dup2(file.fileno(), 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
