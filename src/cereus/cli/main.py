@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 import cereus
-from cereus.cli import demo, equivalent, queries, run
+from cereus.cli import demo, equivalent, queries, run, spark
 from cereus.cli.view import err, out, show_error, show_warning
 from cereus.compiled import compiled_notice
 from cereus.errors import CereusError
@@ -65,6 +65,7 @@ app.command("check")(queries.check)
 app.command("show")(queries.show)
 app.command("equivalent")(equivalent.equivalent)
 app.command("demo")(demo.demo)
+app.add_typer(spark.app, name="spark")
 
 if __name__ == "__main__":
     app()

@@ -1,0 +1,243 @@
+"""Is this machine, or this cluster, ready to match on Spark? Each check says what it found and,
+where something is wrong, what to do."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+import cereus
+from cereus.compiled import compiled_notice
+from cereus.errors import CereusError
+from cereus.spark.java import ensure_java
+from cereus.spark.raised import first_line
+from cereus.spark.session import session
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+GIGA = 1 << 30
+LEAST_MEMORY = 3 * GIGA
+"""The driver's 2 GB by default, and room for the Python workers beside it."""
+LEAST_DISK = 2 * GIGA
+"""Shuffles go to disk."""
+VERSIONS: dict[str, tuple[tuple[int, ...], tuple[int, ...] | None]] = {
+    "pyspark": ((4, 1), None),
+    "pyarrow": ((18,), None),
+    "pandas": ((2, 2), (3,)),
+}
+"""The oldest version that works, and the first one that does not any more (PySpark 4 warns of
+pandas 3)."""
+
+
+class State(StrEnum):
+    GOOD = "ok"
+    WARNING = "warning"
+    WRONG = "problem"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a check found; `advice` says what to do about it."""
+
+    check: str
+    state: State
+    said: str
+    advice: str | None = None
+
+
+def examine(
+    *, master: str, directories: Iterable[str] = (), start: bool = True
+) -> Iterator[Finding]:
+    """All checks, one after the other; `start`: those as well that need Spark running."""
+    yield from versions()
+    yield kernel()
+    java = java_found()
+    yield java
+    yield memory()
+    for directory in dict.fromkeys([_local_directory(), *directories]):
+        yield writable(directory)
+    if start and java.state is not State.WRONG:
+        yield from running(master)
+
+
+# ---------------------------------------------------------------- this machine
+
+
+def versions() -> Iterator[Finding]:
+    yield Finding("python", State.GOOD, platform.python_version())
+    for package, (least, below) in VERSIONS.items():
+        yield version(package, least, below)
+
+
+def version(package: str, least: tuple[int, ...], below: tuple[int, ...] | None) -> Finding:
+    wanted = f"{package}>={_dotted(least)}" + (f",<{_dotted(below)}" if below else "")
+    install = f"pip install '{wanted}' (or 'cereus[spark]', which asks for it)"
+    try:
+        found = importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return Finding(package, State.WRONG, "not installed", install)
+    numbers = tuple(map(int, re.findall(r"\d+", found)[:3]))
+    if numbers < least:
+        return Finding(package, State.WRONG, f"{found} is too old", install)
+    if below is not None and numbers >= below:
+        return Finding(package, State.WARNING, f"{found} is newer than Spark expects", install)
+    return Finding(package, State.GOOD, found)
+
+
+def _dotted(numbers: tuple[int, ...]) -> str:
+    return ".".join(map(str, numbers))
+
+
+def kernel() -> Finding:
+    notice = compiled_notice()
+    if notice is None:
+        return Finding("kernel", State.GOOD, "compiled")
+    said, _, advice = notice.partition(". ")
+    return Finding("kernel", State.WARNING, said, advice or None)
+
+
+def java_found() -> Finding:
+    try:
+        home = ensure_java()
+    except CereusError as error:
+        return Finding("java", State.WRONG, error.message, error.hint)
+    told = subprocess.run(
+        [str(Path(home) / "bin" / "java"), "-version"], capture_output=True, text=True
+    )
+    number = re.search(r'version "([^"]+)"', told.stderr + told.stdout)
+    return Finding("java", State.GOOD, f"{number[1] if number else 'found'} in {home}")
+
+
+def memory() -> Finding:
+    free = available_memory()
+    if free is None:
+        return Finding("memory", State.WARNING, "unknown on this system")
+    said = f"{free / GIGA:.1f} GB available"
+    if free >= LEAST_MEMORY:
+        return Finding("memory", State.GOOD, said)
+    advice = (
+        "set spark.driver.memory (and spark.executor.memory) lower than what is available, and "
+        "leave room for a Python worker per core: about 300 MB and the window's events"
+    )
+    return Finding("memory", State.WARNING, said, advice)
+
+
+def available_memory() -> int | None:
+    """Bytes that are free, here or in the container that this is; None where nothing says so."""
+    try:
+        text = Path("/proc/meminfo").read_text()
+        free = int(re.findall(r"^MemAvailable:\s+(\d+) kB", text, re.MULTILINE)[0]) << 10
+    except (OSError, IndexError):
+        return None
+    try:
+        limit = int(Path("/sys/fs/cgroup/memory.max").read_text())
+        used = int(Path("/sys/fs/cgroup/memory.current").read_text())
+    except (OSError, ValueError):  # no container, or one without a limit: "max"
+        return free
+    return min(free, limit - used)
+
+
+def _local_directory() -> str:
+    """Where Spark keeps shuffles and spilled rows."""
+    said = os.environ.get("SPARK_LOCAL_DIRS") or os.environ.get("LOCAL_DIRS")
+    return said.split(",")[0] if said else tempfile.gettempdir()
+
+
+def writable(place: str) -> Finding:
+    """Whether files can be made there. It is made itself if that is all that is missing."""
+    name, directory = f"write {place}", Path(place)
+    if "://" in place:
+        return Finding(name, State.WARNING, "not a local directory", "Spark itself will try it")
+    nearest = next(each for each in (directory, *directory.absolute().parents) if each.exists())
+    try:
+        with tempfile.TemporaryFile(dir=nearest):
+            pass
+    except OSError as error:
+        advice = "choose another directory, or give the user that runs Spark write access"
+        return Finding(name, State.WRONG, error.strerror or str(error), advice)
+    free = shutil.disk_usage(nearest).free
+    said = f"{free / GIGA:.1f} GB free"
+    if free < LEAST_DISK:
+        advice = "make room, or set spark.local.dir (SPARK_LOCAL_DIRS) to a larger disk"
+        return Finding(name, State.WARNING, said, advice)
+    return Finding(name, State.GOOD, said if nearest == directory else f"can be made, {said}")
+
+
+# ---------------------------------------------------------------- with Spark running
+
+
+def running(master: str) -> Iterator[Finding]:
+    try:
+        spark = session(master, "cereus-doctor")
+        yield Finding("spark", State.GOOD, f"{spark.version} on {master}")
+    except Exception as error:
+        advice = f"check that {master} can be reached, and what Spark has written above"
+        yield Finding("spark", State.WRONG, first_line(error), advice)
+        return
+    yield _tried("workers", lambda: workers(spark), WORKERS_ADVICE)
+    yield _tried("match", lambda: matched(spark), WORKERS_ADVICE)
+
+
+WORKERS_ADVICE = (
+    "the Python of the workers must have Cereus and pyarrow: ship an environment with "
+    "spark.archives and set PYSPARK_PYTHON (docs/operations.md)"
+)
+
+
+def _tried(check: str, attempt: Callable[[], Finding], advice: str) -> Finding:
+    try:
+        return attempt()
+    except Exception as error:
+        said = [line for line in str(error).splitlines() if "Error" in line]
+        return Finding(check, State.WRONG, (said or [first_line(error)])[-1].strip(), advice)
+
+
+def workers(spark: SparkSession) -> Finding:
+    """What the workers run: an Arrow batch goes there and comes back with it."""
+    asked = spark.range(8).repartition(4).mapInArrow(_told, "python string, cereus string")
+    told = sorted({(row["python"], row["cereus"]) for row in asked.toArrow().to_pylist()})
+    said = "; ".join(f"Python {python}, Cereus {version}" for python, version in told)
+    here = next(_told(iter([pa.record_batch({"id": [0]})]))).to_pylist()[0]
+    if told == [(here["python"], here["cereus"])]:
+        return Finding("workers", State.GOOD, said)
+    advice = f"here it is Python {here['python']}, Cereus {here['cereus']}: ship the same"
+    return Finding("workers", State.WARNING, said, advice)
+
+
+def _told(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    slow = "" if compiled_notice() is None else " (not compiled)"
+    for batch in batches:
+        python = [".".join(platform.python_version_tuple()[:2])] * batch.num_rows
+        version = [f"{cereus.__version__}{slow}"] * batch.num_rows
+        yield pa.record_batch({"python": python, "cereus": version})
+
+
+def matched(spark: SparkSession) -> Finding:
+    """A small match there and here."""
+    from cereus.spark.matching import match
+
+    ids = list(range(600))
+    types, keys = ["ABC"[i % 3] for i in ids], [i % 5 for i in ids]
+    query = cereus.compile(
+        "SELECT * WHERE A ; B ; C PARTITION BY k WITHIN 20 [id]", stream=cereus.Stream(time="id")
+    )
+    table = pa.table({"id": ids, "type": types, "k": keys})
+    rows = list(zip(ids, types, keys, strict=True))
+    frame = spark.createDataFrame(rows, "id bigint, type string, k bigint")
+    there, here = match(frame, query).count(), len(query.run(table))
+    if there == here:
+        return Finding("match", State.GOOD, f"{there} matches, as in this process")
+    return Finding("match", State.WRONG, f"{there} matches; {here} in this process", WORKERS_ADVICE)
