@@ -13,7 +13,8 @@ from cereus.algebra import program as programs
 from cereus.algebra import run
 from cereus.algebra.bounds import bounds
 from cereus.algebra.detector import Detector
-from cereus.algebra.instructions import EMPTY_SET
+from cereus.algebra.instructions import NEVER, NEVER_CELL, NO_QUEUE
+from cereus.algebra.layout import Place
 from cereus.algebra.program import Program, build
 from cereus.algebra.sizes import sized
 from cereus.algebra.ticks import group
@@ -109,20 +110,34 @@ def check_sets_of_the_machine(machine: Machine) -> None:
 
 
 def check_sets_of_the_state(program: Program, state: np.ndarray, machine: Machine) -> None:
-    """Sets are ascending, fit their room, and hold what those of Fig. 5 hold."""
+    """Q is ascending, fits its room, and holds with l at least what it does in Fig. 5; S is where
+    the sources say."""
     memory = np.concatenate([program.layout.initial[: program.layout.state_at], state])
     variables = {node: v for (node, _), v in zip(machine.parts, machine.variables, strict=True)}
     for node, place in program.layout.places.items():
         part = sized(node)
-        if place.owns_set:
-            elements = memory[place.set + 1 : place.set + 1 + memory[place.set]].tolist()
-            assert len(elements) <= part.set_size
-            assert elements == sorted(variables[node].s)
-        if place.queue != EMPTY_SET:
-            assert memory[place.queue] <= part.queue_size
-            ends = place.queue + 1 + place.stride * np.arange(memory[place.queue])
-            stored = list(zip(memory[ends + 1].tolist(), memory[ends].tolist(), strict=True))
-            assert stored == sorted((e.start, e.end) for e in variables[node].q)
+        begun = set(starts(memory, place)) - {NEVER}
+        assert len(begun) <= part.set_size
+        if place.queue != NO_QUEUE:
+            assert memory[place.queue] <= part.queue_size == place.room
+            stored = instances(memory, place)
+            assert stored == sorted(set(stored))
+            latest = (memory[place.left], memory[place.left - 1])
+            assert {(e.start, e.end) for e in variables[node].q} <= {*stored, latest}
+
+
+def instances(memory: np.ndarray, place: Place) -> list[tuple[int, int]]:
+    """The starts and ends in Q."""
+    ends = place.queue + 1 + place.stride * np.arange(memory[place.queue])
+    return list(zip(memory[ends + 1].tolist(), memory[ends].tolist(), strict=True))
+
+
+def starts(memory: np.ndarray, place: Place) -> list[int]:
+    return [
+        int(memory[first + distance * i])
+        for first, number, distance in place.starts
+        for i in range(memory[number] if number != NEVER_CELL else 1)
+    ]
 
 
 def test_the_state_is_carried_from_batch_to_batch() -> None:
@@ -289,9 +304,12 @@ def test_a_state_of_another_shape_is_refused() -> None:
         run.detect(program, group([1], [1]), program.new_states(2))
 
 
-def test_only_the_sets_that_a_sequence_reads_are_kept() -> None:
-    """§4.2; and of those, none that always equals that of an operand."""
+def test_what_has_begun_is_read_off_where_it_is_kept() -> None:
+    """§4.2: S is needed only within the right side of a sequence; it need not be kept at all."""
     program = build(parse("A ; ((B + C)_3 - (A + D))"))
-    owners = [node for node, place in program.layout.places.items() if place.owns_set]
-    assert list(map(str, owners)) == ["B + C"]
+    places = {str(node): place for node, place in program.layout.places.items()}
+    whole, both = places[str(program.expression)], places["B + C"]
+    begun = ((both.left, NEVER_CELL, 0), (both.right, NEVER_CELL, 0))
+    assert program.layout.sources[whole.sources + 1 :] == begun
+    assert build(parse("(B + C) ; A")).layout.sources == ()
     assert build(parse("(B + C) ; A")).layout.state_width == 3

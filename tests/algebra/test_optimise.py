@@ -91,7 +91,7 @@ def test_a_law_can_be_switched_off() -> None:
 def test_what_it_says() -> None:
     assert str(optimise(parse("A ; (B ; C)"))).splitlines() == [
         "A ; (B ; C)",
-        "  5 subexpressions: 24 memory units, at most 44 steps a tick, 72 bytes of state per key",
+        "  5 subexpressions: 24 memory units, at most 44 steps a tick, 56 bytes of state per key",
         "A ; B ; C",
         "  5 subexpressions: 19 memory units, at most 33 steps a tick, 16 bytes of state per key",
         "  by law 6",

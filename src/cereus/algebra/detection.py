@@ -4,12 +4,12 @@ Python with Cython types: compiled it is the hot path, uncompiled it runs as it 
 instruction means is in `instructions`; which instructions a tick needs is in `program`.
 
 Invariants, for every tick:
-- the sets S and Q are ascending, without duplicates, and within the sizes of `sizes`;
 - Q's instances come from l, whose start and end only grow, so Q is ordered by both (§4.2);
 - l and the instances in Q of a sequence ended before the current tick when they are read;
-- the cell before a set is the time of the last tick that changed it. What depends on a set is
-  worked out again only then (`changed`: the operator whose S comes next has changed its l, r or
-  Q). A false alarm costs time, not correctness.
+- Q ∪ {l} holds at least what Fig. 6 keeps: for each t in S, the latest instance that ended before
+  t. It may hold more, until Q is full; then Fig. 6 decides (`make_room`), and because S is no
+  larger than Q has room, there is room. So S is needed seldom, and is not kept from tick to tick
+  but read off the variables that it is made of (`sources`).
 """
 
 import cython
@@ -56,60 +56,32 @@ def join_rows(
 
 
 @cython.cfunc
-@cython.inline
 @cython.exceptval(check=False)
-def insert(m: cython.longlong[::1], to: cython.Py_ssize_t, value: cython.longlong) -> cython.void:
-    """Put `value` into the set at `to`; mostly it is the largest."""
-    last: cython.Py_ssize_t = to + m[to]
-    at: cython.Py_ssize_t = last
-    while at > to and m[at] > value:
-        at -= 1
-    if at > to and m[at] == value:
-        return
-    while last > at:
-        m[last + 1] = m[last]
-        last -= 1
-    m[at + 1] = value
-    m[to] += 1
-
-
-@cython.cfunc
-@cython.inline
-@cython.exceptval(check=False)
-def union(
+def conjoin(
     m: cython.longlong[::1],
     to: cython.Py_ssize_t,
     left: cython.Py_ssize_t,
     right: cython.Py_ssize_t,
-    offset: cython.Py_ssize_t,
-    stride: cython.Py_ssize_t,
+    l: cython.Py_ssize_t,  # noqa: E741
+    r: cython.Py_ssize_t,
 ) -> cython.void:
-    """The set at `to` := left ∪ right, merging. An element of right may be the start of an
-    instance in Q, hence `offset` and `stride`."""
-    last_left: cython.Py_ssize_t = left + m[left]
-    at: cython.Py_ssize_t = right + offset
-    after: cython.Py_ssize_t = at + m[right] * stride
-    out: cython.Py_ssize_t = to
-    left += 1
-    while left <= last_left and at < after:
-        out += 1
-        if m[left] <= m[at]:
-            m[out] = m[left]
-            if m[left] == m[at]:
-                at += stride
-            left += 1
-        else:
-            m[out] = m[at]
-            at += stride
-    while left <= last_left:
-        out += 1
-        m[out] = m[left]
-        left += 1
-    while at < after:
-        out += 1
-        m[out] = m[at]
-        at += stride
-    m[to] = out - to
+    """A conjunction with its rows: left ⊕ r or l ⊕ right, whichever starts later."""
+    a: cython.longlong = m[left]
+    b: cython.longlong = m[right]
+    if m[l] < a:
+        m[l] = a
+        copy_rows(m, l, left)
+    if m[r] < b:
+        m[r] = b
+        copy_rows(m, r, right)
+    if b <= a:
+        m[to] = min(a, m[r])
+        if m[to] > m[0]:
+            join_rows(m, to, left, r)
+    else:
+        m[to] = min(m[l], b)
+        if m[to] > m[0]:
+            join_rows(m, to, l, right)
 
 
 @cython.cfunc
@@ -136,46 +108,83 @@ def best_before(
 @cython.cfunc
 @cython.inline
 @cython.exceptval(check=False)
-def refresh_queue(
+def mark(
+    m: cython.longlong[::1],
+    q: cython.Py_ssize_t,
+    stride: cython.Py_ssize_t,
+    marks: cython.Py_ssize_t,
+    time: cython.longlong,
+) -> cython.void:
+    """Mark the latest instance in Q that ended before `time`, if there is one."""
+    k: cython.Py_ssize_t = m[q] - 1
+    while k >= 0 and m[q + 1 + k * stride] >= time:
+        k -= 1
+    if k >= 0:
+        m[marks + k] = 1
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+def make_room(
+    m: cython.longlong[::1],
+    q: cython.Py_ssize_t,
+    stride: cython.Py_ssize_t,
+    sources: cython.const[cython.longlong][:, ::1],
+    source: cython.Py_ssize_t,
+    last_end: cython.longlong,
+) -> cython.bint:
+    """Fig. 6: Q := for each t in S, the latest instance in Q ∪ {l} that ended before t; l, which
+    ended at `last_end`, is left for the caller to append if it is one of them."""
+    marks: cython.Py_ssize_t = sources[source, 2]
+    l_waits: cython.bint = False
+    cython.declare(i=cython.Py_ssize_t, k=cython.Py_ssize_t, n=cython.Py_ssize_t)
+    cython.declare(at=cython.Py_ssize_t, to=cython.Py_ssize_t, kept=cython.Py_ssize_t)
+    for k in range(m[q]):
+        m[marks + k] = 0
+    for i in range(source + 1, source + 1 + sources[source, 1]):
+        at = sources[i, 0]
+        n = 1
+        if sources[i, 1] > 0:
+            n = m[sources[i, 1]]
+        while n > 0:
+            if m[at] > last_end:
+                l_waits = True
+            elif m[at] > m[0]:
+                mark(m, q, stride, marks, m[at])
+            at += sources[i, 2]
+            n -= 1
+    kept = 0
+    to = q + 1
+    for k in range(m[q]):
+        if m[marks + k]:
+            if k != kept:
+                for i in range(stride):
+                    m[to + i] = m[q + 1 + k * stride + i]
+            to += stride
+            kept += 1
+    m[q] = kept
+    return l_waits
+
+
+@cython.cfunc
+@cython.inline
+@cython.exceptval(check=False)
+def store(
     m: cython.longlong[::1],
     l: cython.Py_ssize_t,  # noqa: E741
     q: cython.Py_ssize_t,
     stride: cython.Py_ssize_t,
-    s: cython.Py_ssize_t,
-) -> cython.bint:
-    """Fig. 6: Q := for each t in S, the latest instance in Q ∪ {l} that ended before t.
-
-    One pass over both, in place: what is kept moves forward, behind what is still to be read.
-    Says whether Q changed.
-    """
-    next_: cython.Py_ssize_t = q + 1  # the end of the next candidate
-    after: cython.Py_ssize_t = q + 1 + m[q] * stride
-    to: cython.Py_ssize_t = q + 1  # where the next one that is kept goes
-    best: cython.Py_ssize_t = 0  # the latest candidate that ended before t, if not kept yet
-    kept: cython.Py_ssize_t = 0
-    l_waits: cython.bint = m[l] > m[0]
-    changed: cython.bint = False
-    cython.declare(time=cython.longlong, i=cython.Py_ssize_t, k=cython.Py_ssize_t)
-    for i in range(s + 1, s + 1 + m[s]):
-        time = m[i]
-        while next_ < after and m[next_] < time:
-            best = next_
-            next_ += stride
-        if next_ == after and l_waits and m[l - 1] < time:
-            best = l - 1
-            l_waits = False
-        if best > 0:
-            if to != best:
-                changed = True
-                for k in range(stride):
-                    m[to + k] = m[best + k]
-            to += stride
-            kept += 1
-            best = 0
-    if m[q] != kept:
-        m[q] = kept
-        changed = True
-    return changed
+    sources: cython.const[cython.longlong][:, ::1],
+    source: cython.Py_ssize_t,
+) -> cython.void:
+    """Append l to Q, before another instance takes its place."""
+    i: cython.Py_ssize_t
+    if m[q] == sources[source, 0] and not make_room(m, q, stride, sources, source, m[l - 1]):
+        return
+    at: cython.Py_ssize_t = q + 1 + m[q] * stride
+    for i in range(stride):
+        m[at + i] = m[l - 1 + i]
+    m[q] += 1
 
 
 @cython.cfunc
@@ -200,6 +209,7 @@ def row_of(
 def step(
     m: cython.longlong[::1],
     code: cython.const[cython.longlong][:, ::1],
+    sources: cython.const[cython.longlong][:, ::1],
     first: cython.Py_ssize_t,
     last: cython.Py_ssize_t,
     values: cython.bint,
@@ -214,8 +224,7 @@ def step(
     cython.declare(op=cython.longlong, a=cython.longlong, b=cython.longlong)
     cython.declare(pc=cython.Py_ssize_t, best=cython.Py_ssize_t, to=cython.Py_ssize_t)
     cython.declare(left=cython.Py_ssize_t, right=cython.Py_ssize_t)
-    cython.declare(x=cython.Py_ssize_t, y=cython.Py_ssize_t, s=cython.Py_ssize_t)
-    changed: cython.bint = False
+    cython.declare(x=cython.Py_ssize_t, y=cython.Py_ssize_t)
     for pc in range(first, last):
         op = code[pc, 0]
         to = code[pc, 1]
@@ -226,29 +235,17 @@ def step(
         a = m[left]
         b = m[right]
         if op == 2:  # CONJUNCTION
-            changed = m[x] < a or m[y] < b
-            if m[x] < a:
-                m[x] = a
-                if values:
-                    copy_rows(m, x, left)
-            if m[y] < b:
-                m[y] = b
-                if values:
-                    copy_rows(m, y, right)
-            if b <= a:
-                m[to] = min(a, m[y])
-                if values and m[to] > never:
-                    join_rows(m, to, left, y)
-            else:
-                m[to] = min(m[x], b)
-                if values and m[to] > never:
-                    join_rows(m, to, x, right)
+            if values:
+                conjoin(m, to, left, right, x, y)
+            else:  # the same without a branch to mispredict
+                m[x] = max(m[x], a)
+                m[y] = max(m[y], b)
+                m[to] = max(min(a, m[y]), min(m[x], b))
         elif op == 5:  # LATCH
             m[to] = m[x] if b > never else never
             if values and m[to] > never:
                 join_rows(m, to, x, right)
-            changed = m[x] < a
-            if changed:
+            if m[x] < a:
                 m[x] = a
                 if values:
                     copy_rows(m, x, left)
@@ -274,28 +271,19 @@ def step(
             if values and best >= 0:
                 m[to + 1] = rows[best]
                 m[to + 2] = -1
-        elif op == 8:  # UNION
-            if changed or m[left - 1] == now or m[right - 1] == now:
-                m[to - 1] = now
-                union(m, to, left, right, y, code[pc, 7])
-                if m[x] > never:
-                    insert(m, to, m[x])
-                if m[code[pc, 6]] > never:
-                    insert(m, to, m[code[pc, 6]])
         else:  # SEQUENCE and STORE
-            changed = False
             if op == 6:
                 best = best_before(m, x, y, code[pc, 7], b) if b > never else 0
                 m[to] = m[best]
                 if values and m[to] > never:
                     join_rows(m, to, best, right)
-                s = code[pc, 6]
-                if m[s - 1] == now:
-                    changed = refresh_queue(m, x, y, code[pc, 7], s)
+                m[y - 1] = now
             if m[x] < a:
+                # nothing has begun since l ended that could still follow it: l need not stay
+                if m[x] > never and m[y - 1] > m[x - 1]:
+                    store(m, x, y, code[pc, 7], sources, code[pc, 6])
                 m[x] = a
                 m[x - 1] = now
-                changed = True
                 if values:
                     copy_rows(m, x, left)
 
@@ -304,6 +292,7 @@ def detect(
     code: cython.const[cython.longlong][:, ::1],
     entries: cython.const[cython.longlong][::1],
     results: cython.const[cython.longlong][::1],
+    sources: cython.const[cython.longlong][:, ::1],
     values: cython.bint,
     memory: cython.longlong[::1],
     state_at: cython.Py_ssize_t,
@@ -341,6 +330,7 @@ def detect(
             step(
                 m,
                 code,
+                sources,
                 entries[schedule],
                 entries[schedule + 1],
                 values,

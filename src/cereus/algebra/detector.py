@@ -15,7 +15,7 @@ from cereus.errors import DataError, SnapshotError
 
 Int64s = npt.NDArray[np.int64]
 
-VERSION = 1
+VERSION = 2
 """Of the snapshots: to be raised when the layout of the state changes."""
 
 

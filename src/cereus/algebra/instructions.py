@@ -4,14 +4,20 @@ All data lives in one flat memory of 64-bit integers whose size is known from th
 
     cell 0          NEVER: the start of the non-occurrence ⟨⟩
     cell 1          the time of the current tick
-    cells 2, 3      NEVER, 0: a set without elements
     registers       aᵢ: start, then (value framework) the constituents' rows
-    state           lᵢ, rᵢ, tᵢ, Qᵢ, Sᵢ: all that is remembered from one tick to the next
+    marks           one for each instance of the longest Qᵢ, while it is looked through
+    state           lᵢ, rᵢ, tᵢ, Qᵢ: all that is remembered from one tick to the next
 
 A register needs no end: an instance of the current tick ends now. An instance whose end matters
 later (in a sequence) is stored as end, start, rows; its address is that of its start. Rows are
-ascending and closed by -1. A set is its size, then its elements in ascending order; the cell
-before it, which its address leaves out, is the time at which it last changed.
+ascending and closed by -1. Qᵢ is its length, then its instances in ascending order; the cell before
+it, which its address leaves out, is the last time at which something may have begun in the
+sequence's right side.
+
+Sᵢ, the starts of what has begun in the right side of a sequence, is not kept: they are the starts
+in lⱼ, rⱼ and Qⱼ of its parts, and `sources` lists where these are. For each Qᵢ it has a row (room
+in Qᵢ, number of sources, address of the marks), and after it a row for each source: (address of
+the first start, address of the number of starts or NEVER_CELL for one, distance between them).
 
 An instruction is eight numbers: op, to, left, right, x, y, z, stride; all but op and τ are
 addresses or offsets.
@@ -22,7 +28,8 @@ from __future__ import annotations
 from enum import IntEnum
 
 NEVER = -(2**63)
-NEVER_CELL, NOW_CELL, EMPTY_SET, FIRST_REGISTER = 0, 1, 3, 4
+NEVER_CELL, NOW_CELL, FIRST_REGISTER = 0, 1, 2
+NO_QUEUE = 0
 END_OF_ROWS = -1
 FIELDS = 8
 LONGEST = 2**62
@@ -45,11 +52,9 @@ class Op(IntEnum):
     LATCH = 5
     """x: l. A sequence whose right side is instantaneous: nothing ended before it but l."""
     SEQUENCE = 6
-    """x, y, z: l, Q (entries `stride` apart) and the right side's S. The general sequence."""
+    """x, y, z: l, Q (entries `stride` apart) and its sources. The general sequence."""
     STORE = 7
-    """x: l. A sequence in a tick that cannot concern its right side."""
-    UNION = 8
-    """to := S: the set left, the elements `stride` apart from right + y, and cells x and z."""
+    """The same in a tick that cannot concern the right side."""
 
 
 Instruction = tuple[int, int, int, int, int, int, int, int]

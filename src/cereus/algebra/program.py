@@ -20,10 +20,10 @@ import numpy as np
 import numpy.typing as npt
 
 from cereus.algebra.instructions import (
-    EMPTY_SET,
     FIELDS,
     LONGEST,
     NEVER_CELL,
+    NO_QUEUE,
     NOW_CELL,
     Instruction,
     Op,
@@ -69,6 +69,8 @@ class Program:
     """Schedule s is the instructions from entries[s] to entries[s + 1]."""
     results: Int64s
     """The address of the expression's instance after each schedule."""
+    sources: Int64s
+    """Where the starts are that decide what a sequence has to remember (`instructions`)."""
     known: tuple[int, ...]
     """The mask of schedule 1, 2, …"""
 
@@ -142,6 +144,7 @@ def build(expression: EventExpression, *, values: bool = False) -> Program:
         code=np.array(code, np.int64).reshape(-1, FIELDS),
         entries=np.array(entries, np.int64),
         results=np.array(results, np.int64),
+        sources=np.array(layout.sources, np.int64).reshape(-1, 3),
         known=known,
     )
 
@@ -193,23 +196,16 @@ class Schedule:
             case Empty():
                 return NEVER_CELL
             case Disjunction(left, right):
-                address = self._disjunction(place, self.visit(left), self.visit(right))
-                self._unite(place, self._set(left), self._set(right))
-                return address
+                return self._disjunction(place, self.visit(left), self.visit(right))
             case Conjunction(left, right):
-                address = self._conjunction(place, self.visit(left), self.visit(right))
-                self._unite(place, self._set(left), self._set(right), x=place.left, z=place.right)
-                return address
+                return self._conjunction(place, self.visit(left), self.visit(right))
             case Negation(left, right):
                 return self._negation(place, self.visit(left), self.visit(right))
             case Sequence(left, right):
                 first, second = self.visit(left), self.visit(right)
-                if place.queue == EMPTY_SET:
-                    address = self._latch(place, first, second)
-                else:
-                    address = self._sequence(place, first, second, right)
-                self._unite(place, self._set(left), place.queue, x=place.left, stride=place.stride)
-                return address
+                if place.queue == NO_QUEUE:
+                    return self._latch(place, first, second)
+                return self._sequence(place, first, second, right)
             case TemporalRestriction(body, tau):
                 return self._restriction(place, self.visit(body), tau_length(tau))
         raise TypeError(f"not an event expression: {node!r}")
@@ -228,9 +224,6 @@ class Schedule:
     ) -> int:
         self.code.append(instruction(op, to=to, left=left, right=right, x=x, y=y, z=z, stride=d))
         return to
-
-    def _set(self, node: EventExpression) -> int:
-        return self.layout.places[node].set
 
     def _primitive(self, node: Primitive, place: Place) -> int:
         if self.mask is not None and not self.values:
@@ -265,30 +258,21 @@ class Schedule:
         return NEVER_CELL if right == NEVER_CELL else place.register
 
     def _sequence(self, place: Place, left: int, right: int, operand: EventExpression) -> int:
-        if self.active(operand):  # its S may change even when it has no instance
+        active = self.active(operand)  # something may begin in it even when it has no instance
+        if active or left != NEVER_CELL:
             self._emit(
-                Op.SEQUENCE,
+                Op.SEQUENCE if active else Op.STORE,
                 place.register,
                 left,
                 right,
                 x=place.left,
                 y=place.queue,
-                z=self._set(operand),
+                z=place.sources,
                 d=place.stride,
             )
-        elif left != NEVER_CELL:
-            self._emit(Op.STORE, place.register, left, NEVER_CELL, x=place.left)
         return NEVER_CELL if right == NEVER_CELL else place.register
 
     def _restriction(self, place: Place, body: int, tau: int) -> int:
         if body in (NEVER_CELL, NOW_CELL):
             return body
         return self._emit(Op.RESTRICTION, place.register, body, NEVER_CELL, x=tau)
-
-    def _unite(
-        self, place: Place, left: int, right: int, *, x: int = 0, z: int = 0, stride: int = 1
-    ) -> None:
-        """Sᵢ := left ∪ right ∪ {start of the instances at x and z}, where a sequence reads Sᵢ."""
-        if place.owns_set:
-            first = 1 if stride == 1 else 2  # in Q, the start comes after the end
-            self._emit(Op.UNION, place.set, left, right, x=x, y=first, z=z, d=stride)

@@ -17,8 +17,8 @@ from cereus.errors import DataError
 
 Int64s = npt.NDArray[np.int64]
 
-CHUNK = 1 << 16
-"""Ticks per call of the kernel: the output buffers are this long, and reused."""
+CHUNK = 1 << 20
+"""Instances and rows per call of the kernel: the output buffers are no longer than these."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,21 +53,23 @@ def detect(program: Program, ticks: Ticks, states: Int64s | None = None) -> Inst
 def detect_chunks(
     program: Program, ticks: Ticks, states: Int64s | None = None
 ) -> Iterator[Instances]:
-    """The same in parts of at most CHUNK instances."""
+    """The same in parts of at most CHUNK instances and about as many rows."""
     keys = len(ticks.key_ticks) - 1
     states = program.new_states(keys) if states is None else states
     if states.shape != (keys, program.layout.state_width):
         raise DataError(f"a state of shape {states.shape} for {keys} keys of another program")
     memory = np.array(program.layout.initial, np.int64)
     schedules = program.schedules(ticks.masks)
-    length = min(CHUNK, len(ticks))
+    chunk = max(1, CHUNK // max(1, program.constituents))
+    length = min(chunk, len(ticks))
     out = np.empty((length, 3), np.int64)
     out_rows = np.empty(length * program.constituents, np.int64)
-    for first in range(0, len(ticks), CHUNK):
+    for first in range(0, len(ticks), chunk):
         found = detection.detect(
             _view(program.code),
             _view(program.entries),
             _view(program.results),
+            _view(program.sources),
             program.values,
             _view(memory),
             program.layout.state_at,
@@ -80,7 +82,7 @@ def detect_chunks(
             _view(ticks.key_ticks),
             int(np.searchsorted(ticks.key_ticks, first, side="right")) - 1,
             first,
-            min(first + CHUNK, len(ticks)),
+            min(first + chunk, len(ticks)),
             _view(out),
             _view(out_rows),
         )

@@ -68,26 +68,3 @@ def sized(expression: EventExpression) -> Sized:
         case Sequence():
             return Sized(expression, operands, sum(sets) + 1, sum(parts))
     raise TypeError(f"not an event expression: {expression!r}")
-
-
-def with_sets(expression: EventExpression) -> frozenset[EventExpression]:
-    """The subexpressions whose Sᵢ some sequence reads.
-
-    The paper keeps Sᵢ everywhere within the right-hand argument of a sequence (§4.2). Of those,
-    the right-hand side of a negation is not read either: there Sᵢ := Sⱼ.
-    """
-    needed: set[EventExpression] = set()
-    for node in expression.postorder():
-        if isinstance(node, Sequence):
-            _need(node.right, needed)
-    return frozenset(needed)
-
-
-def _need(node: EventExpression, needed: set[EventExpression]) -> None:
-    if node in needed:
-        return
-    needed.add(node)
-    # A sequence's right-hand side is needed for its own sake: with_sets visits every sequence.
-    below = node.children()[:1] if isinstance(node, Negation | Sequence) else node.children()
-    for child in below:
-        _need(child, needed)
