@@ -87,14 +87,8 @@ class Compiling:
 
     def text(self, key: Key, text: str | None, file: Location | None) -> tuple[str | None, str]:
         if (text is None) == (file is None):
-            said = (
-                "'text' or 'file' is missing"
-                if text is None
-                else "'text' and 'file' are both there"
-            )
-            self.wrong(
-                key, f"one of the keys {said}" if text is None else said, "give one of the two"
-            )
+            there = "are both there" if text is not None else "are both missing"
+            self.wrong(key, f"the keys 'text' and 'file' {there}", "give one of the two")
             return None, "text"
         if text is not None:
             return text, "text"

@@ -81,17 +81,21 @@ class Reader:
         hints = get_type_hints(cls)
         fields = {f.name.rstrip("_"): f for f in dataclasses.fields(cls) if f.name not in besides}
         found: dict[str, Any] = {}
+        meant = ""
         for name, value in table.items():
             if name not in fields:
-                hint = did_you_mean(name, (*fields, *besides))
-                self.document.wrong((*key, name), "this key is not known here", hint)
+                hint = did_you_mean(name, (*fields, *besides)) or ""
+                self.document.wrong((*key, name), "this key is not known here", hint or None)
+                meant += hint
                 continue
             field = fields[name]
             found[field.name] = self.value((*key, name), value, hints[field.name])
         for name, field in fields.items():
             if field.name not in found and _required(field):
-                self.document.wrong(key, f"the key {name!r} is missing", _needed(hints[field.name]))
                 found[field.name] = WRONG
+                if repr(name) not in meant:  # misspelt, which has been said
+                    hint = _needed(hints[field.name])
+                    self.document.wrong(key, f"the key {name!r} is missing", hint or None)
         return None if WRONG in found.values() else found
 
     def value(self, key: Key, value: Any, hint: Any) -> Any:
@@ -158,9 +162,9 @@ def _required(field: dataclasses.Field[Any]) -> bool:
     return field.default is missing and field.default_factory is missing
 
 
-def _needed(hint: Any) -> str | None:
+def _needed(hint: Any) -> str:
     kind = _without_none(hint)
-    return f"one of {_list(get_args(kind))}" if get_origin(kind) is Literal else None
+    return f"one of {_list(get_args(kind))}" if get_origin(kind) is Literal else ""
 
 
 def _without_none(hint: Any) -> Any:
