@@ -10,11 +10,10 @@ them: of each, the events up to the watermark of the last step have been read al
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import replace
 from itertools import pairwise
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -24,64 +23,14 @@ from cereus.errors import CereusError
 from cereus.spark.live.ordering import in_order
 from cereus.spark.live.packing import from_bytes, to_bytes
 from cereus.spark.live.recipe import AT, LATE, Recipe
+from cereus.spark.live.state import Head, Segment, State, Store
 from cereus.spark.live.warm import WARM, digest
 
-CHUNK = 1 << 20
-"""Bytes of one value of the state: larger snapshots are split."""
 MOST_SEGMENTS = 64
 """More than so many segments are merged, the smallest neighbours first."""
 MILLISECOND = 1000
-
-
-class Segment(NamedTuple):
-    """Events that wait: a number to find them by, their first and last time, and how many."""
-
-    number: int
-    first: int
-    last: int
-    rows: int
-
-
-@dataclass(frozen=True)
-class Head:
-    """What is known of a bucket without reading it.
-
-    passed    the watermark of the last step, in microseconds; None before there was one
-    latest    the time of the last event that the engine has read, if that was since it last
-              looked what to forget
-    snapshot  what the engine's state is known by; None when there is none
-    chunks    how many values it takes
-    timer     when Spark is to wake the bucket
-    """
-
-    fingerprint: str
-    text: str
-    passed: int | None = None
-    latest: int | None = None
-    snapshot: str | None = None
-    chunks: int = 0
-    segments: tuple[Segment, ...] = ()
-    timer: int | None = None
-
-    def to_json(self) -> str:
-        return json.dumps(asdict(self))
-
-    @classmethod
-    def from_json(cls, text: str) -> Head:
-        said = json.loads(text)
-        return cls(**{**said, "segments": tuple(Segment(*each) for each in said["segments"])})
-
-
-class Store(Protocol):
-    """The state of one bucket, wherever it is kept."""
-
-    def head(self) -> str | None: ...
-    def set_head(self, text: str) -> None: ...
-    def chunk(self, number: int) -> bytes: ...
-    def set_chunk(self, number: int, data: bytes | None) -> None: ...
-    def segment(self, number: int) -> bytes: ...
-    def set_segment(self, number: int, data: bytes | None) -> None: ...
-    def wake(self, at: int, instead_of: int | None) -> None: ...
+ENGINE = "engine"
+"""The piece of the state that holds the engine's snapshot."""
 
 
 class Output(NamedTuple):
@@ -95,51 +44,46 @@ class Output(NamedTuple):
     shed: int = 0
 
 
-@dataclass
 class Bucket:
     """One bucket in one step: a micro-batch of Spark's."""
 
-    number: int
-    recipe: Recipe
-    store: Store
-    head: Head = field(init=False)
+    def __init__(self, number: int, recipe: Recipe, store: Store) -> None:
+        self.number, self.recipe, self.store = number, recipe, store
+        self.state = State(store)
+        self.head = self._head()
+
+    def _head(self) -> Head:
+        before, recipe = self.state.head, self.recipe
+        if before is None:
+            return Head(recipe.fingerprint, recipe.text)
+        if before.fingerprint == recipe.fingerprint:
+            return before
+        if not recipe.restart:
+            raise _changed(before, recipe)
+        self.state.clear()
+        return Head(recipe.fingerprint, recipe.text, passed=before.passed, timer=before.timer)
 
     def step(
         self, arrived: Iterable[bytes], watermark: int, *, woken: bool = False
     ) -> Iterator[Output]:
         """Take in what has arrived; what the watermark (in milliseconds) completes."""
-        before = self._load()
         passed = watermark * MILLISECOND if watermark > 0 else None
-        events = self._events([from_bytes(data) for data in arrived])
-        late, events = self._split_late(events)
+        late, events = self._split_late(self._events([from_bytes(data) for data in arrived]))
         if self.recipe.late and late.num_rows:
             yield Output(to_bytes(*self._as_late(late)))
         due = self._wait_or_go(events, passed)
         if passed is not None and passed != self.head.passed:
             yield from self._release(due, passed)
-            self.head = replace(self.head, passed=passed)
+            self._know(passed=passed)
         yield Output(events=events.num_rows + late.num_rows, late=late.num_rows)
         if woken or self.head.timer != watermark + 1:
             self.store.wake(watermark + 1, None if woken else self.head.timer)
-            self.head = replace(self.head, timer=watermark + 1)
-        if self.head != before:
-            self.store.set_head(self.head.to_json())
+            self._know(timer=watermark + 1)
+        self.state.head = self.head
+        self.state.save()
 
-    def _load(self) -> Head | None:
-        said = self.store.head()
-        fresh = Head(self.recipe.fingerprint, self.recipe.text)
-        if said is None:
-            self.head = fresh
-            return None
-        self.head = before = Head.from_json(said)
-        if before.fingerprint != self.recipe.fingerprint:
-            if not self.recipe.restart:
-                raise _changed(before, self.recipe)
-            self._clear_engine()
-            for segment in before.segments:
-                self.store.set_segment(segment.number, None)
-            self.head = replace(fresh, passed=before.passed, timer=before.timer)
-        return before
+    def _know(self, **changes: Any) -> None:
+        self.head = replace(self.head, **changes)
 
     # ------------------------------------------------------------ arriving
 
@@ -171,7 +115,7 @@ class Bucket:
 
     def _written(self, number: int, events: pa.Table) -> Segment:
         times = events.column(AT).to_numpy()
-        self.store.set_segment(number, to_bytes(*events.combine_chunks().to_batches()))
+        self.state.set(_waiting(number), to_bytes(*events.combine_chunks().to_batches()))
         return Segment(number, int(times.min()), int(times.max()), len(times))
 
     def _put_segments(self, segments: list[Segment]) -> None:
@@ -181,13 +125,13 @@ class Bucket:
             place = int(np.argmin(sizes))
             one, other = segments[place : place + 2]
             both = pa.concat_tables([self._unread(one), self._unread(other)])
-            self.store.set_segment(other.number, None)
+            self.state.remove(_waiting(other.number))
             segments[place : place + 2] = [self._written(one.number, both)]
-        self.head = replace(self.head, segments=tuple(segments))
+        self._know(segments=tuple(segments))
 
     def _unread(self, segment: Segment) -> pa.Table:
         """The events of a segment that the engine has not read."""
-        events = from_bytes(self.store.segment(segment.number))
+        events = from_bytes(self.state.get(_waiting(segment.number)))
         return events if self.head.passed is None else _cut(events, self.head.passed)[1]
 
     # ------------------------------------------------------------ going
@@ -199,9 +143,8 @@ class Bucket:
             if segment.first <= passed:
                 parts.append(_cut(self._unread(segment), passed)[0])
                 if segment.last <= passed:
-                    self.store.set_segment(segment.number, None)
-        kept = tuple(each for each in self.head.segments if each.last > passed)
-        self.head = replace(self.head, segments=kept)
+                    self.state.remove(_waiting(segment.number))
+        self._know(segments=tuple(each for each in self.head.segments if each.last > passed))
         events = in_order(
             pa.concat_tables(parts), self.recipe.order, AT if self.recipe.exact else None
         )
@@ -218,7 +161,7 @@ class Bucket:
         executor = self._executor()
         said = len(executor.shed)
         latest = int(events.column(AT).to_numpy().max()) if events.num_rows else None
-        self.head = replace(self.head, latest=latest)
+        self._know(latest=latest)
         for batch in events.drop_columns([AT]).combine_chunks().to_batches():
             yield from self._found(executor.push(batch), executor)
         yield from self._found(executor.advance(self.recipe.next_time(passed)), executor)
@@ -252,25 +195,20 @@ class Bucket:
             return warm
         executor = self.recipe.matching.executor(self.recipe.events)
         if known is not None:
-            executor.restore(b"".join(self.store.chunk(n) for n in range(self.head.chunks)))
+            executor.restore(self.state.get(ENGINE))
         return executor
 
     def _save(self, executor: Executor) -> None:
         snapshot = executor.save()
         known = digest(snapshot)
         if known != self.head.snapshot:
-            chunks = -(-len(snapshot) // CHUNK)
-            for number in range(chunks):
-                self.store.set_chunk(number, snapshot[number * CHUNK : (number + 1) * CHUNK])
-            for number in range(chunks, self.head.chunks):
-                self.store.set_chunk(number, None)
-            self.head = replace(self.head, snapshot=known, chunks=chunks)
+            self.state.set(ENGINE, snapshot)
+            self._know(snapshot=known)
         WARM.keep(self.recipe.fingerprint, self.number, known, executor, len(snapshot))
 
-    def _clear_engine(self) -> None:
-        for number in range(self.head.chunks):
-            self.store.set_chunk(number, None)
-        self.head = replace(self.head, snapshot=None, chunks=0, latest=None)
+
+def _waiting(segment: int) -> str:
+    return f"waiting/{segment}"
 
 
 def _cut(events: pa.Table, passed: int) -> tuple[pa.Table, pa.Table]:

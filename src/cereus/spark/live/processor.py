@@ -6,11 +6,16 @@ from collections.abc import Iterator
 from typing import Any
 
 from pyspark.sql import Row
+from pyspark.sql import types as st
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from cereus.spark.live.bucket import Bucket
 from cereus.spark.live.recipe import DATA, Recipe
 
+# types, not texts: each text would be one more question to the JVM
+VALUE = st.StructType().add("description", st.StringType()).add("small", st.BinaryType())
+CHUNK_NAME = st.StructType().add("name", st.StringType())
+CHUNK_DATA = st.StructType().add("data", st.BinaryType())
 OUTPUT_TYPE = f"{DATA} binary, events long, late long, matches long, shed long"
 
 
@@ -55,42 +60,28 @@ class SparkStore:
 
     def __init__(self, handle: StatefulProcessorHandle) -> None:
         self._handle = handle
-        self._head = handle.getValueState("head", "head string")
-        self._engine = handle.getMapState("engine", "chunk int", "data binary")
-        self._waiting = handle.getMapState("waiting", "segment long", "data binary")
+        self._value = handle.getValueState("bucket", VALUE)
+        self._chunks = handle.getMapState("chunks", CHUNK_NAME, CHUNK_DATA)
 
-    def head(self) -> str | None:
-        held = self._head.get()
-        return None if held is None else held[0]
+    def read(self) -> tuple[str, bytes] | None:
+        held = self._value.get()
+        return None if held is None else (held[0], bytes(held[1]))
 
-    def set_head(self, text: str) -> None:
-        self._head.update((text,))
+    def write(self, description: str, small: bytes) -> None:
+        self._value.update((description, small))
 
-    def chunk(self, number: int) -> bytes:
-        return _bytes(self._engine, number)
+    def chunk(self, name: str) -> bytes:
+        held = self._chunks.getValue((name,))
+        assert held is not None
+        return bytes(held[0])
 
-    def set_chunk(self, number: int, data: bytes | None) -> None:
-        _set(self._engine, number, data)
-
-    def segment(self, number: int) -> bytes:
-        return _bytes(self._waiting, number)
-
-    def set_segment(self, number: int, data: bytes | None) -> None:
-        _set(self._waiting, number, data)
+    def set_chunk(self, name: str, data: bytes | None) -> None:
+        if data is None:
+            self._chunks.removeKey((name,))
+        else:
+            self._chunks.updateValue((name,), (data,))
 
     def wake(self, at: int, instead_of: int | None) -> None:
         if instead_of is not None:
             self._handle.deleteTimer(instead_of)
         self._handle.registerTimer(at)
-
-
-def _bytes(state: Any, number: int) -> bytes:
-    held = state.getValue((number,))
-    return bytes(held[0])
-
-
-def _set(state: Any, number: int, data: bytes | None) -> None:
-    if data is None:
-        state.removeKey((number,))
-    else:
-        state.updateValue((number,), (data,))
