@@ -64,7 +64,8 @@ class Update(NamedTuple):
     """The slot takes the value in the event's column: `set`, or the `min` or `max` of both.
 
     Totals leave NULL out: `sum int`, `min int`, `max int`, the same with `float`, `count` (of
-    values that are not NULL) and `tally` (of events).
+    values that are not NULL) and `tally` (of events). `start` takes the event's own measure (its
+    time or position, by which windows go), and no column.
     """
 
     slot: Slot
@@ -117,6 +118,11 @@ class Automaton(ABC):
     def slots(self, state: State) -> Slots:
         """The slots that are set in a state."""
         return NO_SLOTS
+
+    def closes(self, state: State) -> bool:
+        """Whether a run that is still here when its window has passed, or the input has ended, is
+        complete then. Runs that begin at different times must differ in a slot (`start`)."""
+        return False
 
 
 States = frozenset[State]

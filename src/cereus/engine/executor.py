@@ -105,6 +105,7 @@ class PatternExecutor(Executor):
         learned: Learned | None = None,
     ) -> None:
         self.plan = plan
+        self.waits_for_time = plan.closes
         kind = runner_for(plan)
         carried = () if shape is None else shape.payload(plan.query)
         self.runner = kind(
@@ -128,8 +129,10 @@ class PatternExecutor(Executor):
         return self.results.batches(self.runner.push(batch))
 
     def advance(self, time: int) -> Iterator[pa.RecordBatch]:
-        self.runner.front.promise(time)
-        return iter(())
+        return self.results.batches(self.runner.advance(time))
+
+    def finish(self) -> Iterator[pa.RecordBatch]:
+        return self.results.batches(self.runner.finish())
 
     def forget_idle(self) -> None:
         self.runner.forgets = True

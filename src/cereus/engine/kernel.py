@@ -62,6 +62,7 @@ LARGEST = cython.declare(cython.int, 3)
 COUNT = cython.declare(cython.int, 4)
 TALLY = cython.declare(cython.int, 5)
 FIRST_TOTAL = cython.declare(cython.int, 6)
+START = cython.declare(cython.int, 12)
 
 # the operations of terms, in the order of `automata.terms.OPERATIONS`
 COLUMN = cython.declare(cython.int, 0)
@@ -117,6 +118,8 @@ NAN = cython.declare(cython.double, float("nan"))
 
 FINISHED, CHUNK_FULL = 0, 1
 TOO_MANY_NODES, TOO_MANY_CONFIGURATIONS, TOO_MANY_MATCHES = 2, 3, 4
+CLOSED = frozenset({"closed"})
+"""`engine.table.CLOSED`"""
 STACK = 64
 """The deepest stack that a term may need (`plan.terms` refuses deeper ones)."""
 
@@ -130,6 +133,8 @@ class Kernel:
     head: cython.int[:, ::1]
     edges: cython.int[::1]
     accepting: cython.uchar[::1]
+    closing: cython.uchar[::1]
+    closed: cython.int
     gap_to: cython.int[::1]
     gap_copy: cython.int[::1]
     slot_counts: cython.int[::1]
@@ -207,6 +212,9 @@ class Kernel:
     # what the plan asks for
     windowed: cython.bint
     open_ended: cython.bint
+    closes: cython.bint
+    expiring: cython.bint
+    ends_at_marks: cython.bint
     consuming: cython.bint
     limit: cython.longlong
     max_nodes: cython.longlong
@@ -226,6 +234,7 @@ class Kernel:
     path_label: cython.int[::1]
     walk_bound: cython.longlong
     walk_end: cython.longlong
+    walk_at: cython.longlong
     reporting: cython.int
     report_next: cython.int
     reported: cython.longlong
@@ -256,6 +265,10 @@ class Kernel:
         self.table = table
         self.windowed = options.windowed
         self.open_ended = options.open_ended
+        self.closes = options.closes
+        self.closed = table.number(CLOSED) if options.closes else NONE
+        self.expiring = False
+        self.ends_at_marks = options.ends_at_marks
         self.consuming = options.consuming
         self.limit = -1 if options.limit is None else options.limit
         self.max_nodes = options.max_nodes
@@ -313,6 +326,7 @@ class Kernel:
         self.head = self.table.head
         self.edges = self.table.edges
         self.accepting = self.table.accepting
+        self.closing = self.table.closing
         self.gap_to = self.table.gap_to
         self.gap_copy = self.table.gap_copy
         self.slot_counts = self.table.slot_counts
@@ -421,16 +435,23 @@ class Kernel:
         now: cython.longlong = self.measures[e]
         i: cython.int
         self.bound = NO_BOUND
-        if self.windowed and not self.open_ended:
+        if (self.windowed and not self.open_ended) or self.expiring:
             self.bound = self.floors[e]
-        skipped: cython.longlong = self.positions[e] - self.position - 1
-        self.position = self.positions[e]
-        if skipped > 0:
-            self._skip(skipped)
-        if self.watching:
-            self.waiting[e] = self._unstarted()
-        self.n_pending = 0
         left: cython.bint = False
+        if not self.expiring:
+            skipped: cython.longlong = self.positions[e] - self.position - 1
+            self.position = self.positions[e]
+            if skipped > 0:
+                self._skip(skipped)
+            if self.watching:
+                self.waiting[e] = self._unstarted()
+        self.n_pending = 0
+        if self.closes:
+            left = self._close()
+            if self.expiring:
+                self._settle()
+                self._forget_empty()
+                return 0
         for i in range(self.n_active):
             # waiting costs a look at the table and nothing else
             if self.head[self.active[i], letter] != STAY:
@@ -440,6 +461,26 @@ class Kernel:
         if left:
             self._forget_empty()
         return 0
+
+    @cython.cfunc
+    def _close(self) -> cython.bint:
+        """Runs in a closing state whose window has passed are complete: they go to the closed
+        state, and arrive there with what this event brings. Whether there are any."""
+        i: cython.int
+        s: cython.int
+        while self.first[self.closed] >= 0:
+            self._drop(self.first[self.closed])  # these have been reported
+        for i in range(self.n_active):
+            s = self.active[i]
+            if self.closing[s]:
+                c: cython.int = self.first[s]
+                while c >= 0:
+                    after: cython.int = self.following[c]
+                    if self.root[c] and self.wide[self.root[c], 1] < self.bound:
+                        self._send(self.closed, self.root[c], NONE, c, -1, 0)
+                        self._drop(c)
+                    c = after
+        return self.n_pending > 0
 
     @cython.cfunc
     def _unstarted(self) -> cython.int:
@@ -586,6 +627,9 @@ class Kernel:
         for k in range(self.programs[at]):
             how: cython.int = self.programs[at + 1 + 3 * k]
             value: cython.longlong = 0
+            if how == START:
+                self.pending_values[row, k] = self.measures[e]
+                continue
             if how >= COUNT:
                 value = self._total(
                     how, self.programs[at + 2 + 3 * k], self.programs[at + 3 + 3 * k], c, e
@@ -846,7 +890,11 @@ class Kernel:
         for i in range(self.n_pending):
             to: cython.int = self.pending[i, 0]
             r: cython.int = self.pending[i, 1]
-            c: cython.int = self._find(to, i)
+            c: cython.int
+            if to == self.closed:
+                self.root[self._new(to, i)] = r  # out of its window, so nothing melds with it
+                continue
+            c = self._find(to, i)
             if c < 0:
                 c = self._new(to, i)
             # a node that nothing points to yet may have a heap hung below it
@@ -1084,6 +1132,8 @@ class Kernel:
     def renumber(self, table, numbers):
         """Go on with another table, in which state s has the number numbers[s]."""
         self.table = table
+        if self.closes:
+            self.closed = table.number(CLOSED)
         self.load_table()
         carry = np.asarray(self.carry)
         carry[:, 0] = numbers[carry[:, 0]]
@@ -1179,6 +1229,19 @@ class Kernel:
         self.group = 0
         self.loaded = False
         self.produced = False
+        self.expiring = False
+
+    def expire(self, events, keys):
+        """Get ready to read no event but the passing of time: one row per key, with its floor."""
+        self.feed(events, keys)
+        self.expiring = True
+
+    def waiting_keys(self):
+        """The keys with partial matches that wait for their window to pass."""
+        carry_from = np.asarray(self.carry_from)
+        keys = np.repeat(np.arange(len(carry_from) - 1), np.diff(carry_from))
+        waits = np.asarray(self.closing)[np.asarray(self.carry)[:, 0]] > 0
+        return np.unique(keys[waits]).astype(np.int32)
 
     def use_chunk(self, chunk):
         """Write matches here from now on."""
@@ -1280,7 +1343,10 @@ class Kernel:
             if self.report_next >= 0:
                 c: cython.int = self.report_next
                 self.report_next = self.following[c]
-                if self.root[c] and self.wide[self.root[c], 1] >= self.bound:
+                if self.root[c] and self.state_of[c] == self.closed:
+                    self.walk_bound = NO_BOUND
+                    self._push(self.root[c], 0)
+                elif self.root[c] and self.wide[self.root[c], 1] >= self.bound:
                     self.walk_bound = self.bound
                     self._push(self.root[c], 0)
             elif self.reporting < self.n_active:
@@ -1346,7 +1412,10 @@ class Kernel:
                 continue
             if depth == 0:
                 # the last event shown is not the last of the match if that is not selected
-                self.walk_end = wide[n, 0] if self.open_ended else self.base + self.event
+                self.walk_end = self.base + self.event
+                if self.open_ended or self.ends_at_marks:
+                    self.walk_end = wide[n, 0]
+                self.walk_at = self.walk_end if self.expiring else self.base + self.event
                 if own_bounds:
                     self._push_siblings(n)
                     stack = self.stack
@@ -1389,7 +1458,7 @@ class Kernel:
             # the same as _emit, without labels and with room
             self.out_first[self.n_matches] = wide[n, 0]
             self.out_last[self.n_matches] = self.walk_end
-            self.out_at[self.n_matches] = self.base + self.event
+            self.out_at[self.n_matches] = self.walk_at
             for d in range(depth, -1, -1):
                 out[at] = path[d]
                 at += 1
@@ -1428,7 +1497,7 @@ class Kernel:
             return False
         self.out_first[m] = self.wide[first, 0]
         self.out_last[m] = self.walk_end
-        self.out_at[m] = self.base + self.event
+        self.out_at[m] = self.walk_at
         d: cython.int
         if self.with_labels:
             for d in range(depth, -1, -1):
@@ -1473,14 +1542,19 @@ class Kernel:
                 here = self.floors[self.event]
             for c in range(self.made):
                 if self.state_of[c] >= 0:
-                    self.root[c] = self._reach(self.root[c], here, bounds, moved)
+                    # what waits for its window to pass is needed then
+                    waits: cython.bint = self.closing[self.state_of[c]]
+                    self.root[c] = self._reach(
+                        self.root[c], NO_BOUND if waits else here, bounds, moved
+                    )
                     self.empty[c] = self._reach_unseen(self.empty[c], here, bounds, moved)
         for k in range(self.carry_from.shape[0] - 1):
             here = NO_BOUND
             if pruned:
                 here = self.last_floor[k]
             for i in range(self.carry_from[k], self.carry_from[k + 1]):
-                self._reach_row(self.carry, i, here, bounds, moved)
+                waits = self.closing[self.carry[i, 0]]
+                self._reach_row(self.carry, i, NO_BOUND if waits else here, bounds, moved)
         for i in range(self.n_fresh):
             self._reach_row(self.fresh, i, NO_BOUND, bounds, moved)
         for n in range(self.used - 1, 0, -1):

@@ -315,11 +315,8 @@ def add_codes(column: pa.Array, words: codes.Words, index: npt.NDArray[np.uint16
     bytes_ = (
         np.frombuffer(data, np.uint8) if data is not None and data.size else np.zeros(8, np.uint8)
     )
-    nulls = (
-        np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))
-        if column.null_count
-        else NO_ROWS
-    )
+    null_rows = column.is_null().to_numpy(zero_copy_only=False) if column.null_count else NO_ROWS
+    nulls = np.flatnonzero(null_rows)
     before = index[nulls]
     codes.string_codes(ends, bytes_, words, index, radix)
     index[nulls] = before * np.uint16(radix) + null

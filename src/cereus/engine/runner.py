@@ -97,6 +97,8 @@ class Options:
     must_show: bool = False
     watching: bool = False
     totals: tuple[int, ...] = ()
+    closes: bool = False
+    ends_at_marks: bool = False
 
     @classmethod
     def of(cls, plan: Plan, limits: Limits) -> Options:
@@ -113,6 +115,8 @@ class Options:
             sweep_at=SWEEP_AT,
             must_show=plan.hides and plan.replayed is None,
             totals=tuple(KINDS[total.kind] for total in plan.totals),
+            closes=plan.closes,
+            ends_at_marks=plan.ends_at_marks,
         )
 
 
@@ -331,12 +335,42 @@ class Runner:
             self._know_letters(events)
         history = self.history
         events.known_from, events.known_floors = history.first, history.floors
-        events.shown = history.rows
-        if self.uses_ordinals:
-            events.shown = np.arange(history.first, history.next_ordinal)
+        events.shown = self._shown()
         self.history_of_batch = events.base - history.first
         self.kernel.feed(events, self.keys)
         yield from self._turns(self.kernel)
+
+    def advance(self, time: int) -> Iterator[Found]:
+        """No event before `time` will come; the matches that were waiting for that."""
+        self.front.promise(time)
+        if self.plan.closes and self.front.clock.path == (self.plan.stream.time,):
+            promised = self.front.substreams.progress.promised
+            yield from self._expire(self.front.clock.floor_at(promised))
+
+    def finish(self) -> Iterator[Found]:
+        """No event will come any more."""
+        if self.plan.closes:
+            yield from self._expire(np.iinfo(np.int64).max)
+
+    def _expire(self, floor: int) -> Iterator[Found]:
+        """Whatever begins before the floor has left its window, in every key."""
+        keys = self.kernel.waiting_keys()
+        n = len(keys)
+        none = np.zeros(n, np.int64)
+        events = Events(
+            none, none, np.zeros(n, np.int32), none, none, np.full(n, floor), none, keys, keys,
+            np.arange(1, n + 1), base=self.history.next_ordinal,
+        )  # fmt: skip
+        events.shown, events.known_from = self._shown(), self.history.first
+        events.known_floors = self.history.floors
+        self.kernel.expire(events, self.keys)
+        yield from self._turns(self.kernel)
+
+    def _shown(self) -> Ints:
+        """What results call the events that are remembered."""
+        if self.uses_ordinals:
+            return np.arange(self.history.first, self.history.next_ordinal)
+        return self.history.rows
 
     def _know_letters(self, events: Events) -> None:
         """Tell the table what the classes of these events look like."""
@@ -407,11 +441,11 @@ class Runner:
     def restore(self, saved: dict[str, Any]) -> None:
         """Take up saved state; what it numbers is numbered as it was then."""
         self._use(Learned.nothing(self.plan, self.limits))
+        self.table.preload(saved["subsets"])
         self.kernel = self._new_kernel()
         self.front.restore(saved["front"])
         self.history.restore(saved["history"])
         self.labels.shown[:] = saved["labels"]
-        self.table.preload(saved["subsets"])
         self.table.ambiguous = saved["ambiguous"]
         self.kernel.load_table()
         self.kernel.restore(saved["kernel"])

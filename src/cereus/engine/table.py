@@ -38,10 +38,13 @@ MAX_STATES = 100_000
 
 OPS = {"<": 0, "<=": 1, ">": 2, ">=": 3, "=": 4, "!=": 5, "differs": 6, "holds": 7, "fails": 8}
 TOTALS = ("count", "tally", "sum int", "sum float", "min int", "max int", "min float", "max float")
-HOW = {name: number for number, name in enumerate(("keep", "set", "min", "max", *TOTALS))}
+UPDATES = ("keep", "set", "min", "max", *TOTALS, "start")
+HOW = {name: number for number, name in enumerate(UPDATES)}
 OPERATION = {name: number for number, name in enumerate(OPERATIONS)}
 """The kernel's numbers for checks, updates and the operations of terms."""
 NULL = -(2**63)
+CLOSED: States = frozenset({"closed"})
+"""The state of runs that were complete when their window had passed (`Automaton.closes`)."""
 
 
 class JointMove(NamedTuple):
@@ -80,6 +83,7 @@ class TransitionTable:
         self.head: npt.NDArray[np.int32] = np.full((4, 8), UNKNOWN, np.int32)
         self.edges: npt.NDArray[np.int32] = np.zeros(64, np.int32)
         self.accepting: npt.NDArray[np.uint8] = np.zeros(4, np.uint8)
+        self.closing: npt.NDArray[np.uint8] = np.zeros(4, np.uint8)
         self.gap_to: npt.NDArray[np.int32] = np.full(4, UNKNOWN, np.int32)
         self.gap_copy: npt.NDArray[np.int32] = np.full(4, -1, np.int32)
         self.slot_counts: npt.NDArray[np.int32] = np.zeros(4, np.int32)
@@ -138,6 +142,8 @@ class TransitionTable:
 
     def _moves(self, subset: States, letter: int) -> list[JointMove]:
         """Δ(R, P, L): moves that do the same are one move to a set of states."""
+        if subset == CLOSED:
+            return []
         together: dict[tuple[int, Any, Any, Slots], set[State]] = {}
         for state in subset:
             for label, target, checks, updates in self.automaton.moves(state, letter):
@@ -240,10 +246,15 @@ class TransitionTable:
             self._numbers[subset] = number
             self.subsets.append(subset)
             self._make_room(number)
+            if subset == CLOSED:
+                self.layouts.append(())
+                self.accepting[number] = 1
+                return number
             layout = self.automaton.slots(next(iter(subset))) if subset else NO_SLOTS
             self.layouts.append(tuple(sorted(layout)))
             self.slot_counts[number] = len(layout)
             self.accepting[number] = any(map(self.automaton.accepts, subset))
+            self.closing[number] = any(map(self.automaton.closes, subset))
         return number
 
     def _make_room(self, number: int) -> None:
@@ -254,6 +265,7 @@ class TransitionTable:
         taller[:old] = self.head
         self.head = taller
         self.accepting = np.concatenate([self.accepting, np.zeros(old, np.uint8)])
+        self.closing = np.concatenate([self.closing, np.zeros(old, np.uint8)])
         self.gap_to = np.concatenate([self.gap_to, np.full(old, UNKNOWN, np.int32)])
         self.gap_copy = np.concatenate([self.gap_copy, np.full(old, -1, np.int32)])
         self.slot_counts = np.concatenate([self.slot_counts, np.zeros(old, np.int32)])

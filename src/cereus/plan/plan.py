@@ -109,6 +109,16 @@ class Plan:
         return not ends_marked(self.query.formula)
 
     @property
+    def closes(self) -> bool:
+        """Whether matches may be complete because their window has passed, or the input ended."""
+        return False
+
+    @property
+    def ends_at_marks(self) -> bool:
+        """Whether a match ends at the last event that it has, wherever it is reported."""
+        return False
+
+    @property
     def hides(self) -> bool:
         """Whether marked events of which nothing is selected are still part of what is found."""
         return self.names is not None and (self.open_ended or self.registers)
