@@ -35,6 +35,20 @@ def test_the_automaton_in_dot() -> None:
     assert "s2 [shape=doublecircle];" in dot
 
 
+def test_the_detection_of_an_event_expression_in_dot() -> None:
+    text = "A(x > 1) ; ((B ; C) + A(x > 1))_5"
+    expression = cereus.compile(text, dialect="algebra", optimise=False)
+    dot = show.diagram(expression).dot
+    assert dot.startswith("digraph detection {")
+    assert dot.count("shape=box") == 3  # equal parts are one
+    assert 'label="A(x > 1)", shape=box' in dot
+    assert 'label=";\\nkeeps l"' in dot
+    assert 'label="+\\nkeeps l, r"' in dot
+    assert 'label="_5"' in dot
+    assert 'label=";\\nkeeps l, Q ≤ 3"' in dot
+    assert f"{expression.compiled.bounds.state_bytes} bytes for each key" in dot  # type: ignore[attr-defined]
+
+
 def test_a_large_automaton_is_cut() -> None:
     many = " ALL ".join(f"(A{i} ; B{i})" for i in range(5))
     dot = show.diagram(cereus.compile(f"SELECT * FROM S WHERE {many}")).dot

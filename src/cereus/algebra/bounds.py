@@ -27,6 +27,8 @@ from cereus.lang.algebra import (
 )
 
 CELL_BYTES = 8
+SNAPSHOT_BYTES, KEY_COLUMN_BYTES = 2048, 1024
+"""What frames a snapshot, and each column of keys in it, whatever the expression."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +44,16 @@ class Bounds:
     """Held per key while a tick may not be over: its rows, one for each primitive at most."""
     working_bytes: int
     """Needed once, however many keys there are."""
+    text_bytes: int
+    """The expression as text, which a snapshot begins with."""
     constituents: int
     """The most primitive instances in one instance."""
+
+    def snapshot_bytes(self, keys: int = 1, *, key_columns: int = 0) -> int:
+        """The largest snapshot, beside the values of the keys and the schema of the events."""
+        counters = 2 * CELL_BYTES  # how far its time has come, and its number of events
+        each = self.state_bytes + self.waiting_bytes + counters
+        return SNAPSHOT_BYTES + KEY_COLUMN_BYTES * key_columns + self.text_bytes + keys * each
 
     def __str__(self) -> str:
         return (
@@ -67,6 +77,7 @@ def bounds(expression: EventExpression, *, values: bool = False) -> Bounds:
         state_bytes=CELL_BYTES * layout.state_width,
         waiting_bytes=CELL_BYTES * found * (words + 3),
         working_bytes=CELL_BYTES * len(layout.initial),
+        text_bytes=len(str(expression).encode()),
         constituents=whole.constituents,
     )
 

@@ -248,3 +248,8 @@ class AlgebraQuery(EventwiseQuery):
         if self.stream.time is not None:
             yield f"and {self.bounds.waiting_bytes} bytes per key for a tick that may not be over"
         yield f"{self.bounds.working_bytes} bytes once; whatever the stream, never more"
+        columns = len(self.stream.keys)
+        once = self.bounds.snapshot_bytes(0, key_columns=columns)
+        each = self.bounds.snapshot_bytes(1, key_columns=columns) - once
+        beside = " beside the key itself" if columns else ""
+        yield f"a snapshot: {once} bytes and the schema, and {each} per key{beside}, at most"

@@ -111,15 +111,13 @@ class Arrivals:
 
     def save(self) -> dict[str, Any]:
         return {
-            "letters": list(self.known),
             "row": self.row,
-            "seen": self.seen if self._counts else None,
+            "seen": self.seen[: len(self.substreams)] if self._counts else None,
             "substreams": self.substreams.save(),
         }
 
     def restore(self, saved: dict[str, Any]) -> None:
-        self.known.update((letter, place) for place, letter in enumerate(saved["letters"]))
         self.row = saved["row"]
         if self._counts:
-            self.seen = saved["seen"]
+            self.seen = saved["seen"].copy()
         self.substreams.restore(saved["substreams"])

@@ -19,7 +19,7 @@ from cereus.engine.substreams import Ints
 from cereus.plan.stream import Stream
 from cereus.plan.tests import EventTest
 
-VERSION = 1
+VERSION = 2
 """Of the snapshots."""
 
 WORD = 64

@@ -18,7 +18,7 @@ from cereus.plan.tests import EventTest
 from cereus.reactive.machine import Machine
 from cereus.reactive.runner import Found, Runner
 
-VERSION = 1
+VERSION = 2
 """Of the snapshots."""
 
 OUTPUTS = pa.list_(pa.string())

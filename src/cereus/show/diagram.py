@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from cereus.automata.automaton import NOTHING, Label
+from cereus.dialects.algebra import AlgebraQuery
 from cereus.dialects.par import ParQuery
 from cereus.errors import CereusError
 from cereus.lang.print_ceql import predicate_text
@@ -17,9 +18,9 @@ from cereus.plan.outlook import Outlook
 from cereus.plan.plan import Plan
 from cereus.plan.skeleton import conditions_between
 from cereus.query import Query
+from cereus.show.structure import FONT, detection_dot, escaped
 
 MOST_STATES = 40
-FONT = "Helvetica"
 STYLE = (
     "rankdir=LR;",
     f'graph [fontname="{FONT}", fontsize=11, labelloc=b, labeljust=l];',
@@ -61,8 +62,10 @@ def diagram(query: Query) -> Diagram:
     """The I/O-deterministic automaton that runs a query, over the letters that can occur.
 
     Conditions between events stand below it: the states that they split depend on the values.
-    Of a PAR program it is the machine.
+    Of a PAR program it is the machine, of an event expression its parts with what they remember.
     """
+    if isinstance(query.compiled, AlgebraQuery):
+        return Diagram(detection_dot(query.compiled))
     if isinstance(query.compiled, ParQuery):
         return Diagram(query.compiled.machine.dot())
     return Diagram(automaton_dot(query.plan()))
@@ -77,7 +80,7 @@ def automaton_dot(plan: Plan) -> str:
 def _legend(outlook: Outlook) -> str:
     lines = [f"t{bit}: {test_text(test)}" for bit, test in enumerate(outlook.plan.tests)]
     lines += [f"and {predicate_text(each)}" for each in conditions_between(outlook.whole)]
-    return "".join(f"{_escaped(line)}\\l" for line in lines)
+    return "".join(f"{escaped(line)}\\l" for line in lines)
 
 
 def _states(outlook: Outlook) -> Iterator[str]:
@@ -94,14 +97,10 @@ def _states(outlook: Outlook) -> Iterator[str]:
         for letters, edge in moves(outlook, explored, state):
             label, target = edge.label, edge.target
             loop = label == NOTHING and target == state
-            said = letters if loop else f"{letters}\\n{_escaped(_action(label))}"
+            said = letters if loop else f"{letters}\\n{escaped(_action(label))}"
             style = ', style=dashed, color="gray50", fontcolor="gray50"' if not label else ""
             yield f'{name} -> {shown.get(target, "more")} [label="{said}"{style}];'
 
 
 def _action(label: Label) -> str:
     return f"/ {label_text(label).removeprefix('marks ')}" if label != NOTHING else "/ skip"
-
-
-def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"')
