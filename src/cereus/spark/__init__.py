@@ -9,16 +9,17 @@ from cereus.spark.java import ensure_java
 from cereus.spark.session import session
 
 if TYPE_CHECKING:
-    from cereus.spark.matching import match
+    from cereus.spark.matching import match, split_late
     from cereus.spark.pipeline import Pipeline
     from cereus.spark.sql import register
 
-__all__ = ["Pipeline", "ensure_java", "match", "register", "session"]
+__all__ = ["Pipeline", "ensure_java", "match", "register", "session", "split_late"]
 
 _LATER = {
     "Pipeline": "cereus.spark.pipeline",
     "match": "cereus.spark.matching",
     "register": "cereus.spark.sql",
+    "split_late": "cereus.spark.matching",
 }
 
 

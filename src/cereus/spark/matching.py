@@ -11,6 +11,7 @@ from cereus.errors import CereusError, DataError
 from cereus.query import Query
 from cereus.spark.batch import Batch, batch
 from cereus.spark.eventwise import Eventwise, eventwise
+from cereus.spark.live.recipe import LATE
 from cereus.spark.live.stream import BUCKETS, Live, with_watermark
 from cereus.spark.schemas import check_once
 from cereus.spark.slices import Split
@@ -64,7 +65,7 @@ def match(
     watermark    how late an event may be, "10 seconds"; not if the time column of `df` has a
                  watermark already
     late         True adds a column `late`: rows in which it is not null are late events, and
-                 all their other columns are null
+                 all their other columns are null (`split_late` parts them)
     on_change    what to do with the state of another query in the checkpoint: "refuse" it, or
                  drop it and "restart"
     buckets      into how many pieces of state the keys are hashed; it never changes
@@ -93,6 +94,14 @@ def match(
         split=split,
         push_down=push_down,
     ).run()
+
+
+def split_late(found: DataFrame) -> tuple[DataFrame, DataFrame]:
+    """The matches, and the late events, in what `match(…, late=True)` gives."""
+    if LATE not in found.columns:
+        raise CereusError("there are no late events here", hint="match(…, late=True)")
+    matches = found.filter(found[LATE].isNull()).drop(LATE)
+    return matches, found.filter(found[LATE].isNotNull()).select(f"{LATE}.*")
 
 
 def _arranged(

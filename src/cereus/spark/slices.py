@@ -31,6 +31,8 @@ WINDOWS = 8
 SAFETY = 1.001
 """Windows on floating-point numbers overlap by this much more, because sums are rounded."""
 
+LENGTHS = re.compile(r"([\d.]+)\s*([A-Za-z]+)")
+
 Split = str | float | timedelta | bool | None
 
 
@@ -112,10 +114,17 @@ def _length(split: Split, measure: Typed, plan: Plan) -> int | float:
     if isinstance(split, int | float):
         return int(split) if measure.sort is not Sort.FLOAT else float(split)
     if isinstance(split, str):
-        amounts = re.findall(r"([\d.]+)\s*([A-Za-z]+)", split)
-        window = clauses.window(amounts, (0, len(split))) if amounts else None
-        if not isinstance(window, cel.TimeWindow):
-            raise CereusError(f"split={split!r} is not a length of time", hint='say split="1 hour"')
-        return _in_units(window.microseconds, measure, plan)
+        return _in_units(length_of_time(split, "split"), measure, plan)
     assert isinstance(split, timedelta)
     return _in_units(split // timedelta(microseconds=1), measure, plan)
+
+
+def length_of_time(text: str, name: str) -> int:
+    """Microseconds in an option like "1 hour 30 minutes"."""
+    amounts = LENGTHS.findall(text)
+    window = clauses.window(amounts, (0, len(text))) if amounts else None
+    if not isinstance(window, cel.TimeWindow) or LENGTHS.sub("", text).strip():
+        raise CereusError(
+            f"{name}={text!r} is not a length of time", hint=f'say {name}="1 hour 30 minutes"'
+        )
+    return window.microseconds

@@ -24,6 +24,7 @@ from cereus.spark.live.processor import OUTPUT_TYPE, Matcher
 from cereus.spark.live.recipe import AT, BUCKET, LATE, Recipe
 from cereus.spark.relevance import quoted
 from cereus.spark.schemas import Path, arrow_schema, check_once
+from cereus.spark.slices import length_of_time
 from cereus.spark.typed import NUMBERS, TIMES, Sort, Typed, attribute, instant, micros
 from cereus.spark.worker import Matching
 
@@ -217,11 +218,12 @@ def with_watermark(df: DataFrame, query: Query, watermark: str | None) -> DataFr
             "a live stream needs a watermark: how late may an event be?",
             hint='match(…, watermark="10 seconds")',
         )
+    delay = f"{length_of_time(watermark, 'watermark')} microseconds"
     if not isinstance(df.schema[time].dataType, st.TimestampType):
         typed = attribute(ex.Attribute((time,)), df.schema, None)
         marks = df.withColumn(MARK, instant(_micros(typed, query.stream)).column)
-        return marks.withWatermark(MARK, watermark)
-    return df.withWatermark(f"`{time.replace('`', '``')}`", watermark)
+        return marks.withWatermark(MARK, delay)
+    return df.withWatermark(f"`{time.replace('`', '``')}`", delay)
 
 
 def _time_column(df: DataFrame, query: Query) -> str:
