@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from contextlib import suppress
 from random import Random
 
 import pytest
@@ -9,10 +11,12 @@ from typer.testing import CliRunner
 
 import cereus
 from cereus.cli.main import app
-from cereus.errors import RefusedError
-from cereus.lang import ceql, sremo_text
+from cereus.errors import QueryError, RefusedError
+from cereus.lang import cel, ceql, print_ceql, sremo_text
 from cereus.plan.as_ceql import as_ceql
 from cereus.plan.as_sremo import as_sremo
+from tests.cel import strategies as formulas
+from tests.cel.correlated import correlated
 
 from .random_queries import SCHEMA, Events, events, query, table
 from .stock_patterns import CEQL, SREMO, with_window
@@ -31,6 +35,19 @@ PAIRS = [
         "SELECT * WHERE (A AS a ; B AS b FILTER a.x = b.x)+ PARTITION BY k",
         "any(any({A:} -> a, {B: a.x = x})+)\nPARTITION BY [k]",
     ),
+    ("SELECT * WHERE A ; START(B)", "{A:} . {B:}"),
+    ("SELECT STRICT * WHERE A ; B+", "{A:} . {B:}+"),
+    ("SELECT NEXT * WHERE A : B", "{A:} . {B:}"),
+    ("SELECT LAST * WHERE A ; B", "{A:} . !(skip* . {A:} . skip*) . {B:}"),
+    ("SELECT * WHERE A ; (B UNLESS C) ; B", "any({A:} . !(skip* . {C:} . skip*) . {B:}, {B:})"),
+    (
+        "SELECT * WHERE A : (B UNLESS (B FILTER B[x > 1]))",
+        "{A:} . {B: NOT CASE WHEN x > 1 THEN TRUE ELSE FALSE END}",
+    ),
+    ("SELECT * WHERE A : NOT(B FILTER B[x > 1]) : C", "{A:} . (skip & !{B: x > 1}) . {C:}"),
+    ("SELECT * WHERE (A ; B) AND (A : B)", "any({A:}, {B:}) & {A:} . {B:}"),
+    ("SELECT * WHERE PROJECT[b](A ; B AS b)", "any(skip{A:}, {B:})"),
+    ("SELECT * WHERE A ; (B OR START(C))", "{A:} . (skip* . {B:} | {C:})"),
 ]
 
 
@@ -48,9 +65,76 @@ def test_ceql_as_sremo(text: str, expected: str) -> None:
         assert found(text, "ceql", stream) == found(expected, "sremo", stream)
 
 
+@pytest.mark.parametrize("after_an_event", [True, False])
+def test_random_ceql_as_sremo_and_back(after_an_event: bool) -> None:
+    """Any CEL formula; after an event, START and UNLESS can be said too."""
+    random, stream_of = Random(3), cereus.Stream(time="t", unit="s")
+    said: Counter[str] = Counter()
+    while said["queries"] < 70:
+        text = _random_ceql(random, after_an_event=after_an_event)
+        try:
+            there = sremo_text.to_text(as_sremo(ceql.parse(text)))
+        except RefusedError:
+            continue
+        texts = {there: "sremo", text: "ceql"}
+        with suppress(RefusedError):
+            texts[ceql.to_text(as_ceql(sremo_text.parse(there)))] = "ceql"
+        rows = formulas.table(formulas.events(random, random.randint(6, 10)))
+        queries = [cereus.compile(t, dialect=d, stream=stream_of) for t, d in texts.items()]
+        answers = [sorted(q.run(rows).table["positions"].to_pylist()) for q in queries]
+        assert answers == [answers[0]] * len(answers), (texts, rows.to_pylist())
+        said["queries"] += 1
+        said["matching"] += bool(answers[0])
+        said["back"] += len(texts) > 2
+        said.update({type(n).__name__ for n in ceql.parse(text).formula.walk()})
+    assert said["matching"] > 7 and said["back"] > 20
+    operators = {"Sequence", "ContiguousSequence", "Iteration", "Or", "Filter", "As", "Select"}
+    more = {"Unless", "Start"} if after_an_event else {"And", "Not", "Project"}
+    assert operators | more <= set(said), said
+
+
+def _random_ceql(random: Random, *, after_an_event: bool) -> str:
+    while True:
+        formula = formulas.formula(random, random.randint(1, 6))
+        if after_an_event:
+            rest = random.choice((cel.Start(formula), cel.Unless(formula, cel.Type("C")), formula))
+            first = cel.Type(random.choice("AB"))
+            formula = random.choice((cel.Sequence, cel.ContiguousSequence))(first, rest)
+        if random.random() < 0.4:
+            formula = correlated(random, formula)
+        window = formulas.window(random) if random.random() < 0.3 else None
+        text = ceql.to_text(cel.Query(formula, window=window))
+        with suppress(QueryError):
+            ceql.parse(text)
+            return text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("{A:}*", "A:+"),
+        ("{A:}? . {B:}", "A : B OR B"),
+        ("any({A:} . (skip* . {B:})*, {C:})", "A ; B+ ; C OR A ; C"),
+        ("{A:} . skip{B:} . {C:}", "PROJECT[m](A AS m : B : C AS m)"),
+        ("next({A:}, {B:})", "A : NOT(B):+ : B OR A : B"),
+        ("any(({A:} -> r . {B: x = r.x})+)", "(A AS r : B AS e1 FILTER e1.x = r.x)+"),
+        ("{A:} -> r . {B: x = r.x OR w < r.w}", "A AS r : B AS e1 FILTER e1.x = r.x OR e1.w < r.w"),
+        (
+            "any({A:}, {B:}) & {}+",
+            "PROJECT[m](PROJECT[m](A AS m ; B AS m) AND PROJECT[m](* AS m:+))",
+        ),
+        ("({A:} . {B:})[1..4]", "A : B"),
+    ],
+)
+def test_sremo_as_ceql(text: str, expected: str) -> None:
+    formula = print_ceql.formula_text(as_ceql(sremo_text.parse(text)).formula)
+    assert formula == expected
+    assert ceql.parse(f"SELECT * WHERE {formula}")
+
+
 def test_sremo_as_ceql_where_it_can_be_said() -> None:
     random, said = Random(5), 0
-    for _ in range(1_500):
+    for _ in range(900):
         asked = query(random, 2, simple=True)
         try:
             other = ceql.to_text(as_ceql(asked))
@@ -82,8 +166,16 @@ def test_stock_patterns_there_and_back(name: str) -> None:
     "text",
     [
         "SELECT a WHERE A AS a",
+        "SELECT COUNT(*) WHERE A",
         "SELECT NEXT * WHERE A ; B",
+        "SELECT MAX * WHERE A+",
         "SELECT * WHERE A UNLESS B",
+        "SELECT * WHERE START(A) ; B",
+        "SELECT * WHERE A ; (B UNLESS (C ; A))",
+        "SELECT * WHERE A ALL B",
+        "SELECT * WHERE A : NOT(B)",
+        "SELECT * WHERE A AS a AND A AS b",
+        "SELECT * WHERE A+ AS a FILTER count(a) > 2",
         "SELECT * WHERE A+ AS a ; B FILTER a.x < B.x",
         "SELECT * WHERE (A AS a OR B AS b) ; C FILTER a.x < C.x",
     ],
@@ -95,7 +187,16 @@ def test_what_sremo_cannot_say(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["{A:}*", "!{A:}", "({A:} -> r)+ . {B: x = r.x}", "{A: NOT x = r.x} -> r", "DETECT {A:}"],
+    [
+        "!{A:}",
+        "({A:} -> r)+ . {B: x = r.x}",
+        "{A: NOT x = r.x} -> r",
+        "DETECT {A:}",
+        "{A:} . ({B:} . {C:})[1..2]",
+        "next({A:} -> r, {B: x = r.x})",
+        "({A:} | skip* . {B:})+",
+        "({A:} | skip{B:})+",
+    ],
 )
 def test_what_ceql_cannot_say(text: str) -> None:
     with pytest.raises(RefusedError):

@@ -11,10 +11,11 @@ from cereus.lang import cel, ceql, sremo_text
 from cereus.lang.parsing import located
 from cereus.plan.as_ceql import as_ceql
 from cereus.plan.as_sremo import as_sremo
+from cereus.plan.stream import Stream
 
-INTO: dict[str, Callable[[cel.Query], str]] = {
-    "ceql": lambda query: ceql.to_text(as_ceql(query)),
-    "sremo": lambda query: sremo_text.to_text(as_sremo(query)),
+INTO: dict[str, Callable[[cel.Query, Stream], str]] = {
+    "ceql": lambda query, stream: ceql.to_text(as_ceql(query)),
+    "sremo": lambda query, stream: sremo_text.to_text(as_sremo(query, stream.type)),
 }
 
 
@@ -28,6 +29,6 @@ def translated(compiled: CompiledQuery, dialect: str) -> str:
     if not isinstance(compiled, PatternQuery):
         raise CereusError(f"a query in {compiled.dialect} cannot be written as {dialect}")
     try:
-        return INTO[dialect](compiled.query)
+        return INTO[dialect](compiled.query, compiled.stream)
     except QueryError as error:
         raise located(error, compiled.text) from None

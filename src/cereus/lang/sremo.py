@@ -6,7 +6,7 @@ with symbolic register transducers"), Definitions 15, 39, 44, 45.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from functools import reduce
 
@@ -88,6 +88,13 @@ class Terminal(Sremo):
     def reads(self) -> frozenset[str]:
         """The registers that φ reads."""
         return ex.variables(self.condition)
+
+    def typed(self, type_column: str) -> ex.Expression:
+        """φ, with the type among its conditions."""
+        if self.type is None:
+            return self.condition
+        typed = ex.Comparison("=", ex.Attribute((type_column,)), ex.Literal(self.type))
+        return conjunction((typed, self.condition))
 
     @property
     def is_top(self) -> bool:
@@ -193,6 +200,12 @@ SKIP_ANY = Star(SKIP)
 
 
 # ---------------------------------------------------------------- what the definitions make of it
+
+
+def conjunction(conditions: Iterable[ex.Expression]) -> ex.Expression:
+    """All of them at once; ⊤ says nothing."""
+    parts = tuple(dict.fromkeys(c for c in conditions if c != TRUE))
+    return ex.And(parts) if len(parts) > 1 else (*parts, TRUE)[0]
 
 
 def concatenation(*parts: Sremo) -> Sremo:

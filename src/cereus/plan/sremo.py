@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
@@ -122,17 +121,12 @@ def outermost_window(query: cel.Query) -> cel.Query:
 def _checked(query: cel.Query, schema: pa.Schema) -> sremo.Pattern:
     """The pattern with every condition checked, and its literals made to fit the columns."""
 
-    def visit(node: Any) -> Any:
-        if isinstance(node, sremo.Terminal):
-            check(node.condition, schema, query.text)
-            return replace(node, condition=coerce(node.condition, schema))
-        if isinstance(node, tuple):
-            return tuple(map(visit, node))
-        if not isinstance(node, sremo.Sremo):
+    def visit(node: sremo.Sremo) -> sremo.Sremo:
+        if not isinstance(node, sremo.Terminal):
             return node
-        parts = {each.name: visit(getattr(node, each.name)) for each in fields(node)}
-        return replace(node, **parts)
+        check(node.condition, schema, query.text)
+        return replace(node, condition=coerce(node.condition, schema))
 
     pattern = query.formula
     assert isinstance(pattern, sremo.Pattern)
-    return replace(pattern, expression=visit(pattern.expression))
+    return replace(pattern, expression=sremo.bottom_up(pattern.expression, visit))

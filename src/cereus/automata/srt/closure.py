@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from cereus.automata.srt.epsilon import NO_WRITES, eliminate_epsilon, trimmed
-from cereus.automata.srt.transducer import Transducer, Transition, both
+from cereus.automata.srt.transducer import Transducer, Transition
 from cereus.lang import expression as ex
-from cereus.lang.sremo import TRUE
+from cereus.lang.sremo import TRUE, conjunction
 
 
 def union(first: Transducer, second: Transducer) -> Transducer:
@@ -72,7 +72,7 @@ def joined(first: Transducer, second: Transducer) -> Transducer:
     moves = tuple(
         Transition(
             a.source * two.states + b.source,
-            both(a.condition or TRUE, b.condition or TRUE),
+            conjunction((a.condition or TRUE, b.condition or TRUE)),
             a.marks,
             a.writes | b.writes,
             a.target * two.states + b.target,

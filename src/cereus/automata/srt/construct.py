@@ -99,7 +99,7 @@ class _Thompson:
                 if stop is None:
                     return self.join(self.complement(node, body, inside))
                 # logical negation in place of the regular one (after Def. 45)
-                missed = fails(condition_of(stop, self.type_column))
+                missed = fails(stop.typed(self.type_column))
                 return self.part(sremo.Star(sremo.Terminal(missed, marks=False)), inside)
             case sremo.Concatenation(left, right):
                 start, middle = self.part(left, inside.before_marks(surely_marks(right)))
@@ -122,7 +122,7 @@ class _Thompson:
                 self.epsilon(start, final)
             case sremo.Terminal(register=register):
                 writes = NO_WRITES if register is None else frozenset({register})
-                condition = condition_of(node, self.type_column)
+                condition = node.typed(self.type_column)
                 move = Transition(start, condition, node.marks, writes, final)
                 self.transitions.append(move)
             case sremo.Disjunction(left, right):
@@ -210,11 +210,3 @@ class _Thompson:
     def between(self, start: int, begin: int, end: int, final: int) -> None:
         self.epsilon(start, begin)
         self.epsilon(end, final)
-
-
-def condition_of(node: sremo.Terminal, type_column: str) -> ex.Expression:
-    """φ of a terminal, its type among the conditions."""
-    if node.type is None:
-        return node.condition
-    typed = ex.Comparison("=", ex.Attribute((type_column,)), ex.Literal(node.type))
-    return typed if node.condition == sremo.TRUE else ex.And((typed, node.condition))

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from cereus.automata.srt.negation import exclude
-from cereus.lang.expression import And, Expression, variables
+from cereus.lang.expression import Expression, variables
 from cereus.lang.print_expression import condition_text
 from cereus.lang.sremo import TRUE, with_empty
 from cereus.reference.conditions import holds
@@ -136,12 +136,6 @@ class Transducer:
     def accepts(self, string: Sequence[Event]) -> bool:
         """S ∈ Lang(T), outputs left aside."""
         return any(c.state in self.final for c in self.runs(string))
-
-
-def both(one: Expression, two: Expression) -> Expression:
-    """One condition and the other."""
-    parts = tuple(c for c in (one, two) if c != TRUE)
-    return And(parts) if len(parts) == 2 else (*parts, TRUE)[0]
 
 
 def _satisfied(condition: Expression, now: Configuration, string: Sequence[Event]) -> bool:

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from cereus.automata.srt.epsilon import eliminate_epsilon, trimmed
-from cereus.automata.srt.transducer import Transducer, Transition, both
+from cereus.automata.srt.transducer import Transducer, Transition
 from cereus.lang import expression as ex
-from cereus.lang.sremo import TRUE
+from cereus.lang.sremo import TRUE, conjunction
 
 
 def within_events(transducer: Transducer, size: int) -> Transducer:
@@ -40,7 +40,7 @@ def within_values(
 
     def near(move: Transition, since: ex.Attribute) -> Transition:
         inside = ex.Comparison("<=", ex.Arithmetic("-", now, since), size)
-        return move._replace(condition=both(move.condition or TRUE, inside))
+        return move._replace(condition=conjunction((move.condition or TRUE, inside)))
 
     def moves() -> Iterator[Transition]:
         for move in plain.transitions:
