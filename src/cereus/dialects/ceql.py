@@ -11,7 +11,8 @@ import pyarrow as pa
 
 from cereus.dialects.compiled import CompiledQuery, Path
 from cereus.engine.executor import Executor, PatternExecutor
-from cereus.engine.runner import Learned, Limits
+from cereus.engine.learned import Learned
+from cereus.engine.runner import Limits
 from cereus.errors import RefusedError
 from cereus.lang import cel
 from cereus.lang import ceql as language
@@ -79,7 +80,7 @@ class PatternQuery(CompiledQuery):
     ) -> Executor:
         plan = self.plan(schema)
         if id(plan) not in self._learned:
-            self._learned[id(plan)] = Learned.nothing(plan, self.limits)
+            self._learned[id(plan)] = Learned.nothing(plan, self.limits.states)
         return PatternExecutor(
             plan,
             schema,

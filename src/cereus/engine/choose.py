@@ -13,9 +13,10 @@ from itertools import groupby
 
 import numpy as np
 
+from cereus.engine.found import Found
 from cereus.engine.front import Events
 from cereus.engine.kernel import Kernel
-from cereus.engine.runner import Found, Options, Runner
+from cereus.engine.runner import Options, Runner
 from cereus.lang.cel import Strategy
 
 Support = frozenset[int]

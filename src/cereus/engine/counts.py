@@ -10,10 +10,11 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cereus.engine.columns import read
+from cereus.engine.found import Found
 from cereus.engine.front import Events
 from cereus.engine.kernel import CountingKernel, Kernel
 from cereus.engine.results import Results, times_of
-from cereus.engine.runner import Found, Options, Runner
+from cereus.engine.runner import Options, Runner
 from cereus.errors import RefusedError
 from cereus.lang.expression import Aggregate
 from cereus.plan.plan import Total

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
+from cereus.engine.found import Found
 from cereus.engine.front import Ints
-from cereus.engine.runner import Found
 from cereus.engine.table import FIRST_SHOWN
 
 Span = tuple[int, int, int]

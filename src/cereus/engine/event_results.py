@@ -9,9 +9,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cereus.engine.counts import CountResults
+from cereus.engine.found import Found
 from cereus.engine.history import History
 from cereus.engine.results import Results, read_path, times_of, type_at
-from cereus.engine.runner import Found, Runner
+from cereus.engine.runner import Runner
 from cereus.engine.table import FIRST_SHOWN
 from cereus.lang import cel
 

@@ -20,9 +20,10 @@ from cereus.engine.general import (
     GeneralReplayRunner,
     GeneralRunner,
 )
+from cereus.engine.learned import Learned
 from cereus.engine.replay import ReplayRunner
 from cereus.engine.results import Results, needed_payload
-from cereus.engine.runner import Learned, Limits, Runner
+from cereus.engine.runner import Limits, Runner
 from cereus.plan.plan import Plan
 
 

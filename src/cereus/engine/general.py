@@ -18,10 +18,11 @@ from cereus.automata.correlate import Seen
 from cereus.engine.choose import ListingRunner
 from cereus.engine.columns import python_values, read
 from cereus.engine.counts import CountingRunner
+from cereus.engine.found import Found
 from cereus.engine.front import Events
 from cereus.engine.kernel import Kernel
 from cereus.engine.replay import ReplayRunner, Stretch
-from cereus.engine.runner import Found, Runner
+from cereus.engine.runner import Runner
 from cereus.engine.table import TransitionTable
 
 PIECE = 256

@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from cereus.engine.found import Chunk
 from cereus.engine.front import Events
-from cereus.engine.runner import Chunk, Options
+from cereus.engine.runner import Options
 from cereus.engine.table import TransitionTable
 
 FINISHED: int

@@ -18,9 +18,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cereus.automata.selection import Begun
+from cereus.engine.found import Found
 from cereus.engine.front import Codes, Events, Ints
 from cereus.engine.kernel import Kernel
-from cereus.engine.runner import Found, Options, Runner
+from cereus.engine.runner import Options, Runner
 from cereus.engine.table import TransitionTable
 from cereus.lang import cel
 from cereus.plan.lower import select

@@ -10,8 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cereus.engine.distinct import Distinct
+from cereus.engine.found import Found
 from cereus.engine.history import History
-from cereus.engine.runner import Found, Runner
+from cereus.engine.runner import Runner
 from cereus.engine.table import FIRST_SHOWN
 from cereus.lang import cel
 

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import sys
-import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from cereus.automata.automaton import Label
-from cereus.automata.selection import BEGINS_UNSEEN
 from cereus.engine import forgetting
+from cereus.engine.found import Chunks, Found, found_in
 from cereus.engine.front import NO_INTS, Codes, Events, Front, Ints
 from cereus.engine.history import History
 from cereus.engine.kernel import (
@@ -25,7 +21,8 @@ from cereus.engine.kernel import (
     TOO_MANY_NODES,
     Kernel,
 )
-from cereus.engine.table import FIRST_SHOWN, HIDDEN, UNMARKED, UNSEEN, TransitionTable
+from cereus.engine.learned import Learned
+from cereus.engine.table import HIDDEN
 from cereus.errors import LimitError
 from cereus.lang import cel
 from cereus.plan.plan import Plan
@@ -120,119 +117,6 @@ class Options:
         )
 
 
-class Chunk:
-    """Room for the matches of one turn of the kernel."""
-
-    def __init__(self, matches: int, cells: int, *, with_labels: bool, totals: int = 0) -> None:
-        self.events = np.empty(cells, np.int64)
-        self.labels = np.empty(cells if with_labels else 0, np.int32)
-        self.offsets = np.zeros(matches + 1, np.int32)
-        self.first = np.empty(matches, np.int64)
-        self.last = np.empty(matches, np.int64)
-        self.at = np.empty(matches, np.int64)
-        self.counts = np.empty(matches)
-        self.totals = np.empty((matches, totals))
-
-    @property
-    def in_use(self) -> bool:
-        """Whether someone still looks at the arrays (the chunk itself holds one reference)."""
-        return max(sys.getrefcount(self.events), sys.getrefcount(self.offsets)) > 2
-
-
-class Chunks:
-    """Chunks to be written to, again and again: fresh memory costs more than writing to it.
-
-    A chunk that a result still refers to is left alone, so results never change under a reader.
-    """
-
-    def __init__(self, matches: int, *, with_labels: bool, totals: int = 0) -> None:
-        self._matches, self._with_labels, self._totals = matches, with_labels, totals
-        self._cells = 8 * matches
-        self._pool: list[Chunk] = []
-
-    def free(self) -> Chunk:
-        for chunk in self._pool:
-            if not chunk.in_use:
-                return chunk
-        chunk = Chunk(
-            self._matches, self._cells, with_labels=self._with_labels, totals=self._totals
-        )
-        self._pool = [*self._pool[-2:], chunk]
-        return chunk
-
-    def grow(self) -> None:
-        """One match did not fit: make the chunks longer."""
-        self._cells *= 4
-        self._pool = []
-
-
-@dataclass(frozen=True)
-class Found:
-    """Matches as the kernel wrote them.
-
-    cells    the events of all matches, one after the other: row numbers, or ordinals
-    labels   the number of each cell's label, when variables are selected
-    offsets  where each match begins in the cells
-    first, last, at  per match the ordinals of its first and last event, and of the one that it
-                     is reported at
-    counts, totals  when counting: how many matches a row stands for, and totals over them
-    """
-
-    cells: Ints
-    labels: npt.NDArray[np.int32]
-    offsets: npt.NDArray[np.int32]
-    first: Ints
-    last: Ints
-    at: Ints
-    counts: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
-    totals: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 0)))
-
-    def __len__(self) -> int:
-        return len(self.at)
-
-
-class LabelCodes:
-    """Numbers for the labels of a plan, as the kernel knows them; `shown` are the visible ones."""
-
-    def __init__(self, plan: Plan) -> None:
-        self._plan = plan
-        self._numbers: dict[Label, int] = {}
-        self.shown: list[Label] = [frozenset()]  # HIDDEN
-
-    def __call__(self, label: Label) -> int:
-        if label not in self._numbers:
-            self._numbers[label] = self._number(self._plan.label(label))
-        return self._numbers[label]
-
-    def _number(self, shown: Label | None) -> int:
-        if shown is None:
-            return UNMARKED
-        return UNSEEN if shown == BEGINS_UNSEEN else self.number_shown(shown)
-
-    def number_shown(self, shown: Label) -> int:
-        if shown not in self.shown:
-            self.shown.append(shown)
-        return FIRST_SHOWN + self.shown.index(shown)
-
-
-@dataclass(frozen=True)
-class Learned:
-    """What runs of one plan find out about its automaton, for the next run to know already.
-
-    Runs may be in several threads: who adds to it holds the lock.
-    """
-
-    labels: LabelCodes
-    table: TransitionTable
-    letters: dict[int, int]
-    lock: threading.Lock = field(default_factory=threading.Lock)
-
-    @classmethod
-    def nothing(cls, plan: Plan, limits: Limits) -> Learned:
-        labels = LabelCodes(plan)
-        return cls(labels, TransitionTable(plan.automaton, labels, max_states=limits.states), {})
-
-
 class Runner:
     """Runs one plan over batches of one schema.
 
@@ -256,7 +140,7 @@ class Runner:
         self.plan, self.payload = plan, payload
         self.limits = limits or Limits()
         self.front = Front(plan, schema, row_numbers)
-        self._use(learned or Learned.nothing(plan, self.limits))
+        self._use(learned or Learned.nothing(plan, self.limits.states))
         self.kernel = self._new_kernel()
         self.history = History()
         self.tidy_at, self.forget_at = TIDY_AT, forgetting.FORGET_AT
@@ -386,7 +270,7 @@ class Runner:
                 state = kernel.run()
             kernel.let_go()
             if kernel.match_count:
-                yield _found(chunk, kernel, ordinals)
+                yield found_in(chunk, kernel, ordinals)
             if state == FINISHED:
                 return
             if state != CHUNK_FULL:
@@ -440,7 +324,7 @@ class Runner:
 
     def restore(self, saved: dict[str, Any]) -> None:
         """Take up saved state; what it numbers is numbered as it was then."""
-        self._use(Learned.nothing(self.plan, self.limits))
+        self._use(Learned.nothing(self.plan, self.limits.states))
         self.table.preload(saved["subsets"])
         self.kernel = self._new_kernel()
         self.front.restore(saved["front"])
@@ -502,15 +386,3 @@ class Runner:
 
     def _renumber_keys(self, numbers: Codes) -> None:
         """Key k has the number numbers[k] now, or -1."""
-
-
-def _found(chunk: Chunk, kernel: Kernel, ordinals: Ints | None) -> Found:
-    matches, cells = kernel.match_count, kernel.cell_count
-    first, last, at = chunk.first[:matches], chunk.last[:matches], chunk.at[:matches]
-    if ordinals is not None:
-        first, last, at = ordinals[first], ordinals[last], ordinals[at]
-    offsets = chunk.offsets[: matches + 1]
-    counts, totals = chunk.counts[:matches], chunk.totals[:matches]
-    return Found(
-        chunk.events[:cells], chunk.labels[:cells], offsets, first, last, at, counts, totals
-    )
