@@ -96,5 +96,5 @@ def changed(text: str, *changes: tuple[str, str]) -> str:
     return text
 
 
-def found(table: pa.Table) -> list[tuple[Any, ...]]:
-    return sorted((row["first"], row["second"], row["gain"]) for row in table.to_pylist())
+def found(rows: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
+    return sorted((row["first"], row["second"], row["gain"]) for row in rows)
