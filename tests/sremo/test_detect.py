@@ -83,3 +83,10 @@ def test_limit_and_count() -> None:
     assert detected("any({A:}, {C:}) LIMIT 0", rows) == []
     assert len(detected("any({A:}, {C:}) LIMIT 5", rows)) == 3
     assert cereus.compile("DETECT any({A:}, any({B:}*), {C:})", dialect="sremo").count(rows) == 3
+
+
+def test_explain_says_that_no_match_is_made() -> None:
+    asked = cereus.compile("DETECT any({A:} -> r, {C: x > r.x}) WITHIN 5 EVENTS", dialect="sremo")
+    said = asked.explain(SCHEMA)
+    assert "once, with the latest start; none of them is made" in said
+    assert "with registers: at most 1 value" in said

@@ -187,13 +187,15 @@ def _matches(plan: Plan, outlook: Outlook) -> Iterator[str]:
     if plan.keys:
         keys = ", ".join(".".join(path) for path in plan.keys)
         yield f"each value of {keys} on its own; results come grouped by key"
-    if query.count:
+    if plan.detects:
+        yield "each event that ends some, once, with the latest start; none of them is made"
+    elif query.count:
         yield "counted per event that completes them, not listed"
     elif plan.names is None:
         yield "each complex event once, however many ways it was found"
     else:
         yield f"each binding of {', '.join(plan.names)} once, with the latest start"
-    if plan.correlated:
+    if plan.correlated and not plan.detects:
         yield ambiguity(outlook)
     if plan.replayed is not None:
         yield (
@@ -219,7 +221,9 @@ def _memory(plan: Plan, outlook: Outlook) -> Iterator[str]:
         yield "none: nothing can match"
         return
     nodes = f"up to {outlook.nodes_per_event} nodes"
-    if plan.correlated:
+    if plan.detects:
+        nodes = "a node where a match begins or ends, none where it goes on, each"
+    elif plan.correlated:
         nodes = "a node per state and remembered values that it extends, each"
     elif not outlook.run.complete:
         nodes = "a node per state that it extends, each"

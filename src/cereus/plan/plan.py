@@ -124,6 +124,11 @@ class Plan:
         return self.names is not None and (self.open_ended or self.registers)
 
     @property
+    def detects(self) -> bool:
+        """Whether only the events are asked for that end a match."""
+        return False
+
+    @property
     def limit(self) -> int | None:
         """The most results that one event may have."""
         return self.query.limit
