@@ -60,15 +60,42 @@ def test_equal_keys_have_equal_codes_across_batches_and_snapshots(
         pa.array([1, 2, None, 1, 2], pa.time32("s")),
         pa.array([1, 2, None, 1, 2], pa.date32()),
         pa.array([1, 2, None, 1, 2], pa.duration("ns")),
+        pa.array([7, -1, None, 7, -1], pa.int8()),
         pa.DictionaryArray.from_arrays(pa.array([0, 1, None, 2, 3]), pa.array([*"abab"])),
     ],
-    ids=["float", "bool", "large", "dictionary", "time", "ns", "clock", "day", "length", "doubled"],
+    ids=[
+        "float",
+        "bool",
+        "large",
+        "dictionary",
+        "time",
+        "ns",
+        "clock",
+        "day",
+        "length",
+        "small",
+        "doubled",
+    ],
 )
 def test_every_type_of_key(column: pa.Array) -> None:
     index = KeyIndex([pa.field("k", column.type)])
     assert index.encode([column]).tolist() == [0, 1, 2, 0, 1]
     assert index.encode([column.slice(1)]).tolist() == [1, 2, 0, 1]
     assert len(index) == 3
+
+
+@pytest.mark.parametrize(
+    "kind", [pa.int8(), pa.uint8(), pa.int32(), pa.uint32(), pa.int64(), pa.uint64()]
+)
+@pytest.mark.parametrize("far", [False, True], ids=["near", "far"])
+def test_integers_are_numbered_as_they_come(kind: pa.DataType, far: bool) -> None:
+    last = 2 ** (kind.bit_width - (not str(kind).startswith("u"))) - 1
+    column = pa.array([3, 1, last if far else 2, 1, 3], kind)
+    index = KeyIndex([pa.field("k", kind)])
+    assert index.encode([column]).tolist() == [0, 1, 2, 1, 0]
+    assert index.encode([column.slice(2)]).tolist() == [2, 1, 0]
+    assert index.encode([column.slice(0, 0)]).tolist() == []
+    assert index.values()[0].equals(column.slice(0, 3))
 
 
 def test_a_stream_without_keys_is_one() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from itertools import pairwise
 
 import numpy as np
@@ -45,6 +46,30 @@ def test_every_key_runs_the_program_by_itself(
 ) -> None:
     runner = Runner(par.machine(program), chunk=chunk)
     assert rows(runner, keys, runner.start(len(keys))) == expected(program, keys)
+
+
+@given(programs(leaves=8), streams, st.integers(1, 5), st.randoms())
+def test_events_of_several_keys_may_come_in_any_order(
+    program: Program, keys: list[list[Symbol]], chunk: int, draw: random.Random
+) -> None:
+    """Interleaved, every key still runs the program by itself."""
+    runner = Runner(par.machine(program), chunk=chunk)
+    machine = runner.machine
+    order = [key for key, events in enumerate(keys) for _ in events]
+    draw.shuffle(order)
+    coming = [iter(events) for events in keys]
+    letters = [machine.letter(next(coming[key])) for key in order]
+    classes = np.array([machine.class_of[letter] for letter in letters], np.int32)
+    found: list[list[tuple[frozenset[str], Completion]]] = [[] for _ in keys]
+    rows_found = []
+    for part in runner.feed_interleaved(
+        classes, np.array(order, np.int32), runner.start(len(keys))
+    ):
+        for row, output, completion in zip(*part, strict=True):
+            rows_found.append(int(row))
+            found[order[row]].append((machine.output_sets[output], Completion(completion)))
+    assert rows_found == sorted(rows_found)
+    assert found == [[row[1:] for row in expected(program, [events])] for events in keys]
 
 
 @given(programs(leaves=8), inputs(length=20), st.lists(st.integers(0, 20), max_size=3))

@@ -36,6 +36,15 @@ class Arrived(NamedTuple):
     starts: Ints
 
 
+class InOrder(NamedTuple):
+    """The same in the order of time, with the key of each event in `keys`."""
+
+    places: Ints
+    letters: Codes
+    times: Ints
+    keys: Codes
+
+
 class Arrivals:
     """Reads batches of one schema; remembers keys, letters and how far time has come."""
 
@@ -61,6 +70,15 @@ class Arrivals:
         self._counts = count and stream.time is None
 
     def read(self, batch: pa.RecordBatch) -> Arrived:
+        places, letters, times, keys = self.read_in_order(batch)
+        if not self.stream.keys:
+            return Arrived(places, letters, times, np.zeros(1, np.int32), np.zeros(1, np.int64))
+        order, present, ends = codes.group_rows(keys, len(self.substreams))
+        times = times[order] if len(times) else times
+        starts = np.concatenate([np.zeros(1, np.int64), ends[:-1]]) if len(ends) else ends
+        return Arrived(places[order], letters[order], times, present, starts)
+
+    def read_in_order(self, batch: pa.RecordBatch) -> InOrder:
         first_row = self.row
         self.row += batch.num_rows
         places, letters = self.reader.classify(batch, self.known)
@@ -75,12 +93,7 @@ class Arrivals:
             self.substreams.check_order("time", name, times, keys, places, rows)
             if len(places) < len(times):
                 times = times[places]
-        if not self.stream.keys:
-            return Arrived(places, letters, times, np.zeros(1, np.int32), np.zeros(1, np.int64))
-        order, present, ends = codes.group_rows(keys, len(self.substreams))
-        times = times[order] if len(times) else times
-        starts = np.concatenate([np.zeros(1, np.int64), ends[:-1]]) if len(ends) else ends
-        return Arrived(places[order], letters[order], times, present, starts)
+        return InOrder(places, letters, times, keys)
 
     def rows(self, places: Ints, batch: pa.RecordBatch) -> Ints:
         """What rows of the batch just read are called."""

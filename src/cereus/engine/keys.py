@@ -89,7 +89,28 @@ def _dictionary(column: pa.Array) -> pa.DictionaryArray:
     # a dictionary may hold a value twice; then two codes would be one key
     if usable and len(pc.unique(column.dictionary)) == len(column.dictionary):
         return column
-    return _plain(column).dictionary_encode(null_encoding="encode")
+    plain = _plain(column)
+    near = _near_each_other(plain)
+    return plain.dictionary_encode(null_encoding="encode") if near is None else near
+
+
+def _near_each_other(column: pa.Array) -> pa.DictionaryArray | None:
+    """Integers that are not far apart, encoded without hashing: several times as fast."""
+    kind = column.type
+    if not pa.types.is_integer(kind) or pa.types.is_uint64(kind) or column.null_count:
+        return None
+    values = column.to_numpy(zero_copy_only=False).astype(np.int64, copy=False)
+    low, high = (int(values.min()), int(values.max())) if len(values) else (0, 0)
+    if high - low > 2 * len(values) or not len(values):
+        return None
+    places = values - low
+    first = np.full(high - low + 1, -1)  # where each value comes first: the last assignment wins
+    first[places[::-1]] = np.arange(len(values) - 1, -1, -1)
+    distinct = np.flatnonzero(first >= 0)
+    distinct = distinct[np.argsort(first[distinct])]
+    codes = np.zeros(high - low + 1, np.int32)
+    codes[distinct] = np.arange(len(distinct))
+    return pa.DictionaryArray.from_arrays(codes[places], pa.array(distinct + low).cast(kind))
 
 
 def _plain(column: pa.Array) -> pa.Array:

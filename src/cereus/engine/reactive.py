@@ -59,22 +59,18 @@ class ReactiveExecutor(Executor):
         self.schema = pa.schema([*self.arrivals.substreams.fields, *fields])
 
     def push(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-        arrived = self.arrivals.read(batch)
+        places, letters, _, keys = self.arrivals.read_in_order(batch)
         self.states = longer(self.states, len(self.arrivals.substreams), 0)
-        states = self.states[arrived.keys]
-        classes = self._class_of_letter()[arrived.letters]
-        parts = list(self.runner.feed(classes, arrived.starts, states))
-        self.states[arrived.keys] = states
-        if not parts:
-            return
-        found = _joined(parts)
-        places = arrived.places[found.rows]
-        keys = arrived.keys[np.searchsorted(arrived.starts, found.rows, side="right") - 1]
+        classes = self._class_of_letter()[letters]
+        parts = list(self._run(classes, keys))
+        if parts:
+            found = _joined(parts)
+            yield self._result(batch, places[found.rows], keys[found.rows], found)
+
+    def _run(self, classes: Codes, keys: Codes) -> Iterator[Found]:
         if self.stream.keys:
-            order = np.argsort(places)
-            places, keys = places[order], keys[order]
-            found = Found(found.rows[order], found.outputs[order], found.completions[order])
-        yield self._result(batch, places, keys, found)
+            return self.runner.feed_interleaved(classes, keys, self.states)
+        return self.runner.feed(classes, np.zeros(1, np.int64), self.states)
 
     def _class_of_letter(self) -> Codes:
         """The machine's class of every letter seen so far, by its number."""

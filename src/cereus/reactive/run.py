@@ -73,3 +73,44 @@ def run(
     cursor[0] = key
     cursor[1] = row
     return found
+
+
+def run_interleaved(
+    classes: cython.const[cython.int][::1],
+    keys: cython.const[cython.int][::1],
+    states: cython.int[::1],
+    next_state: cython.const[cython.int][:, ::1],
+    output: cython.const[cython.int][:, ::1],
+    completion: cython.const[cython.schar][:, ::1],
+    rows: cython.longlong[::1],
+    outputs: cython.int[::1],
+    completions: cython.schar[::1],
+    first: cython.Py_ssize_t,
+) -> tuple[int, int]:
+    """The same for events in the order of time, whatever their keys: `keys` has the key of each,
+    and `states` the states of all keys. Bringing the events of a key together costs more than
+    looking up its state, which mostly is in the cache.
+
+    Gives the row to go on from and how many results there are.
+    """
+    room: cython.Py_ssize_t = rows.shape[0]
+    end: cython.Py_ssize_t = classes.shape[0]
+    found: cython.Py_ssize_t = 0
+    row: cython.Py_ssize_t = first
+    state: cython.int
+    column: cython.int
+    shown: cython.int
+    status: cython.schar
+    with cython.nogil:
+        while row < end and found < room:
+            state = states[keys[row]]
+            column = classes[row]
+            shown = output[state, column]
+            status = completion[state, column]
+            rows[found] = row
+            outputs[found] = shown
+            completions[found] = status
+            found += (shown | status) != 0
+            states[keys[row]] = next_state[state, column]
+            row += 1
+    return row, found

@@ -74,6 +74,27 @@ class Runner:
             if found:
                 yield self.room.first(found)
 
+    def feed_interleaved(self, classes: Ints, keys: Ints, states: Ints) -> Iterator[Found]:
+        """The same for events in the order of time, each with the number of its key; `states` are
+        those of all keys."""
+        check_range("class", classes, self.machine.classes)
+        check_range("state", states, self.machine.states)
+        check_range("key", keys, len(states))
+        row = 0
+        while row < len(classes):
+            row, found = run.run_interleaved(
+                classes,
+                keys,
+                states,
+                self.next_state,
+                self.output,
+                self.completion,
+                *self.room,
+                row,
+            )
+            if found:
+                yield self.room.first(found)
+
 
 def check(classes: Ints, key_starts: Longs, states: Ints, machine: Machine) -> None:
     """The invariants of `reactive.run`."""
@@ -84,9 +105,10 @@ def check(classes: Ints, key_starts: Longs, states: Ints, machine: Machine) -> N
         raise ValueError("there are events, but no key that they belong to")
     if len(states) != len(key_starts):
         raise ValueError(f"{len(key_starts)} keys, but {len(states)} states")
-    for name, values, bound in (
-        ("class", classes, machine.classes),
-        ("state", states, machine.states),
-    ):
-        if len(values) and not (values.min() >= 0 and values.max() < bound):
-            raise ValueError(f"there is a {name} outside 0 … {bound - 1}")
+    check_range("class", classes, machine.classes)
+    check_range("state", states, machine.states)
+
+
+def check_range(name: str, values: Ints, bound: int) -> None:
+    if len(values) and not (values.min() >= 0 and values.max() < bound):
+        raise ValueError(f"there is a {name} outside 0 … {bound - 1}")
