@@ -33,7 +33,7 @@ PAIRS = [
     ),
     (
         "SELECT * WHERE (A AS a ; B AS b FILTER a.x = b.x)+ PARTITION BY k",
-        "any(any({A:} -> a, {B: a.x = x})+)\nPARTITION BY [k]",
+        "any(any({A:} -> a, {B: a.x = x})+)\nPARTITION BY k",
     ),
     ("SELECT * WHERE A ; START(B)", "{A:} . {B:}"),
     ("SELECT STRICT * WHERE A ; B+", "{A:} . {B:}+"),

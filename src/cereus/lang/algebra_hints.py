@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import NoReturn
 
-from cereus.errors import QuerySyntaxError
 from cereus.lang import syntax_errors
 from cereus.lang.syntax_errors import HintRule, Trouble, plain_terminal
 
@@ -15,14 +14,7 @@ OPERATORS = ("SEMICOLON", "PLUS", "MINUS", "_EITHER")
 def in_words(trouble: Trouble) -> NoReturn:
     """The syntax error in the words of the algebra: the general words for terminals are those
     of conditions and queries."""
-    found = "the text ends" if trouble.found is None else f"found {trouble.found!r}"
-    hints = (rule(trouble) for rule in (*RULES, *syntax_errors.HINTS))
-    raise QuerySyntaxError(
-        f"expected {expected(trouble.accepted)}, but {found}",
-        text=trouble.text,
-        span=trouble.span,
-        hint=next((hint for hint in hints if hint), None),
-    )
+    syntax_errors.refuse(trouble, expected(trouble.accepted), RULES)
 
 
 def expected(accepted: frozenset[str]) -> str:

@@ -22,6 +22,7 @@ from cereus.errors import QueryError, QuerySyntaxError, did_you_mean
 from cereus.lang import cel, clauses
 from cereus.lang import expression as ex
 from cereus.lang.ceql_hints import HINTS
+from cereus.lang.clause_texts import ClauseTexts
 from cereus.lang.conditions import Conditions, span_of, token_span
 from cereus.lang.filters import Boxed, predicate
 from cereus.lang.parsing import TOO_DEEP, located, read
@@ -63,7 +64,7 @@ def _transformer() -> Transformer[Token, Any]:
 
 
 @v_args(meta=True, inline=True)
-class _Ceql(Conditions):
+class _Ceql(ClauseTexts):
     """One method per rule of `ceql.lark`."""
 
     # ------------------------------------------------------------ query
@@ -184,33 +185,6 @@ class _Ceql(Conditions):
 
     def boxed(self, meta: Meta, variable: str, condition: ex.Expression) -> ex.Expression:
         return Boxed(variable, condition, span=span_of(meta))
-
-    # ------------------------------------------------------------ clauses
-
-    def partition_by(self, meta: Meta, *paths: tuple[str, ...]) -> clauses.Clause:
-        return clauses.Clause("partition_by", paths, span_of(meta))
-
-    def within(self, meta: Meta, window: cel.Window) -> clauses.Clause:
-        return clauses.Clause("window", window, span_of(meta))
-
-    def consume(self, meta: Meta, word: Token) -> clauses.Clause:
-        return clauses.consume(word, token_span(word), span_of(meta))
-
-    def limit(self, meta: Meta, amount: str) -> clauses.Clause:
-        return clauses.limit(amount, span_of(meta))
-
-    def unitless_window(self, meta: Meta, amount: str) -> cel.Window:
-        raise clauses.missing_unit(amount, span_of(meta))
-
-    def window(self, meta: Meta, *parts: str) -> cel.Window:
-        amounts = list(zip(parts[::2], map(str, parts[1::2]), strict=True))
-        return clauses.window(amounts, span_of(meta))
-
-    def attribute_window(self, meta: Meta, amount: str, path: tuple[str, ...]) -> cel.Window:
-        return clauses.attribute_window(amount, path, span_of(meta))
-
-    def signed(self, meta: Meta, *tokens: Token) -> str:
-        return "".join(tokens)
 
 
 def _unknown_operator(word: Token) -> QuerySyntaxError:

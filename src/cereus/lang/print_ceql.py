@@ -7,7 +7,8 @@ from enum import IntEnum
 from cereus.lang import cel
 from cereus.lang import expression as ex
 from cereus.lang.filters import REGEX_SIGNS
-from cereus.lang.literals import duration_text, quote_name
+from cereus.lang.literals import quote_name
+from cereus.lang.print_clauses import clause_lines
 from cereus.lang.print_expression import condition_text, path_text
 from cereus.lang.text_patterns import like_as_regex
 
@@ -40,15 +41,7 @@ def to_text(query: cel.Query) -> str:
     if query.streams:
         lines.append(f"FROM {', '.join(map(quote_name, query.streams))}")
     lines.append(f"WHERE {formula_text(query.formula)}")
-    if query.partition_by:
-        lines.append(f"PARTITION BY {', '.join(map(path_text, query.partition_by))}")
-    if query.window is not None:
-        lines.append(f"WITHIN {_window(query.window)}")
-    if query.consume is not cel.Consume.NONE:
-        lines.append(f"CONSUME BY {query.consume}")
-    if query.limit is not None:
-        lines.append(f"LIMIT {query.limit}")
-    return "\n".join(lines)
+    return "\n".join([*lines, *clause_lines(query)])
 
 
 def _head(query: cel.Query) -> str:
@@ -80,16 +73,6 @@ def variable_text(variable: str) -> str:
     if stream and event:
         return f"{quote_name(stream)}{sign}{quote_name(event)}"
     return quote_name(variable)
-
-
-def _window(window: cel.Window) -> str:
-    match window:
-        case cel.EventWindow(size):
-            return f"{size} EVENTS"
-        case cel.TimeWindow(microseconds):
-            return duration_text(microseconds)
-        case cel.AttributeWindow(size, attribute):
-            return f"{size!r} [{path_text(attribute)}]"
 
 
 # ---------------------------------------------------------------- formulas

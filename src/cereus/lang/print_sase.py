@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from cereus.lang import expression as ex
 from cereus.lang import sase
 from cereus.lang.literals import quote_name
+from cereus.lang.print_clauses import window_text
 from cereus.lang.print_expression import Level, Printed, Printer, path_text
-from cereus.lang.print_sremo import window_text
 
 _STREAM_NAME = re.compile(r"[^\W\d]\w*(?:-\w+)*")
 

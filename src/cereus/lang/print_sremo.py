@@ -6,8 +6,9 @@ from enum import IntEnum
 
 from cereus.lang import cel, sremo
 from cereus.lang import expression as ex
-from cereus.lang.literals import duration_text, quote_name
-from cereus.lang.print_expression import condition_text, path_text
+from cereus.lang.literals import quote_name
+from cereus.lang.print_clauses import clause_lines, window_text
+from cereus.lang.print_expression import condition_text
 
 
 class Level(IntEnum):
@@ -39,29 +40,11 @@ def to_text(query: cel.Query) -> str:
     pattern = query.formula
     assert isinstance(pattern, sremo.Pattern)
     lines = [("DETECT " if pattern.detect else "") + _at(Level.OR, pattern.expression)]
-    if query.partition_by:
-        lines.append(f"PARTITION BY [{', '.join(map(path_text, query.partition_by))}]")
-    if query.window is not None:
-        lines.append(f"WITHIN {window_text(query.window)}")
-    if query.consume is not cel.Consume.NONE:
-        lines.append(f"CONSUME BY {query.consume}")
-    if query.limit is not None:
-        lines.append(f"LIMIT {query.limit}")
-    return "\n".join(lines)
+    return "\n".join([*lines, *clause_lines(query)])
 
 
 def expression_text(expression: sremo.Sremo) -> str:
     return _at(Level.WITHIN, expression)
-
-
-def window_text(window: cel.Window) -> str:
-    match window:
-        case cel.EventWindow(size):
-            return f"{size} EVENTS"
-        case cel.TimeWindow(microseconds):
-            return duration_text(microseconds)
-        case cel.AttributeWindow(size, attribute):
-            return f"{size!r} [{path_text(attribute)}]"
 
 
 def _at(level: Level, expression: sremo.Sremo) -> str:

@@ -13,9 +13,10 @@ from lark.tree import Meta
 from lark.visitors import merge_transformers
 
 from cereus.errors import QueryError, QuerySyntaxError, Span, UnknownNameError, did_you_mean
-from cereus.lang import cel, clauses, literals, sase
+from cereus.lang import cel, literals, sase
 from cereus.lang import expression as ex
-from cereus.lang.conditions import Conditions, span_of, token_span
+from cereus.lang.clause_texts import WindowTexts
+from cereus.lang.conditions import span_of, token_span
 from cereus.lang.functions import FUNCTIONS
 from cereus.lang.parsing import TOO_DEEP, located, read
 from cereus.lang.print_sase import to_text
@@ -68,7 +69,7 @@ class _Before(ex.Expression):
 
 
 @v_args(meta=True, inline=True)
-class _Sase(Conditions):
+class _Sase(WindowTexts):
     """One method per rule of `sase.lark`; those of conditions are inherited."""
 
     def program(self, meta: Meta, *queries: sase.Union) -> sase.Program:
@@ -201,20 +202,7 @@ class _Sase(Conditions):
             return _aggregate(name, arguments, span)
         return ex.Call(name, arguments, span=span)
 
-    # ------------------------------------------------------------ windows and output
-
-    def unitless_window(self, meta: Meta, amount: str) -> cel.Window:
-        raise clauses.missing_unit(amount, span_of(meta))
-
-    def window(self, meta: Meta, *parts: str) -> cel.Window:
-        amounts = list(zip(parts[::2], map(str, parts[1::2]), strict=True))
-        return clauses.window(amounts, span_of(meta))
-
-    def attribute_window(self, meta: Meta, amount: str, path: tuple[str, ...]) -> cel.Window:
-        return clauses.attribute_window(amount, path, span_of(meta))
-
-    def signed(self, meta: Meta, *tokens: Token) -> str:
-        return "".join(tokens)
+    # ------------------------------------------------------------ output
 
     def output(self, meta: Meta, *parts: Any) -> tuple[str, Any]:
         values = tuple(_aggregated_only(p) for p in parts if isinstance(p, ex.Expression))

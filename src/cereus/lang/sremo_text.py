@@ -13,6 +13,7 @@ from lark.visitors import merge_transformers
 from cereus.errors import QueryError, QuerySyntaxError, RefusedError
 from cereus.lang import cel, clauses, literals, sremo
 from cereus.lang import expression as ex
+from cereus.lang.clause_texts import ClauseTexts
 from cereus.lang.conditions import Conditions, span_of, token_span
 from cereus.lang.parsing import TOO_DEEP, located, read
 from cereus.lang.print_sremo import expression_text, to_text
@@ -51,7 +52,7 @@ def _transformer() -> Transformer[Token, Any]:
 
 
 @v_args(meta=True, inline=True)
-class _Texts(Conditions):
+class _Texts(ClauseTexts):
     """One method per rule of `sremo.lark`; those of conditions are inherited."""
 
     def query(self, meta: Meta, *parts: Any) -> cel.Query:
@@ -125,33 +126,6 @@ class _Texts(Conditions):
 
     def store(self, meta: Meta, name: str) -> dict[str, Any]:
         return {"register": name}
-
-    # ------------------------------------------------------------ clauses
-
-    def partition_by(self, meta: Meta, *paths: tuple[str, ...]) -> clauses.Clause:
-        return clauses.Clause("partition_by", paths, span_of(meta))
-
-    def within(self, meta: Meta, window: cel.Window) -> clauses.Clause:
-        return clauses.Clause("window", window, span_of(meta))
-
-    def consume(self, meta: Meta, word: Token) -> clauses.Clause:
-        return clauses.consume(word, token_span(word), span_of(meta))
-
-    def limit(self, meta: Meta, amount: str) -> clauses.Clause:
-        return clauses.limit(amount, span_of(meta))
-
-    def unitless_window(self, meta: Meta, amount: str) -> cel.Window:
-        raise clauses.missing_unit(amount, span_of(meta))
-
-    def window(self, meta: Meta, *parts: str) -> cel.Window:
-        amounts = list(zip(parts[::2], map(str, parts[1::2]), strict=True))
-        return clauses.window(amounts, span_of(meta))
-
-    def attribute_window(self, meta: Meta, amount: str, path: tuple[str, ...]) -> cel.Window:
-        return clauses.attribute_window(amount, path, span_of(meta))
-
-    def signed(self, meta: Meta, *tokens: Token) -> str:
-        return "".join(tokens)
 
 
 def _terminal(meta: Meta, marks: bool, parts: tuple[dict[str, Any], ...]) -> sremo.Sremo:

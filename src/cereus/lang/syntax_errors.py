@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import NoReturn
 
 from lark import Token
 
@@ -111,13 +112,21 @@ def syntax_error(trouble: Trouble, hints: Iterable[HintRule]) -> QuerySyntaxErro
     broken = _broken_quote(trouble) or _broken_bracket(trouble)
     if broken is not None:
         return broken
+    return _expecting(expected(trouble.accepted), trouble, hints)
+
+
+def refuse(trouble: Trouble, words: str, hints: Iterable[HintRule]) -> NoReturn:
+    """The error in a language's own words for what it expected."""
+    raise _expecting(words, trouble, hints)
+
+
+def _expecting(words: str, trouble: Trouble, hints: Iterable[HintRule]) -> QuerySyntaxError:
     found = "the text ends" if trouble.found is None else f"found {trouble.found!r}"
-    hint = next((said for rule in (*hints, *HINTS) if (said := rule(trouble))), None)
     return QuerySyntaxError(
-        f"expected {expected(trouble.accepted)}, but {found}",
+        f"expected {words}, but {found}",
         text=trouble.text,
         span=trouble.span,
-        hint=hint,
+        hint=next((said for rule in (*hints, *HINTS) if (said := rule(trouble))), None),
     )
 
 
