@@ -247,6 +247,13 @@ class Query(cel.Node):
 
 
 @dataclass(frozen=True)
+class Pattern(cel.Formula):
+    """A query block as the formula of a plan: what is matched, not what is returned."""
+
+    query: Query
+
+
+@dataclass(frozen=True)
 class Union(cel.Node):
     """`query UNION query …`; a single query is a union of one block."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import Any
 
 import pyarrow as pa
@@ -24,12 +23,11 @@ from cereus.automata.sremo.memory import (
 )
 from cereus.automata.sremo.parts import Part
 from cereus.automata.sremo.transducer import Streaming
-from cereus.errors import RefusedError
 from cereus.lang import cel, sremo
 from cereus.lang import expression as ex
 from cereus.lang.print_expression import condition_text
 from cereus.plan.compare import CannotRegister, Column, Columns, comparable
-from cereus.plan.stream import UNITS, Stream
+from cereus.plan.stream import Stream, time_window
 from cereus.plan.tests import EventTest, TestSet, conjuncts
 
 Names = frozenset[str]
@@ -121,29 +119,9 @@ class Lowering(ABC):
             path, size = window.attribute, window.size
         else:
             assert isinstance(window, cel.TimeWindow)
-            path, size = self._time(window)
+            path, size = time_window(window, self.stream, self.schema)
         self.compared.add(path)
         return bounded.WithinValues(part, path, size)
-
-    def _time(self, window: cel.TimeWindow) -> tuple[tuple[str, ...], Any]:
-        if self.stream.time is None:
-            raise RefusedError(
-                "WITHIN a length of time needs a time column",
-                span=window.span,
-                hint='say which one it is: Stream(time="…"), or --time on the command line',
-            )
-        path = (self.stream.time,)
-        kind = None if self.schema is None else self.schema.field(self.stream.time).type
-        plain = kind is not None and (pa.types.is_integer(kind) or pa.types.is_floating(kind))
-        if not plain:
-            return path, timedelta(microseconds=window.microseconds)
-        if self.stream.unit is None:
-            raise RefusedError(
-                f"the time column {self.stream.time!r} holds plain numbers: which unit?",
-                span=window.span,
-                hint='say Stream(…, unit="ms"), or write WITHIN n [column]',
-            )
-        return path, window.microseconds / UNITS[self.stream.unit]
 
 
 # ---------------------------------------------------------------- registers as values

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
 
 import pyarrow as pa
 
-from cereus.errors import CereusError, DataError
+from cereus.errors import CereusError, DataError, RefusedError
+from cereus.lang import cel
 from cereus.lang.functions import Kind
 from cereus.lang.kinds import kind_of
 
@@ -71,3 +74,27 @@ def refuse_repeated(names: Sequence[str], message: str, hint: str) -> None:
     twice = [name for place, name in enumerate(names) if name in names[:place]]
     if twice:
         raise DataError(message.format(repr(twice[0])), hint=hint)
+
+
+def time_window(
+    window: cel.TimeWindow, stream: Stream, schema: pa.Schema | None
+) -> tuple[tuple[str, ...], Any]:
+    """The column that a window in time is measured by, and its size in the column's own values."""
+    if stream.time is None:
+        raise RefusedError(
+            "WITHIN a length of time needs a time column",
+            span=window.span,
+            hint='say which one it is: Stream(time="…"), or --time on the command line',
+        )
+    path = (stream.time,)
+    kind = None if schema is None else schema.field(stream.time).type
+    plain = kind is not None and (pa.types.is_integer(kind) or pa.types.is_floating(kind))
+    if not plain:
+        return path, timedelta(microseconds=window.microseconds)
+    if stream.unit is None:
+        raise RefusedError(
+            f"the time column {stream.time!r} holds plain numbers: which unit?",
+            span=window.span,
+            hint='say Stream(…, unit="ms"), or write WITHIN n [column]',
+        )
+    return path, window.microseconds / UNITS[stream.unit]

@@ -35,34 +35,47 @@ def value(expression: ex.Expression, buffer: Buffer, aggregates: Aggregates) -> 
             return [_record(event, paths) for event in buffer[variable]]
         case sase.Aggregate(k=int()):
             return _aggregate(expression, buffer, aggregates)
-    return evaluate(_known(expression, buffer, aggregates), {})
+    return worth(expression, lambda node: _read(node, buffer, aggregates))
 
 
-def _known(node: ex.Expression, buffer: Buffer, aggregates: Aggregates) -> ex.Expression:
-    """The expression with everything that the buffer decides replaced by its value."""
+Identifier = ex.Attribute | sase.Aggregate
+Read = Callable[[Identifier], Any]
+
+
+def worth(expression: ex.Expression, read: Read) -> Any:
+    """The value of a term or a condition, whose identifiers are worth what `read` says."""
+    return evaluate(_known(expression, read), {})
+
+
+def _known(node: ex.Expression, read: Read) -> ex.Expression:
+    """The expression with every identifier replaced by its value."""
     match node:
-        case sase.Item(path, str(variable), at):
-            return ex.Literal(read(_element(buffer[variable], at), path))
-        case sase.Aggregate():
-            return ex.Literal(_aggregate(node, buffer, aggregates))
-        case ex.Attribute(path, str(variable)):
-            return ex.Literal(read(buffer[variable][0], path))
+        case ex.Attribute() | sase.Aggregate():
+            return ex.Literal(read(node))
         case ex.Comparison(op, left, right):
             return ex.Or(
                 tuple(
                     ex.Comparison(op, one, other)
-                    for one in _side(left, buffer, aggregates)
-                    for other in _side(right, buffer, aggregates)
+                    for one in _side(left, read)
+                    for other in _side(right, read)
                 )
             )
-    return ex.rebuild(node, lambda child: _known(child, buffer, aggregates))
+    return ex.rebuild(node, lambda child: _known(child, read))
 
 
-def _side(node: ex.Expression, buffer: Buffer, aggregates: Aggregates) -> list[ex.Expression]:
+def _side(node: ex.Expression, read: Read) -> list[ex.Expression]:
     """What a comparison compares: one value, or each of the k highest (§5: of a sequence, one)."""
     if isinstance(node, sase.Aggregate) and node.k is not None:
-        return [ex.Literal(each) for each in _aggregate(node, buffer, aggregates)]
-    return [_known(node, buffer, aggregates)]
+        return [ex.Literal(each) for each in read(node)]
+    return [_known(node, read)]
+
+
+def _read(node: Identifier, buffer: Buffer, aggregates: Aggregates) -> Any:
+    """What an identifier is worth on a buffer."""
+    if isinstance(node, sase.Aggregate):
+        return _aggregate(node, buffer, aggregates)
+    at = node.at if isinstance(node, sase.Item) else sase.Index.FIRST
+    return read(_element(buffer[str(node.variable)], at), node.path)
 
 
 def _element(events: Sequence[Event], at: sase.Index) -> Event:

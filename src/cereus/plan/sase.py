@@ -1,0 +1,115 @@
+"""SASE+ → Plan, one for each query block: values in slots of the kernel where that can decide, else
+in states."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from cereus.automata.sase.nfa import Nfa
+from cereus.lang import cel, sase
+from cereus.lang.print_sase import to_text
+from cereus.plan.lower_sase import ByValue, Lowering
+from cereus.plan.plan import Plan
+from cereus.plan.stream import Stream
+
+Aggregates = Mapping[str, sase.UserAggregate]
+
+
+@dataclass(frozen=True)
+class SasePlan(Plan):
+    """The plan of a query block. `by_value`: states remember values, and `why_values`."""
+
+    by_value: bool = False
+    why_values: str | None = None
+    dialect: str = "sase"
+
+    @property
+    def block(self) -> sase.Query:
+        assert isinstance(self.query.formula, sase.Pattern)
+        return self.query.formula.query
+
+    @property
+    def registers(self) -> bool:
+        return bool(self.compared) and not self.by_value
+
+    @property
+    def remembers_values(self) -> bool:
+        return bool(self.compared) and self.by_value
+
+    @property
+    def open_ended(self) -> bool:
+        return False
+
+    @property
+    def closes(self) -> bool:
+        assert isinstance(self.automaton, Nfa)
+        return self.automaton.waits_for_time
+
+    @property
+    def ends_at_marks(self) -> bool:
+        return True
+
+    @property
+    def hides(self) -> bool:
+        return False
+
+    @property
+    def limited_late(self) -> bool:
+        return False
+
+    @property
+    def position_sensitive(self) -> bool:
+        return isinstance(self.query.window, cel.EventWindow)
+
+
+def build(
+    query: sase.Query,
+    stream: Stream,
+    schema: pa.Schema | None = None,
+    aggregates: Aggregates | None = None,
+) -> SasePlan:
+    """Make a plan for a block that has been checked (`sase_schema.checked`, with a schema)."""
+    keyed = is_keyed(query)
+    lowering, automaton, why = _lowered(query, stream, schema, keyed, aggregates or {})
+    source = () if query.source is None or stream.stream is None else (query.source,)
+    asked = cel.Query(
+        sase.Pattern(query),
+        select=tuple(cel.Output(each.variable) for each in query.components),
+        streams=source,
+        partition_by=query.equivalences if keyed else (),
+        window=query.window,
+        text=to_text(sase.Program((sase.Union((query,)),))),
+    )
+    return SasePlan(
+        asked,
+        stream,
+        lowering.tests.tests,
+        automaton,
+        compared=frozenset(lowering.compared),
+        by_value=isinstance(lowering, ByValue),
+        why_values=why,
+        slots=int(automaton.waits_for_time),
+    )
+
+
+def is_keyed(query: sase.Query) -> bool:
+    """Whether the attributes of equivalence tests split the stream: nothing then looks at events
+    of other keys, as counting events or strict contiguity would."""
+    strict = any(query.strategy(part.variable) is sase.Strategy.STRICT for part in query.parts)
+    by_places = isinstance(query.window, cel.EventWindow)
+    return bool(query.equivalences) and not strict and not by_places
+
+
+def _lowered(
+    query: sase.Query,
+    stream: Stream,
+    schema: pa.Schema | None,
+    keyed: bool,
+    aggregates: Aggregates,
+) -> tuple[Lowering, Nfa, str | None]:
+    by_value = ByValue(query, stream, schema, keyed, aggregates=aggregates)
+    automaton = by_value.automaton()
+    return by_value, automaton, None
