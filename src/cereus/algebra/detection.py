@@ -303,6 +303,7 @@ def detect(
     row_masks: cython.const[cython.ulonglong][:, ::1],
     rows: cython.const[cython.longlong][::1],
     key_ticks: cython.const[cython.longlong][::1],
+    stops: cython.const[cython.longlong][::1],
     key: cython.Py_ssize_t,
     first: cython.Py_ssize_t,
     last: cython.Py_ssize_t,
@@ -311,7 +312,8 @@ def detect(
 ) -> int:
     """Run the ticks `first` … `last`, beginning in key number `key`; give the number of outputs.
 
-    An output is (tick, start, end of its rows in `out_rows`). Each key has its row in `states`.
+    An output is (tick, start, end of its rows in `out_rows`). Each key has its row in `states`, and
+    its ticks from `stops` on are left out.
     """
     m: cython.longlong[::1] = memory
     width: cython.Py_ssize_t = states.shape[1]
@@ -323,7 +325,7 @@ def detect(
     while tick < last:
         for i in range(width):
             m[state_at + i] = states[key, i]
-        stop = min(last, key_ticks[key + 1])
+        stop = min(last, stops[key])
         while tick < stop:
             schedule = schedules[tick]
             m[1] = times[tick]
@@ -352,5 +354,6 @@ def detect(
             tick += 1
         for i in range(width):
             states[key, i] = m[state_at + i]
+        tick = min(last, key_ticks[key + 1])
         key += 1
     return found

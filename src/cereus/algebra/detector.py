@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from cereus.algebra.program import Program
 from cereus.algebra.run import Instances, detect
-from cereus.algebra.ticks import Repeated, Rows, as_masks, condensed, hold_back, no_rows
+from cereus.algebra.ticks import Repeated, Rows, Ticks, as_masks, condensed, no_rows
 from cereus.errors import DataError, SnapshotError
 
 Int64s = npt.NDArray[np.int64]
@@ -52,20 +52,25 @@ class Detector:
         new = Rows(time, as_masks(masks), np.ascontiguousarray(rows, np.int64), key)
         self._refuse_late(time)
         self._make_room(int(key.max()) + 1 if len(key) else 0)
-        complete, held = hold_back(self.waiting.followed_by(new))
-        return self._run(complete, held)
+        return self._run(self.waiting.followed_by(new))
 
     def advance(self, time: int) -> Instances:
         """Every event still to come has this time or a later one."""
         self.earliest = time if self.earliest is None else max(time, self.earliest)
-        return self._run(*hold_back(self.waiting, until=self.earliest))
+        return self._run(self.waiting, until=self.earliest)
 
     def finish(self) -> Instances:
         """No event is still to come."""
-        return self._run(self.waiting, no_rows(self.program.words))
+        found = detect(self.program, self._ticks(self.waiting), self.states)
+        self.waiting = no_rows(self.program.words)
+        return found
 
-    def _run(self, complete: Rows, held: Rows) -> Instances:
-        ticks = complete.ticks(self.keys, repeated=self.repeated)
+    def _ticks(self, rows: Rows) -> Ticks:
+        return rows.ticks(self.keys, repeated=self.repeated)
+
+    def _run(self, rows: Rows, *, until: int | None = None) -> Instances:
+        ticks, places = self._ticks(rows).hold_back(until=until)
+        held = rows.at(places)
         held = condensed(held, self.keys, repeated=self.repeated) if len(held) else held
         found = detect(self.program, ticks, self.states)
         self.waiting = held

@@ -80,6 +80,7 @@ def detect_chunks(
             _view(ticks.row_masks),
             _view(ticks.rows),
             _view(ticks.key_ticks),
+            _view(ticks.stops),
             int(np.searchsorted(ticks.key_ticks, first, side="right")) - 1,
             first,
             min(first + chunk, len(ticks)),

@@ -6,7 +6,7 @@ bit i of word i // 64 for primitive number i; rows without any are best left out
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -39,9 +39,25 @@ class Ticks:
     """The input's own number of each row."""
     key_ticks: Int64s
     """Key k has the ticks from key_ticks[k] to key_ticks[k + 1]."""
+    stops: Int64s
+    """Of these, the ticks from stops[k] on may not be over, and are not run."""
 
     def __len__(self) -> int:
         return len(self.times)
+
+    def hold_back(self, *, until: int | None = None) -> tuple[Ticks, Int64s]:
+        """The same with each key's last tick held back, unless time is known to have passed it
+        (`until` is the earliest time that can still come); and the rows of what is held back."""
+        keys = np.flatnonzero(np.diff(self.key_ticks))
+        last = self.key_ticks[keys + 1] - 1
+        if until is not None:
+            is_open = self.times[last] >= until
+            keys, last = keys[is_open], last[is_open]
+        stops = self.stops.copy()
+        stops[keys] -= 1
+        begins, sizes = self.tick_rows[last], self.tick_rows[last + 1] - self.tick_rows[last]
+        places = np.arange(sizes.sum()) + np.repeat(begins - (np.cumsum(sizes) - sizes), sizes)
+        return replace(self, stops=stops), places
 
 
 def group(
@@ -64,14 +80,14 @@ def group(
     bounds = np.asarray([0, len(time)] if key_rows is None else key_rows, np.int64)
     begins = _tick_begins(time, bounds)
     if begins.all():  # no two rows share a tick
-        return Ticks(time, mask, np.arange(len(time) + 1), mask, number, bounds)
+        return Ticks(time, mask, np.arange(len(time) + 1), mask, number, bounds, bounds[1:])
     first = np.flatnonzero(begins)
     tick_masks = np.bitwise_or.reduceat(mask, first, axis=0)
     if repeated == "refuse":
         _refuse_repeated(time[first], mask, tick_masks, first)
     tick_rows = np.append(first, len(time))
     key_ticks = np.searchsorted(first, bounds)
-    return Ticks(time[first], tick_masks, tick_rows, mask, number, key_ticks)
+    return Ticks(time[first], tick_masks, tick_rows, mask, number, key_ticks, key_ticks[1:])
 
 
 def as_masks(masks: npt.ArrayLike) -> Masks:
@@ -165,24 +181,6 @@ class Rows:
 def no_rows(words: int = 1) -> Rows:
     nothing = np.zeros(0, np.int64)
     return Rows(nothing, np.zeros((0, words), np.uint64), nothing, nothing)
-
-
-def hold_back(rows: Rows, *, until: int | None = None) -> tuple[Rows, Rows]:
-    """Split off what may still be incomplete: each key's last tick, unless time is known to have
-    passed it (`until` is the earliest time that can still come)."""
-    if len(rows) == 0:
-        return rows, rows
-    if rows.keys[0] == rows.keys[-1]:  # one key: what is open is the end
-        open_from = len(rows)
-        if until is None or rows.times[-1] >= until:
-            open_from = int(np.searchsorted(rows.times, rows.times[-1]))
-        return rows.at(slice(0, open_from)), rows.at(slice(open_from, None))
-    last_of_key = np.flatnonzero(np.append(rows.keys[1:] != rows.keys[:-1], True))
-    sizes = np.diff(last_of_key, prepend=-1)
-    is_open = rows.times == np.repeat(rows.times[last_of_key], sizes)
-    if until is not None:
-        is_open &= rows.times >= until
-    return rows.at(~is_open), rows.at(is_open)
 
 
 def condensed(rows: Rows, keys: int, *, repeated: Repeated) -> Rows:
