@@ -20,7 +20,8 @@ from cereus.spark.pipeline.describing import target
 
 SPARK_LOG = "spark.log"
 NOTHING = "–"
-UNITS = (("GB", 1 << 30), ("MB", 1 << 20), ("kB", 1 << 10))
+BYTES = (("GB", 1 << 30), ("MB", 1 << 20), ("kB", 1 << 10))
+DURATIONS = (("d", 86400), ("h", 3600), ("min", 60), ("s", 1))
 
 
 def run_pipeline(file: str, *, master: str | None, dry_run: bool, metrics: Path | None) -> None:
@@ -87,7 +88,7 @@ def live_table(found: Sequence[Metrics]) -> Table:
     for title in titles:
         table.add_column(title)
     for title in ("events/s", "events", "late", "matches", "state", "lag"):
-        table.add_column(title, justify="right")
+        table.add_column(title, justify="right", no_wrap=True)
     for each in found:
         cells = [each.name or "(copy)", *([each.sink or ""] if several else [])]
         table.add_row(
@@ -97,7 +98,7 @@ def live_table(found: Sequence[Metrics]) -> Table:
             _number(each.total_late),
             _number(each.total_matches),
             _size(each.state_bytes),
-            NOTHING if each.lag_seconds is None else f"{each.lag_seconds:,.1f} s",
+            _duration(each.lag_seconds),
         )
     return table
 
@@ -107,10 +108,17 @@ def _number(value: float | None) -> str:
 
 
 def _size(value: int | None) -> str:
-    if value is None:
-        return NOTHING
-    name, size = next((unit for unit in UNITS if value >= unit[1]), ("B", 1))
-    return f"{value / size:,.1f} {name}" if size > 1 else f"{value} B"
+    return NOTHING if value is None else _in_units(value, BYTES)
+
+
+def _duration(seconds: float | None) -> str:
+    return NOTHING if seconds is None else _in_units(seconds, DURATIONS)
+
+
+def _in_units(value: float, units: Sequence[tuple[str, int]]) -> str:
+    """In the largest unit that it reaches; the last one is what it is counted in."""
+    name, size = next((unit for unit in units if value >= unit[1]), units[-1])
+    return f"{value / size:,.1f} {name}"
 
 
 @contextmanager
