@@ -6,9 +6,12 @@ Pure Python to read, compiled by Cython to run.
 import cython
 import numpy as np
 
+from cereus.engine.memory import empty
+
 OFFSET = cython.fused_type(cython.int, cython.longlong)
 PRIME = cython.declare(cython.ulonglong, 0x9E3779B97F4A7C15)
 LOW_64 = (1 << 64) - 1
+SMALLEST = cython.declare(cython.longlong, -(1 << 63))
 
 
 @cython.cfunc
@@ -120,8 +123,8 @@ def numbered_rows(
     for k in range(masks.shape[0]):
         if masks[k]:
             classes[k] = known.get(int(masks[k]), -2)
-    rows = np.empty(n, np.int64)
-    found = np.empty(n, np.int32)
+    rows = empty(n, np.int64)
+    found = empty(n, np.int32)
     out_rows: cython.longlong[::1] = rows
     out_classes: cython.int[::1] = found
     i: cython.longlong
@@ -142,7 +145,7 @@ def numbered_rows(
 def dense_classes(masks: cython.const[cython.ulonglong][::1], known: dict) -> object:
     """The class of every mask; a mask not seen before gets the next class in `known`."""
     n: cython.longlong = masks.shape[0]
-    result = np.empty(n, np.int32)
+    result = empty(n, np.int32)
     out: cython.int[::1] = result
     size: cython.ulonglong = 64
     while size < 4 * cython.cast(cython.ulonglong, len(known)):
@@ -173,10 +176,30 @@ def dense_classes(masks: cython.const[cython.ulonglong][::1], known: dict) -> ob
 
 
 @cython.ccall
+def ordered_floats(
+    values: cython.const[cython.double][::1],
+    bits: cython.const[cython.longlong][::1],
+    out: cython.longlong[::1],
+) -> object:
+    """Floats as integers in the same order, and NaN as the smallest one; `bits` are the values
+    seen as integers (`engine.columns.ordered` without the temporary arrays)."""
+    i: cython.longlong
+    for i in range(values.shape[0]):
+        if values[i] != values[i]:
+            out[i] = SMALLEST
+        elif bits[i] < 0:
+            out[i] = SMALLEST - bits[i]
+            out[i] -= values[i] != 0  # -0.0 is 0.0
+        else:
+            out[i] = bits[i]
+    return None
+
+
+@cython.ccall
 def count_positions(keys: cython.const[cython.int][::1], seen: cython.longlong[::1]) -> object:
     """The position of every row within its key; `seen` counts the rows of each key so far."""
     n: cython.longlong = keys.shape[0]
-    result = np.empty(n, np.int64)
+    result = empty(n, np.int64)
     out: cython.longlong[::1] = result
     i: cython.longlong
     for i in range(n):
@@ -210,7 +233,7 @@ def group_rows(keys: cython.const[cython.int][::1], n_keys: cython.longlong) -> 
         counts[keys[i] + 1] += 1
     totals = np.cumsum(np.asarray(counts))
     starts: cython.longlong[::1] = totals[:-1].copy()
-    result = np.empty(n, np.int64)
+    result = empty(n, np.int64)
     order: cython.longlong[::1] = result
     for i in range(n):
         order[starts[keys[i]]] = i

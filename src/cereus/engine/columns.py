@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cereus.engine.memory import empty
 from cereus.errors import CereusError, DataError, did_you_mean
 from cereus.lang import cel
 from cereus.plan.stream import UNITS, Stream
@@ -199,7 +200,8 @@ def _no_further_back(measures: Ints, span: int) -> Ints:
     furthest = np.iinfo(np.int64).min + span
     if len(measures) and measures.min() < furthest:
         measures = np.maximum(measures, furthest)
-    return measures - span
+    floors: Ints = np.subtract(measures, span, out=empty(len(measures), np.int64))
+    return floors
 
 
 def float_floors(ends: Floats, span: float) -> Ints:

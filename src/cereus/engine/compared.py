@@ -6,8 +6,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cereus.engine.columns import ordered
+from cereus.engine import codes
 from cereus.engine.conditions import evaluate
+from cereus.engine.memory import empty, taken
+from cereus.lang.expression import Attribute, attributes
 from cereus.plan.compare import Column
 
 Ints = npt.NDArray[np.int64]
@@ -25,19 +27,36 @@ class ComparedColumns:
         """One row per column, one entry per event; NULL for null and NaN."""
         if not self.columns:
             return np.zeros((1, 0), np.int64)
-        rows = batch.take(pa.array(places))
-        return np.stack([self._integers(column, rows) for column in self.columns])
+        read = empty((len(self.columns), len(places)), np.int64)
+        for row, column in enumerate(self.columns):
+            values = self._values(column, batch, places)
+            if column.kind == "float":
+                plain = values.cast(pa.float64()).fill_null(np.nan).to_numpy(zero_copy_only=False)
+                codes.ordered_floats(plain, plain.view(np.int64), read[row])
+            else:
+                read[row] = self._integers(column, values)
+        return read
 
-    def _integers(self, column: Column, rows: pa.RecordBatch) -> Ints:
+    @staticmethod
+    def _values(column: Column, batch: pa.RecordBatch, places: Ints) -> pa.Array:
+        """The column's expression on the events at these places."""
+        match column.expression:
+            case Attribute((name,)):
+                values = batch.column(name)
+                if values.null_count == 0 and _is_plain(values.type):
+                    return pa.array(taken(values.to_numpy(), places), values.type)
+                return values.take(pa.array(places))
+        names = sorted({path[0] for path in attributes(column.expression)})
+        rows = batch.select(names or batch.schema.names[:1]).take(pa.array(places))
         values = evaluate(column.expression, rows)
         if isinstance(values, pa.Scalar):
-            values = pa.array([values.as_py()] * rows.num_rows, values.type)
+            return pa.array([values.as_py()] * rows.num_rows, values.type)
+        return values
+
+    def _integers(self, column: Column, values: pa.Array) -> Ints:
         null = values.is_null().to_numpy(zero_copy_only=False) if values.null_count else None
         if column.kind == "string":
             found = self._codes(values)
-        elif column.kind == "float":
-            plain = values.cast(pa.float64()).fill_null(np.nan).to_numpy(zero_copy_only=False)
-            null, found = np.isnan(plain), ordered(plain)
         elif column.kind == "double":
             plain = values.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False)
             found = (plain + 0.0).view(np.int64)  # + 0.0: the bits of -0.0 are NULL
@@ -47,15 +66,19 @@ class ComparedColumns:
             found = _whole(values)
         if null is not None and null.any():
             found = np.where(null, NULL, found)
-        return np.ascontiguousarray(found)
+        return found
 
     def _codes(self, values: pa.Array) -> Ints:
         encoded = values if pa.types.is_dictionary(values.type) else values.dictionary_encode()
         strings = self.strings
-        codes = [strings.setdefault(w, len(strings)) for w in encoded.dictionary.to_pylist()]
+        entries = [strings.setdefault(w, len(strings)) for w in encoded.dictionary.to_pylist()]
         places = encoded.indices.fill_null(0).to_numpy(zero_copy_only=False)
-        coded: Ints = np.array(codes or [0], np.int64)[places]
+        coded: Ints = np.array(entries or [0], np.int64)[places]
         return coded
+
+
+def _is_plain(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
 def _whole(values: pa.Array) -> Ints:

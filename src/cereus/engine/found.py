@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cereus.engine.front import Ints
+from cereus.engine.memory import empty, filled
 
 if TYPE_CHECKING:
     from cereus.engine.kernel import Kernel
@@ -19,14 +20,14 @@ class Chunk:
     """Room for the matches of one turn of the kernel."""
 
     def __init__(self, matches: int, cells: int, *, with_labels: bool, totals: int = 0) -> None:
-        self.events = np.empty(cells, np.int64)
-        self.labels = np.empty(cells if with_labels else 0, np.int32)
-        self.offsets = np.zeros(matches + 1, np.int32)
-        self.first = np.empty(matches, np.int64)
-        self.last = np.empty(matches, np.int64)
-        self.at = np.empty(matches, np.int64)
-        self.counts = np.empty(matches)
-        self.totals = np.empty((matches, totals))
+        self.events = empty(cells, np.int64)
+        self.labels = empty(cells if with_labels else 0, np.int32)
+        self.offsets = filled(matches + 1, 0, np.int32)
+        self.first = empty(matches, np.int64)
+        self.last = empty(matches, np.int64)
+        self.at = empty(matches, np.int64)
+        self.counts = empty(matches, np.float64)
+        self.totals = empty((matches, totals), np.float64)
 
     @property
     def in_use(self) -> bool:

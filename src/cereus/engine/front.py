@@ -18,6 +18,7 @@ from cereus.engine.compared import ComparedColumns
 from cereus.engine.forgetting import NEVER
 from cereus.engine.keys import KeyIndex
 from cereus.engine.letters import Letters, letters_of
+from cereus.engine.memory import taken
 from cereus.engine.shared import LettersView
 from cereus.engine.substreams import Codes, Ints, Substreams, longer
 from cereus.errors import CereusError
@@ -66,9 +67,9 @@ class Events:
 
     def sorted_by(self, order: Ints) -> None:
         for name in ("rows", "places", "classes", "positions", "measures", "floors", "keys"):
-            setattr(self, name, getattr(self, name)[order])
+            setattr(self, name, taken(getattr(self, name), order))
         if len(self.times):
-            self.times = self.times[order]
+            self.times = taken(self.times, order)
         if self.columns.shape[1]:
             self.columns = np.ascontiguousarray(self.columns[:, order])
 
@@ -110,6 +111,16 @@ class Events:
             columns=np.ascontiguousarray(self.columns[:, part]),
             amounts=self.amounts[part],
         )
+
+
+_ZEROS: list[Ints] = [np.zeros(1 << 10, np.int64)]
+
+
+def zeros(size: int) -> Ints:
+    """Zeros that are nobody's to write to: fresh memory costs more than reading from it."""
+    if size > len(_ZEROS[0]):
+        _ZEROS[0] = np.zeros(2 * size, np.int64)
+    return _ZEROS[0][:size]
 
 
 class Front:
@@ -203,16 +214,16 @@ class Front:
             keys = keys[places]
         if not len(places):
             return None
-        kept = times[places] if len(times) else times
+        kept = taken(times, places) if len(times) else times
         measures, floors = self.clock.read(batch, places, positions, kept, names)
         if self.clock.path not in (None, (self.plan.stream.time,)):
             column = ".".join(self.clock.path or ())
             order("window", column, measures, keys, None, names.at(places))
         whole = places if own is None else own[places]
-        rows = first_row + whole
+        rows = first_row + whole if first_row else whole
         if self.row_numbers is not None:
             rows = self.row_numbers[rows]
-        shown = positions if everyone else np.zeros(len(places), np.int64)
+        shown = positions if everyone else zeros(len(places))
         events = Events(
             rows, whole, classes, shown, measures, floors, kept, keys,
             np.zeros(1, np.int32), np.array([len(places)]), self.grouped,
@@ -265,7 +276,7 @@ class Front:
     def _positions(self, keys: Codes, places: Ints, everyone: bool, first_row: int) -> Ints:
         """Positions within the key; where the pattern cannot tell, row numbers do for order."""
         if not everyone:
-            return places + first_row
+            return places + first_row if first_row else places
         if self.plan.keys:
             counted: Ints = codes.count_positions(keys, self.seen)[places]
             return counted

@@ -13,6 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from cereus.engine.memory import empty
+
 Ints = npt.NDArray[np.int64]
 
 
@@ -77,4 +79,6 @@ class History:
 
 
 def _joined(old: Ints, new: Ints) -> Ints:
-    return np.concatenate([old, new]) if len(old) else new
+    if not len(old):
+        return new
+    return np.concatenate([old, new], out=empty(len(old) + len(new), old.dtype))

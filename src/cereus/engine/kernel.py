@@ -34,6 +34,8 @@ import cython
 import numpy as np
 from cython.cimports.libc.math import asin, ceil, cos, floor, fmod, sin, sqrt
 
+from cereus.engine.memory import empty, filled
+
 NONE = cython.declare(cython.int, -1)
 UNSTARTED = cython.declare(cython.int, 0)
 STAY = cython.declare(cython.int, -1)
@@ -1529,8 +1531,8 @@ class Kernel:
         A live node learns from what points to it how old a start may be to count.
         """
         self.sweeps += 1
-        bounds: cython.longlong[::1] = np.full(self.used, NO_BOUND, np.int64)
-        moved: cython.int[::1] = np.zeros(self.used, np.int32)
+        bounds: cython.longlong[::1] = filled(self.used, NO_BOUND, np.int64)
+        moved: cython.int[::1] = filled(self.used, 0, np.int32)
         i: cython.longlong
         k: cython.longlong
         n: cython.int
@@ -2029,8 +2031,9 @@ def _joined(how: cython.int, a: cython.double, b: cython.double) -> cython.doubl
 def _longer(array: object, size: object, fill: object) -> object:
     """A longer copy of a one-dimensional array."""
     old = np.asarray(array)
-    bigger = np.full(size, fill, old.dtype)
+    bigger = empty(size, old.dtype)
     bigger[: len(old)] = old
+    bigger[len(old) :] = fill
     return bigger
 
 
@@ -2038,6 +2041,7 @@ def _longer(array: object, size: object, fill: object) -> object:
 def _taller(array: object, size: object) -> object:
     """A copy of a two-dimensional array with more rows."""
     old = np.asarray(array)
-    bigger = np.zeros((size, old.shape[1]), old.dtype)
+    bigger = empty((size, old.shape[1]), old.dtype)
     bigger[: len(old)] = old
+    bigger[len(old) :] = 0
     return bigger

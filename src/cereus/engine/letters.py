@@ -22,6 +22,7 @@ import pyarrow as pa
 
 from cereus.engine import codes
 from cereus.engine.conditions import mask as condition_mask
+from cereus.engine.memory import filled, taken
 from cereus.lang import expression as ex
 from cereus.plan.tests import EventTest
 
@@ -91,12 +92,23 @@ class Letters:
             table = self.words[0].table ^ self.words[0].flip
             rows, classes = codes.numbered_rows(index, table, known)
             return rows, classes
-        masks = [word.masks(batch, index) for word in self.words]
-        if keep_all:
-            rows = np.arange(batch.num_rows)
-        else:
-            rows = np.flatnonzero(reduce(np.bitwise_or, masks) if len(masks) > 1 else masks[0])
-        return rows, _numbered([m[rows] for m in masks], known)
+        rows = np.arange(batch.num_rows) if keep_all else self._possible(batch, index)
+        masks = [word.masks(batch, index, rows) for word in self.words]
+        if not keep_all:
+            passed = np.flatnonzero(reduce(np.bitwise_or, masks) if len(masks) > 1 else masks[0])
+            if len(passed) < len(rows):
+                rows, masks = rows[passed], [mask[passed] for mask in masks]
+        return rows, _numbered(masks, known)
+
+    def _possible(
+        self, batch: pa.RecordBatch, index: npt.NDArray[np.uint16] | None
+    ) -> npt.NDArray[np.int64]:
+        """The rows whose codes leave it open that some test is passed."""
+        tables = [word.table | word.flip for word in self.words]
+        possible = reduce(np.bitwise_or, tables) != 0
+        if index is None or possible.all():
+            return np.arange(batch.num_rows)
+        return np.flatnonzero(possible[index])
 
     @property
     def _by_codes_alone(self) -> bool:
@@ -107,7 +119,7 @@ class Letters:
         """Every row's combination of codes, as one number."""
         if not self.columns:
             return None
-        index = np.zeros(batch.num_rows, np.uint16)
+        index = filled(batch.num_rows, 0, np.uint16)
         for column, words in zip(self.columns, self._words, strict=True):
             add_codes(_read(batch, column.path), words, index)
         return index
@@ -142,29 +154,40 @@ class _Word:
                 self.flip |= np.uint64(bit)
         self.rest = [(condition, np.uint64(bits)) for condition, bits in rest.items()]
 
-    def masks(self, batch: pa.RecordBatch, index: npt.NDArray[np.uint16] | None) -> Masks:
+    def masks(
+        self,
+        batch: pa.RecordBatch,
+        index: npt.NDArray[np.uint16] | None,
+        rows: npt.NDArray[np.int64],
+    ) -> Masks:
+        """The masks of some rows."""
         if index is None:
-            masks = np.full(batch.num_rows, self.table[0], np.uint64)
+            masks = np.full(len(rows), self.table[0], np.uint64)
         else:
-            masks = self.table[index]
+            masks = self.table[taken(index, rows)]
         for condition, bits in self.rest:
-            self._clear_failed(batch, masks, condition, bits)
+            self._clear_failed(batch, rows, masks, condition, bits)
         return masks ^ self.flip if self.flip else masks
 
     @staticmethod
     def _clear_failed(
-        batch: pa.RecordBatch, masks: Masks, condition: ex.Expression, bits: np.uint64
+        batch: pa.RecordBatch,
+        rows: npt.NDArray[np.int64],
+        masks: Masks,
+        condition: ex.Expression,
+        bits: np.uint64,
     ) -> None:
         """Evaluate a condition on the rows that it may still decide."""
-        rows = np.flatnonzero(masks & bits)
-        if not len(rows):
+        open_ = np.flatnonzero(masks & bits)
+        if not len(open_):
             return
         names = sorted({path[0] for path in ex.attributes(condition)})
         needed = batch.select(names) if names else batch.select([0] if batch.num_columns else [])
-        if 2 * len(rows) < batch.num_rows:
-            failed = rows[~condition_mask(condition, needed.take(pa.array(rows)))]
+        asked = rows[open_]
+        if 2 * len(asked) < batch.num_rows:
+            failed = open_[~condition_mask(condition, needed.take(pa.array(asked)))]
         else:
-            failed = rows[~condition_mask(condition, needed)[rows]]
+            failed = open_[~condition_mask(condition, needed)[asked]]
         masks[failed] &= ~bits
 
 

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from cereus.engine.distinct import Distinct
 from cereus.engine.found import Found
 from cereus.engine.history import History
+from cereus.engine.memory import taken
 from cereus.engine.runner import Runner
 from cereus.engine.table import FIRST_SHOWN
 from cereus.lang import cel
@@ -81,9 +82,10 @@ class Results:
 
     def _spans(self, found: Found, history: History) -> list[pa.Array]:
         starts, ends = found.first - history.first, found.last - history.first
-        columns = [pa.array(history.rows[starts]), pa.array(history.rows[ends])]
+        columns = [pa.array(taken(history.rows, each)) for each in (starts, ends)]
         if self.time_type is not None:
-            columns += [times_of(history.times[each], self.time_type) for each in (starts, ends)]
+            times = [taken(history.times, each) for each in (starts, ends)]
+            columns += [times_of(each, self.time_type) for each in times]
         return columns
 
     def _rows(self, cells: Ints, history: History) -> Ints:
