@@ -66,6 +66,7 @@ def test_options_of_a_dialect_are_checked(cli: Run) -> None:  # noqa: F811
     )
 
 
-def test_show_draws_the_machine(cli: Run) -> None:  # noqa: F811
+def test_show_draws_the_machine_and_the_detection(cli: Run) -> None:  # noqa: F811
     assert cli("show", "a ; b[A]", "--dialect", "par").stdout.startswith("digraph machine")
-    assert cli("show", "A ; B", "--dialect", "algebra").exit_code == 1
+    drawn = cli("show", "A ; B", "--dialect", "algebra").stdout
+    assert drawn.startswith("digraph detection") and "keeps l" in drawn
