@@ -23,7 +23,9 @@ def empty(shape: int | tuple[int, ...], dtype: Any) -> npt.NDArray[Any]:
     size = (shape if isinstance(shape, int) else prod(shape)) * kind.itemsize
     if size < SMALL:
         return np.empty(shape, kind)
-    return np.frombuffer(pa.allocate_buffer(size), kind).reshape(shape)
+    made = np.frombuffer(pa.allocate_buffer(size), kind)
+    # of a plain array, its parts refer to it (`Chunk.in_use` counts them), not to what is below it
+    return made if isinstance(shape, int) else made.reshape(shape)
 
 
 def filled(shape: int | tuple[int, ...], value: float, dtype: Any) -> npt.NDArray[Any]:
