@@ -10,12 +10,13 @@ from typing import Any
 import pyarrow as pa
 
 from cereus.column_types import TYPE_NAMES, named_schema
+from cereus.dialects import values_of
 from cereus.errors import CereusError, DataError
 from cereus.plan.stream import Stream
 from cereus.query import Query, compile
 from cereus.sources import SUFFIXES, Source, source
 
-QUERY_SUFFIXES = (".ceql", ".txt", ".sql", ".query")
+QUERY_SUFFIXES = (".ceql", ".sase", ".txt", ".sql", ".query")
 NO_COLUMN = "none"
 DEFAULT_TYPE = "type"
 
@@ -71,13 +72,15 @@ def compiled(
     schema: pa.Schema | None,
     settings: Sequence[str] | None = None,
 ) -> Query:
-    options: dict[str, Any] = dict(map(_setting, settings or ()))
+    options: dict[str, Any] = dict(_setting(text, dialect) for text in settings or ())
     return compile(query_text(text), dialect=dialect, stream=stream, schema=schema, **options)
 
 
-def _setting(text: str) -> tuple[str, bool]:
-    """`values`, `values=yes`, `optimise=no`"""
+def _setting(text: str, dialect: str) -> tuple[str, bool | str]:
+    """`values`, `values=yes`, `optimise=no`; `output=STREAM` where the option is no switch."""
     name, _, said = text.partition("=")
+    if name in values_of(dialect):
+        return name, said
     known = {"": True, "yes": True, "true": True, "no": False, "false": False}
     if said.lower() not in known:
         raise CereusError(f"--set {text} is neither yes nor no", hint=f"write {name}=yes or =no")

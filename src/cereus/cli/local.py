@@ -106,8 +106,8 @@ def _written(
 def shown_matches(rows: list[dict[str, Any]], events: Source, query: Query) -> list[ShownMatch]:
     """The first matches with the columns of their events, fetched by row number; results that
     do not say their events as they are."""
-    if rows and "positions" not in rows[0]:
-        return [ShownMatch([ShownEvent("", row)]) for row in rows]
+    if rows and (query.compiled.returned or "positions" not in rows[0]):
+        return [ShownMatch([ShownEvent("", said(row, query))]) for row in rows]
     numbers = sorted({number for row in rows for number in row["positions"]})
     if not numbers:
         return []
@@ -122,6 +122,12 @@ def shown_matches(rows: list[dict[str, Any]], events: Source, query: Query) -> l
         )
         for row in rows
     ]
+
+
+def said(row: dict[str, Any], query: Query) -> dict[str, Any]:
+    """A row whose own values say what was found, without the numbers of rows and the events."""
+    unsaid = ("start", "end", "positions", "events") if query.compiled.returned else ()
+    return {name: value for name, value in row.items() if name not in unsaid}
 
 
 def _holding(row: dict[str, Any], number: int, query: Query) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from cereus.cli.local import Outcome
+from cereus.cli.local import Outcome, said
 from cereus.cli.output import format_of
 from cereus.cli.spark_progress import spark_progress
 from cereus.cli.view import ShownEvent, ShownMatch
@@ -129,8 +129,8 @@ def write(found: DataFrame, out: Path, counts: Sequence[Column]) -> dict[str, An
 
 
 def _shown(row: dict[str, Any], query: Query) -> ShownMatch:
-    if "events" not in row:
-        return ShownMatch([ShownEvent("", row)])
+    if query.compiled.returned or "events" not in row:
+        return ShownMatch([ShownEvent("", said(row, query))])
     return ShownMatch(
         [
             ShownEvent(", ".join(n for n in query.variables if event in row[n]), event)

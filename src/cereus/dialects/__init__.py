@@ -6,13 +6,13 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from cereus.dialects import algebra, ceql, par, sremo
+from cereus.dialects import algebra, ceql, par, sase, sremo
 from cereus.dialects.compiled import CompiledQuery
 from cereus.engine.runner import Limits
 from cereus.errors import CereusError, did_you_mean
 from cereus.plan.stream import Stream
 
-__all__ = ["DIALECTS", "CompiledQuery", "compile_text", "options_of"]
+__all__ = ["DIALECTS", "CompiledQuery", "compile_text", "options_of", "values_of"]
 
 Compile = Callable[..., CompiledQuery]
 """Takes a text and its stream, `limits`, and the dialect's own options by keyword."""
@@ -21,6 +21,7 @@ DIALECTS: dict[str, Compile] = {
     "algebra": algebra.compile,
     "ceql": ceql.compile,
     "par": par.compile,
+    "sase": sase.compile,
     "sremo": sremo.compile,
 }
 
@@ -41,5 +42,15 @@ def compile_text(
 
 def options_of(dialect: str) -> list[str]:
     """The names of a dialect's own options."""
+    return [parameter.name for parameter in _own(dialect)]
+
+
+def values_of(dialect: str) -> list[str]:
+    """Those of them that are no switches: what is said of them is a text."""
+    own = _own(dialect) if dialect in DIALECTS else []
+    return [parameter.name for parameter in own if not isinstance(parameter.default, bool)]
+
+
+def _own(dialect: str) -> list[inspect.Parameter]:
     parameters = inspect.signature(DIALECTS[dialect]).parameters.values()
-    return [p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.name != "limits"]
+    return [p for p in parameters if p.kind is p.KEYWORD_ONLY and p.name != "limits"]

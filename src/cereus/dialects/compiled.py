@@ -38,6 +38,11 @@ class CompiledQuery(ABC):
         return ()
 
     @property
+    def returned(self) -> tuple[str, ...]:
+        """The columns of a result that the query computes itself: they say what was found."""
+        return ()
+
+    @property
     def keys(self) -> tuple[Path, ...]:
         """The columns that split the stream."""
         return tuple((name,) for name in self.stream.keys)
@@ -76,7 +81,8 @@ class CompiledQuery(ABC):
 
 
 class EventwiseQuery(CompiledQuery):
-    """A query that asks tests of single events, and no more of their columns."""
+    """A query that runs as a whole, behind tests of single events: those that pass none do not
+    matter to it."""
 
     @abstractmethod
     def tests(self, schema: pa.Schema | None = None) -> tuple[EventTest, ...]:
@@ -96,6 +102,16 @@ class EventwiseQuery(CompiledQuery):
     def counts_events(self) -> bool:
         """Whether events that pass no test matter after all, because positions count."""
         return False
+
+    @property
+    def unshown(self) -> frozenset[str]:
+        """Columns of a result that mean nothing where rows have no numbers, as on Spark."""
+        return frozenset()
+
+    def spread(self, schema: pa.Schema) -> EventwiseQuery:
+        """The same query over more keys, if there are columns that split its stream unsaid; these
+        are `unshown`."""
+        return self
 
     def columns(self, schema: pa.Schema) -> frozenset[Path]:
         return columns_read(self.tests(schema), self.stream)

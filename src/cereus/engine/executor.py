@@ -44,6 +44,8 @@ class Executor(ABC):
     schema: pa.Schema
     waits_for_time = False
     """Whether `advance` may complete results; else it only helps to forget."""
+    late = False
+    """Whether a result may be told later than its own time is read."""
 
     @abstractmethod
     def push(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
@@ -107,6 +109,7 @@ class PatternExecutor(Executor):
     ) -> None:
         self.plan = plan
         self.waits_for_time = plan.closes
+        self.late = plan.open_ended or plan.closes
         kind = runner_for(plan)
         carried = () if shape is None else shape.payload(plan.query)
         self.runner = kind(

@@ -133,10 +133,10 @@ class Values:
         that are not there, it is false."""
 
         def side(operand: ex.Expression) -> list[tuple[ex.Expression, tuple[ex.Expression, ...]]]:
+            found: list[tuple[ex.Expression, tuple[ex.Expression, ...]]] = []
             if not isinstance(operand, sase.Aggregate) or operand.k is None:
                 return [(visit(operand), ())]
             best = list(self._ranked(operand))
-            found = []
             for place in range(operand.k):
                 there = column(pa.array([len(values) > place for values in best], pa.bool_()))
                 each = [values[place] if len(values) > place else None for values in best]

@@ -110,7 +110,8 @@ def _head(query: sase.Query, variable: sase.Variable) -> str:
 
 
 def _output(output: sase.Output) -> Iterable[str]:
-    yield f"RETURN {', '.join(map(expression_text, output.values))}"
+    if output.values:
+        yield f"RETURN {', '.join(map(expression_text, output.values))}"
     if output.type is not None:
         names = ", ".join(map(quote_name, output.names))
         yield f"AS {quote_name(output.type)}{f'({names})' if names else ''}"

@@ -32,8 +32,6 @@ def clause_order(trouble: Trouble) -> str | None:
     word = (trouble.found or "").upper()
     if word in ("PATTERN", "WHERE", "WITHIN", "HAVING", "RETURN", "FROM"):
         return "the order is FROM, PATTERN, WHERE, WITHIN, HAVING, RETURN"
-    if trouble.found is None and "_RETURN" in trouble.accepted:
-        return "a query ends with RETURN and what to put out"
     return None
 
 

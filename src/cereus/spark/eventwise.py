@@ -53,7 +53,8 @@ class EventwiseTask:
         return self.query.executor(schema, keep=self.shown)
 
     def result(self, found: pa.RecordBatch, executor: Executor) -> pa.RecordBatch:
-        return with_events(found, executor if self.shown else None)
+        shown = [name for name in found.schema.names if name not in self.query.unshown]
+        return with_events(found.select(shown), executor if self.shown else None)
 
 
 def with_events(found: pa.RecordBatch, executor: Executor | None) -> pa.RecordBatch:
@@ -101,6 +102,7 @@ def eventwise(
     ties, shown = chosen_columns(df, tie, columns, order)
     known = arrow_schema(df.schema)
     query.check(known)
+    query = query.spread(known)
     by = order_of(query, order)
     wanted = shown if events else ()
     made = Eventwise(df, query, known, wanted, by, ties, parallelism, push_down)

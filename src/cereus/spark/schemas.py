@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 log = logging.getLogger("cereus.spark")
 Path = tuple[str, ...]
 
-SHOWN_AS = {"position": "event", "constituents": "events"}
-"""The columns of row numbers in results of PAR and the event algebra, and what they become."""
+SHOWN_AS = {"position": "event", "constituents": "events", "positions": "events"}
+"""The columns of row numbers in results of PAR, the event algebra and SASE+, and what they
+become."""
 
 
 def chosen_columns(
@@ -106,6 +107,8 @@ def eventwise_schema(
     fields = []
     event = st.StructType([known[name] for name in shown])
     for field in query.executor(arrow_schema(known)).schema:
+        if field.name in query.unshown:
+            continue
         if field.name not in SHOWN_AS:
             fields.append(st.StructField(field.name, from_arrow_type(field.type)))
         elif event:

@@ -191,7 +191,7 @@ class Live:
     @property
     def _punctual(self) -> bool:
         """Whether a result is told when its time has come, never later."""
-        return self._plan is None or not (self._plan.open_ended or self._timed)
+        return not self._executor.late
 
     @property
     def _plan(self) -> Plan | None:

@@ -1,0 +1,217 @@
+"""SASE+: texts of queries that feed one another, and how they are run as one query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from cereus.dialects.compiled import EventwiseQuery, Path, sections
+from cereus.engine.executor import Executor
+from cereus.engine.runner import Limits
+from cereus.engine.sase_program import ProgramExecutor
+from cereus.errors import CereusError
+from cereus.lang import cel, sase
+from cereus.lang.print_sase import to_text
+from cereus.lang.sase_text import parse
+from cereus.plan.explain import explain, warnings
+from cereus.plan.result_names import SPANS
+from cereus.plan.sase_keys import shared_keys
+from cereus.plan.sase_program import Aggregates, Block, ProgramPlan, Stage, build_program
+from cereus.plan.stream import Stream
+from cereus.plan.tests import EventTest
+
+
+def compile(
+    text: str,
+    stream: Stream,
+    *,
+    limits: Limits,
+    aggregates: Mapping[str, sase.UserAggregate] | None = None,
+    output: str | int | None = None,
+) -> SaseQuery:
+    """aggregates  the user's own, by name: objects with `identity` and an associative `combine`
+    output      the query whose output is the result, by its stream or its number from 1; without
+                it, the one that no other reads
+    """
+    if not isinstance(aggregates, Mapping | None):
+        raise CereusError(
+            f"aggregates is a {type(aggregates).__name__}, not a dict",
+            hint='write aggregates={"name": object}',
+        )
+    own = dict(aggregates or {})
+    _check_aggregates(own)
+    return SaseQuery(parse(text, own), stream, limits, own, output)
+
+
+def _check_aggregates(aggregates: Mapping[str, Any]) -> None:
+    for name, own in aggregates.items():
+        if name in sase.BUILT_IN:
+            raise CereusError(
+                f"there is an aggregate {name!r} already", hint="give your own another name"
+            )
+        if not hasattr(own, "identity") or not callable(getattr(own, "combine", None)):
+            raise CereusError(
+                f"the aggregate {name!r} has no `identity` and `combine`",
+                hint="give an object with both: combine(a, b) is associative, and "
+                "combine(identity, a) is a",
+            )
+
+
+class SaseQuery(EventwiseQuery):
+    """A text, with the plans made of it so far: one for each schema it has met."""
+
+    dialect = "sase"
+
+    def __init__(
+        self,
+        program: sase.Program,
+        stream: Stream,
+        limits: Limits,
+        aggregates: Aggregates,
+        output: str | int | None = None,
+        unsaid: tuple[str, ...] = (),
+    ) -> None:
+        self.program, self.stream, self.limits = program, stream, limits
+        self.aggregates, self.output, self.unsaid = aggregates, output, unsaid
+        self._plans: dict[bytes | None, ProgramPlan] = {}
+
+    @property
+    def text(self) -> str:
+        return self.program.text or to_text(self.program)
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        return self.plan().result.variables
+
+    @property
+    def returned(self) -> tuple[str, ...]:
+        return self.plan().result.names
+
+    @property
+    def warnings(self) -> list[str]:
+        plan = self.plan()
+        found = [
+            f"{stage.title}: {warning}" if plan.composed else warning
+            for stage in plan.stages
+            for block in stage.blocks
+            for warning in warnings(block.plan)
+        ]
+        return [*dict.fromkeys(found), *_held_back(plan)]
+
+    def plan(self, schema: pa.Schema | None = None) -> ProgramPlan:
+        """The plans for events of a schema (checked against it), or for events yet unknown."""
+        key = None if schema is None else schema.remove_metadata().serialize().to_pybytes()
+        if key not in self._plans:
+            self._plans[key] = build_program(
+                self.program, self.stream, schema, self.aggregates, self.output
+            )
+        return self._plans[key]
+
+    def check(self, schema: pa.Schema | None) -> None:
+        self.plan(schema)
+
+    def tests(self, schema: pa.Schema | None = None) -> tuple[EventTest, ...]:
+        every = (test for block in self.plan(schema).readers for test in block.plan.tests)
+        return tuple(dict.fromkeys(every))
+
+    @property
+    def counts_events(self) -> bool:
+        return any(block.plan.position_sensitive for block in self.plan().readers)
+
+    def columns(self, schema: pa.Schema) -> frozenset[Path]:
+        return self.plan(schema).columns
+
+    @property
+    def result_columns(self) -> tuple[str, ...]:
+        result = self.plan().result
+        spans = [n for n in SPANS if self.stream.time is not None or not n.endswith("_time")]
+        return (*spans, *result.names, *result.variables)
+
+    @property
+    def unshown(self) -> frozenset[str]:
+        return frozenset({"start", "end", *self.unsaid}) - {*self.returned}
+
+    def spread(self, schema: pa.Schema) -> SaseQuery:
+        unsaid = shared_keys(self.plan(schema))
+        if not unsaid:
+            return self
+        stream = replace(self.stream, keys=(*self.stream.keys, *unsaid))
+        return SaseQuery(self.program, stream, self.limits, self.aggregates, self.output, unsaid)
+
+    def executor(
+        self,
+        schema: pa.Schema,
+        *,
+        keep: tuple[str, ...] = (),
+        row_numbers: npt.NDArray[np.int64] | None = None,
+    ) -> Executor:
+        return ProgramExecutor(
+            self.plan(schema), schema, limits=self.limits, keep=keep, row_numbers=row_numbers
+        )
+
+    # ------------------------------------------------------------ explaining
+
+    def explain(self, schema: pa.Schema | None = None) -> str:
+        plan = self.plan(schema)
+        parts = [
+            sections(
+                {
+                    "program": to_text(plan.program).splitlines(),
+                    "streams": map(_flow, plan.stages) if plan.composed else (),
+                    "output": _output(plan),
+                    "order": _order(plan),
+                }
+            )
+        ]
+        for stage in plan.stages:
+            for number, block in enumerate(stage.blocks, 1):
+                several = len(stage.blocks) > 1
+                title = f"{stage.title}, block {number}" if several else stage.title
+                parts.append(f"── {title} ──\n\n{explain(block.plan)}")
+        return "\n\n".join(parts)
+
+
+def _flow(stage: Stage) -> str:
+    read = [block.query.source or "the input" for block in stage.blocks]
+    return f"{' + '.join(dict.fromkeys(read))} → {stage.title}"
+
+
+def _output(plan: ProgramPlan) -> Iterator[str]:
+    stage = plan.result
+    if plan.stream.keys:
+        yield f"each value of {', '.join(plan.stream.keys)} on its own"
+    kinds: tuple[Any, ...] = stage.blocks[0].kinds or ("",) * len(stage.names)
+    for name, kind in zip(stage.names, kinds, strict=True):
+        yield f"{name}  {kind}".rstrip()
+    if not stage.names:
+        yield "the positions of the events" + (" of each variable" if stage.variables else "")
+
+
+def _order(plan: ProgramPlan) -> Iterator[str]:
+    if any(block.late for block in plan.result.blocks):
+        yield "matches that wait for their window are told when it has passed"
+    if not plan.composed:
+        return
+    yield (
+        "events between queries are held back until none can come before them: "
+        + ("until advance() or the end says so" if plan.stream.keys else "while events come")
+    )
+    yield from _held_back(plan)
+
+
+def _held_back(plan: ProgramPlan) -> Iterator[str]:
+    for stage in plan.stages[:-1]:
+        if any(map(_waits_for_the_end, stage.blocks)):
+            yield (
+                f"what {stage.title} puts out reaches the next query at the end of the input only: "
+                "its matches are told late, and no window in time says how late"
+            )
+
+
+def _waits_for_the_end(block: Block) -> bool:
+    return block.late and not isinstance(block.query.window, cel.TimeWindow)
