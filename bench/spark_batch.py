@@ -2,16 +2,21 @@
 
     python -m bench.spark_batch --rows 20000000 --keys 1 100 100000
 
-The floor is the same job without matching: read the columns, shuffle by key, sort, write nowhere.
+The floor is the same job without matching: read the columns, shuffle by key, sort, count.
 `match` is given the same rows (nothing is filtered before the shuffle); `pushed` lets Catalyst
 drop the events that cannot matter. With one key, `sliced` cuts it into slices of time.
+
+Seconds are those of the clock; CPU seconds are those of Spark and its Python workers together, and
+say the same on a machine that others use as well (on Linux, where /proc tells them).
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,6 +33,7 @@ PATTERNS = {
     "selective": "SELECT * WHERE (T1 AS a ; T2 AS b) FILTER a[price > 98] AND b[price < 2]"
     " PARTITION BY k WITHIN {window}",
 }
+WARM_UP = 200_000
 EVENTS_IN_WINDOW = 20
 """The window is so long that a key has about so many events in it."""
 
@@ -51,6 +57,7 @@ def generated(spark: SparkSession, rows: int, keys: int, where: Path) -> DataFra
 
 
 def floor(events: DataFrame, columns: list[str]) -> DataFrame:
+    """What matching cannot do without."""
     return events.select(*columns).repartition("k").sortWithinPartitions("k", "ts", *columns)
 
 
@@ -70,10 +77,44 @@ def jobs(events: DataFrame, keys: int) -> Iterator[tuple[str, Callable[[], DataF
             yield f"{name}, sliced", lambda match=match, at=length: match(split=at)
 
 
-def seconds(job: Callable[[], DataFrame]) -> float:
-    begin = time.perf_counter()
-    job().write.format("noop").mode("overwrite").save()
-    return time.perf_counter() - begin
+@dataclass(frozen=True)
+class Cost:
+    seconds: float
+    cpu: float
+    rows: int
+
+
+def cost(job: Callable[[], DataFrame]) -> Cost:
+    """Every row that comes out is counted on its way to nowhere."""
+    from pyspark.sql import Observation
+    from pyspark.sql import functions as F  # noqa: N812
+
+    counted = Observation()
+    begin, used = time.perf_counter(), cpu_seconds()
+    rows = job().observe(counted, F.count(F.lit(1)).alias("rows"))
+    rows.write.format("noop").mode("overwrite").save()
+    return Cost(time.perf_counter() - begin, cpu_seconds() - used, int(counted.get["rows"]))
+
+
+def cpu_seconds(seen: dict[int, int] = {}) -> float:  # noqa: B006 (what has ended is remembered)
+    """What the processes below this one have used so far: the JVM and its Python workers."""
+    parents, used = {}, {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()
+        except OSError:  # it has ended meanwhile
+            continue
+        pid = int(stat.parent.name)
+        parents[pid] = int(fields[1])
+        used[pid] = int(fields[11]) + int(fields[12])
+    seen.update((pid, used[pid]) for pid in parents if os.getpid() in _above(pid, parents))
+    return sum(seen.values()) / os.sysconf("SC_CLK_TCK")
+
+
+def _above(pid: int, parents: dict[int, int]) -> Iterator[int]:
+    while pid in parents:
+        pid = parents[pid]
+        yield pid
 
 
 def main() -> None:
@@ -86,18 +127,21 @@ def main() -> None:
     options = parser.parse_args()
     spark = cs.session(options.master, "cereus-bench")
     print(
-        f"{'keys':>8}  {'job':<20} {'seconds':>8} {'events/s':>12} {'of floor':>9} {'matches':>10}"
+        f"{'keys':>8}  {'job':<20} {'seconds':>8} {'events/s':>12} {'of floor':>9}"
+        f" {'CPU s/M':>8} {'of floor':>9} {'rows out':>11}"
     )
+    for _, job in jobs(generated(spark, WARM_UP, 100, options.data), 100):
+        cost(job)  # the first job of its kind pays for the JVM's own compiler
     for keys in options.keys:
         events = generated(spark, options.rows, keys, options.data)
-        base = 0.0
+        base: Cost | None = None
         for name, job in jobs(events, keys):
-            took = min(seconds(job) for _ in range(options.repeat))
+            took = min((cost(job) for _ in range(options.repeat)), key=lambda each: each.cpu)
             base = base or took
-            found = "" if name == "floor" else f"{job().count():,}"
             print(
-                f"{keys:>8}  {name:<20} {took:>8.2f} {options.rows / took:>12,.0f}"
-                f" {took / base:>9.2f} {found:>10}",
+                f"{keys:>8}  {name:<20} {took.seconds:>8.2f} {options.rows / took.seconds:>12,.0f}"
+                f" {took.seconds / base.seconds:>9.2f} {took.cpu / options.rows * 1e6:>8.2f}"
+                f" {took.cpu / base.cpu:>9.2f} {took.rows:>11,}",
                 flush=True,
             )
     spark.stop()

@@ -117,6 +117,30 @@ def test_totals_come_with_the_counts(frame: DataFrame, events: pa.Table) -> None
     assert rows[0] == rows[1] and rows[0]
 
 
+def test_several_queries_give_one_dataframe(frame: DataFrame, events: pa.Table) -> None:
+    texts = {
+        "pairs": "SELECT a, b WHERE A AS a ; B AS b PARTITION BY k WITHIN 9 seconds",
+        "triples": "SELECT * WHERE A ; B ; C WITHIN 4 seconds",
+    }
+    queries = cereus.compile_many(texts, stream=STREAM)
+    found = cs.match(frame, queries, columns=["id"], tie="id", parallelism=2)
+    assert found.columns == ["query", "k", "start_time", "end_time", "a", "b", "events"]
+    rows = found.toArrow().to_pylist()
+    for name in texts:
+        mine = [[e["id"] for e in row["events"]] for row in rows if row["query"] == name]
+        expected = [row["positions"] for row in queries[name].run(events)]
+        assert sorted(mine) == sorted(expected) and mine
+
+
+def test_several_queries_agree_on_their_columns(frame: DataFrame) -> None:
+    one, other = compiled("SELECT a WHERE A AS a"), compiled("SELECT a[price] WHERE A AS a")
+    assert cs.match(frame, [one, one]).columns[0] == "query"
+    with pytest.raises(CereusError, match="'a' is array"):
+        cs.match(frame, [one, other])
+    with pytest.raises(CereusError, match="no query"):
+        cs.match(frame, [])
+
+
 # ---------------------------------------------------------------- slices of time
 
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Literal
 
 from cereus.dialects.ceql import PatternQuery
 from cereus.dialects.compiled import EventwiseQuery
 from cereus.errors import CereusError, DataError
+from cereus.many import QuerySet
 from cereus.query import Query
 from cereus.spark.batch import Batch, batch
 from cereus.spark.eventwise import Eventwise, eventwise
 from cereus.spark.live.recipe import LATE
 from cereus.spark.live.stream import BUCKETS, Live, with_watermark
 from cereus.spark.schemas import check_once
+from cereus.spark.several import Queries, match_several, named
 from cereus.spark.slices import Split
 
 if TYPE_CHECKING:
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
 def match(
     df: DataFrame,
-    query: Query,
+    query: Query | Queries,
     *,
     events: bool = True,
     columns: Iterable[str] | None = None,
@@ -44,6 +46,10 @@ def match(
     that counts (`SELECT COUNT(*)`) gives `end_time`, `count` and `exact` per last event. A PAR
     program gives its own columns, and the event as `event`; an event expression `start` and
     `end`, and with `values=True` its constituents as `events`.
+
+    Several queries, as a list, a dict or what `compile_many` gives, are matched in one DataFrame
+    of history: its first column `query` has the name (or number) of the query, and columns that
+    not all of them have are null.
 
     events       False leaves the column `events` out
     columns      which columns of an event are shown (all)
@@ -75,7 +81,15 @@ def match(
     Names and types are checked here. What only the values show (a null time) is raised by the
     action that runs the query, as Spark's PythonException with the message of Cereus inside.
     """
+    if isinstance(query, QuerySet | Mapping | list | tuple):
+        _check_history(df)
+        options: dict[str, Any] = {"events": events, "columns": columns, "tie": tie}
+        options |= {"order": order, "parallelism": parallelism, "split": split}
+        return match_several(
+            lambda each: match(df, each, **options, push_down=push_down), named(query)
+        )
     _check(df, query)
+    assert isinstance(query, Query)
     if df.isStreaming:
         _check_live(order, parallelism, split)
         marked = with_watermark(df, query, watermark)
@@ -144,7 +158,15 @@ def _arranged(
 # ---------------------------------------------------------------- checks
 
 
-def _check(df: DataFrame, query: Query) -> None:
+def _check_history(df: DataFrame) -> None:
+    if getattr(df, "isStreaming", False):
+        raise CereusError(
+            "several queries at once are for history",
+            hint="start a streaming query for each of them",
+        )
+
+
+def _check(df: DataFrame, query: object) -> None:
     if not isinstance(query, Query):
         raise CereusError(
             f"a compiled query is needed, not a {type(query).__name__}",
