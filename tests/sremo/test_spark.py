@@ -24,6 +24,7 @@ TICKS = {
         "any({BUY:} -> r, {SELL: id = r.id}) WITHIN 10 EVENTS",
         "{BUY:} -> r . !{BUY:} . {SELL: NOT id != r.id} WITHIN 10 [t]",
         "next({BUY:}, {SELL:}) PARTITION BY id WITHIN 10 [t]",
+        "DETECT any({BUY:} -> r, {SELL: id = r.id}) WITHIN 4 [t]",
     ],
 )
 def test_the_same_matches_on_spark(spark: Any, text: str) -> None:

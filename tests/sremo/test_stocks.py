@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import cereus
+from cereus.dialects.translate import translated
 
 from .stock_patterns import CEQL, COUNTS, SREMO, with_window
 
@@ -43,3 +44,16 @@ def test_the_same_matches_as_in_ceql(stocks: pa.Table, name: str) -> None:
 @pytest.mark.parametrize(("name", "count"), [("k1", 2_238_660_353_850), ("kn1", 383_729_527)])
 def test_more_than_can_be_listed(stocks: pa.Table, name: str, count: int) -> None:
     assert cereus.compile(with_window(SREMO[name], 5_000), dialect="sremo").count(stocks) == count
+
+
+@pytest.mark.parametrize("name", SREMO)
+def test_the_same_matches_translated_to_ceql_and_detected(stocks: pa.Table, name: str) -> None:
+    text = with_window(SREMO[name], 500)
+    query = cereus.compile(text, dialect="sremo")
+    found = query.run(stocks).table
+    other = cereus.compile(translated(query.compiled, "ceql"))
+    rows = [sorted(t["positions"].to_pylist()) for t in (found, other.run(stocks).table)]
+    assert rows[0] == rows[1]
+    detected = cereus.compile(f"DETECT {text}", dialect="sremo")
+    assert detected.plan(stocks.schema).registers, "not on the compiled path"
+    assert set(detected.run(stocks).table["end"].to_pylist()) == set(found["end"].to_pylist())

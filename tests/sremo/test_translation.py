@@ -134,7 +134,7 @@ def test_sremo_as_ceql(text: str, expected: str) -> None:
 
 def test_sremo_as_ceql_where_it_can_be_said() -> None:
     random, said = Random(5), 0
-    for _ in range(900):
+    for _ in range(600):
         asked = query(random, 2, simple=True)
         try:
             other = ceql.to_text(as_ceql(asked))
@@ -151,7 +151,7 @@ def test_sremo_as_ceql_where_it_can_be_said() -> None:
         ]
         assert rows[0] == rows[1], (text, other, stream)
         said += 1
-    assert said > 100
+    assert said > 80
 
 
 @pytest.mark.parametrize("name", CEQL)
