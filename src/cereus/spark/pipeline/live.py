@@ -19,7 +19,7 @@ from cereus.spark.pipeline.listening import Listener
 from cereus.spark.pipeline.metrics import Metrics, Tell
 from cereus.spark.pipeline.sinks import start
 from cereus.spark.pipeline.spec import MemorySink
-from cereus.spark.raised import as_cereus_error
+from cereus.spark.raised import as_cereus_error, first_line
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -94,12 +94,12 @@ class LiveRun:
         for name, query in self.running.items():
             failed = query.exception()
             if failed is not None:
-                error = as_cereus_error(failed)
-                if error is None:
-                    raise failed
-                raise CereusError(
-                    f"the sink {name!r} has stopped: {error.message}", hint=error.hint
+                error = as_cereus_error(failed) or CereusError(
+                    f"Spark says: {first_line(failed)}",
+                    hint="Spark's log has more; the next start goes on from the checkpoint",
                 )
+                message = f"the sink {name!r} has stopped: {error.message}"
+                raise CereusError(message, hint=error.hint) from failed
 
     # ------------------------------------------------------------ what is started
 
