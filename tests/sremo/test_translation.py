@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 import cereus
 from cereus.cli.main import app
+from cereus.dialects.translate import translated
 from cereus.errors import QueryError, RefusedError
 from cereus.lang import cel, ceql, print_ceql, sremo_text
 from cereus.plan.as_ceql import as_ceql
@@ -201,6 +202,18 @@ def test_what_sremo_cannot_say(text: str) -> None:
 def test_what_ceql_cannot_say(text: str) -> None:
     with pytest.raises(RefusedError):
         as_ceql(sremo_text.parse(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (" . ".join(["{A:}?", "{B:}?"] * 5), "more than 64 patterns"),
+        (f"any({', '.join(['{A:}'] * 600)})", "nested too deeply"),
+    ],
+)
+def test_what_would_be_too_long(text: str, said: str) -> None:
+    with pytest.raises(QueryError, match=said):
+        translated(cereus.compile(text, dialect="sremo").compiled, "ceql")
 
 
 def test_explain_as_another_language() -> None:

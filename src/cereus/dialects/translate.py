@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from cereus.dialects.ceql import PatternQuery
 from cereus.dialects.compiled import CompiledQuery
-from cereus.errors import CereusError, QueryError, did_you_mean
+from cereus.errors import CereusError, QueryError, QuerySyntaxError, did_you_mean
 from cereus.lang import cel, ceql, sremo_text
-from cereus.lang.parsing import located
+from cereus.lang.parsing import TOO_DEEP, located
 from cereus.plan.as_ceql import as_ceql
 from cereus.plan.as_sremo import as_sremo
 from cereus.plan.stream import Stream
@@ -32,3 +32,5 @@ def translated(compiled: CompiledQuery, dialect: str) -> str:
         return INTO[dialect](compiled.query, compiled.stream)
     except QueryError as error:
         raise located(error, compiled.text) from None
+    except RecursionError:
+        raise QuerySyntaxError(TOO_DEEP) from None

@@ -41,7 +41,11 @@ class Forms:
 
     def __post_init__(self) -> None:
         if len(self.forms) > MOST_FORMS:
-            raise RefusedError("CEQL has no ε: in so many combinations the query would not end")
+            raise RefusedError(
+                "CEQL has no ε: every part that may read nothing is written out with and without "
+                f"it, and here that makes more than {MOST_FORMS} patterns",
+                hint="leave some of the ? and * out",
+            )
 
     def changed(self, change: Callable[[cel.Formula], cel.Formula]) -> Forms:
         """Every formula in another one."""
