@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from cereus.cli import main
+from cereus.cli.pipeline import live_table
 from cereus.errors import CereusError
-from cereus.spark.pipeline import Pipeline, PipelineError
+from cereus.spark.pipeline import Metrics, Pipeline, PipelineError
 from cereus.spark.pipeline.document import parsed
 
 from .conftest import MARKET, Write, changed
 
+EXAMPLE = Path(__file__).parent.parent.parent / "examples" / "market"
 LIVE = ('mode = "batch"', 'mode = "live"')
 
 
@@ -230,3 +234,32 @@ def run_cli(*arguments: object) -> Any:
     from typer.testing import CliRunner
 
     return CliRunner().invoke(main.app, [str(each) for each in arguments])
+
+
+def test_the_example_is_right(tmp_path: Path) -> None:
+    """But for its events, which are made by a script of its own."""
+    example = shutil.copytree(EXAMPLE, tmp_path / "market")
+    (example / "orders").mkdir(exist_ok=True)
+    try:
+        pipeline = Pipeline.load(example / "pipeline.toml")
+    finally:
+        sys.path.remove(str(example))
+        sys.modules.pop("alerts", None)
+    assert pipeline.warnings == []
+    assert "repeated  absorbed → repeated (ceql)" in pipeline.describe()
+
+
+def test_the_lines_of_a_live_run() -> None:
+    """One per query, with what is not known left open."""
+    table = live_table(
+        [
+            Metrics("pair", "", "out", total_events=1200, events_per_second=5100.4, late=0),
+            Metrics("again", "", "out", total_matches=3, state_bytes=3 << 20, lag_seconds=90.0),
+        ]
+    )
+    console = Console(width=100)
+    with console.capture() as shown:
+        console.print(table)
+    lines = [line.split() for line in shown.get().splitlines()]
+    assert ["pair", "5,100", "1,200", "–", "–", "–", "–"] in lines
+    assert ["again", "–", "–", "–", "3", "3.0", "MB", "1.5", "min"] in lines

@@ -1,0 +1,80 @@
+"""`cereus run -q A -q B INPUT…`: several queries in one pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow.compute as pc
+import pyarrow.csv as csv
+import pyarrow.parquet as pq
+import pytest
+
+import cereus
+
+from .conftest import Run, events
+
+PAIR = "SELECT a, b FROM S WHERE SELL AS a ; BUY AS b WITHIN 10 seconds"
+RUNS = "SELECT * FROM S WHERE BUY:+ AS c PARTITION BY name WITHIN 10 seconds"
+BOTH = ("-q", "pair.ceql", "-q", RUNS)
+LOCAL = ("--engine", "local", "--time", "ts")
+Write = Callable[..., Path]
+
+
+@pytest.fixture(autouse=True)
+def query_file(cli: Run) -> None:
+    Path("pair.ceql").write_text(PAIR)
+
+
+def test_each_query_is_shown_by_name(cli: Run, write: Write) -> None:
+    shown = cli("run", *BOTH, write(), *LOCAL)
+    assert shown.exit_code == 0, shown.output
+    assert "pair: 2 matches · 5 events" in shown.stdout
+    assert "q2: 3 matches · 5 events" in shown.stdout
+    assert "q2: all matches" in shown.stdout
+
+
+def test_all_matches_are_one_table(cli: Run, write: Write) -> None:
+    assert cli("run", *BOTH, write(), *LOCAL, "-o", "m.parquet").exit_code == 0
+    table = pq.read_table("m.parquet")
+    assert table.column_names[0] == "query"
+    assert table.filter(pc.field("query") == "pair")["name"].null_count == 2
+    for name, text in {"pair": PAIR, "q2": RUNS}.items():
+        alone = cereus.compile(text, stream=cereus.Stream(time="ts")).run(events()).table
+        own = table.filter(pc.field("query") == name).select(alone.column_names)
+        assert own.to_pylist() == alone.to_pylist()
+    assert cli("run", *BOTH, write(), *LOCAL, "-o", "m.csv").exit_code == 0
+    assert csv.read_csv("m.csv").num_rows == 5
+
+
+def test_batches_say_their_query() -> None:
+    queries = cereus.compile_many({"a": PAIR, "b": RUNS}, stream=cereus.Stream(time="ts"))
+    rows = [(name, batch.num_rows) for name, batch in queries.batches(events())]
+    for name, matches in queries.run(events()).items():
+        assert sum(count for each, count in rows if each == name) == len(matches)
+
+
+def test_what_is_missing_or_there_twice_is_said(cli: Run, write: Write) -> None:
+    path = write()
+    for arguments, said in {
+        ("-q", "pair.ceql"): "no input was given",
+        ("-q", "pair.ceql", "-q", "pair.ceql", path): "two queries are called 'pair'",
+        (): "what is to be run?",
+        (PAIR,): "no input was given",
+    }.items():
+        failed = cli("run", *arguments, *LOCAL)
+        assert failed.exit_code == 1
+        assert said in failed.stderr
+
+
+@pytest.mark.spark
+@pytest.mark.usefixtures("spark")
+def test_several_queries_on_spark(cli: Run, write: Write) -> None:
+    on_spark = ("--engine", "spark", "--time", "ts")
+    shown = cli("run", *BOTH, write(), *on_spark, "-o", "m.parquet")
+    assert shown.exit_code == 0, shown.output
+    assert "pair: 2 matches written" in shown.stdout
+    assert "q2: 3 matches written" in shown.stdout
+    names = pq.read_table("m.parquet")["query"].to_pylist()
+    assert sorted(names) == ["pair", "pair", "q2", "q2", "q2"]
+    assert "q2: 3 matches" in cli("run", *BOTH, write(), *on_spark).stdout
