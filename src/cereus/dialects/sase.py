@@ -18,10 +18,11 @@ from cereus.errors import CereusError
 from cereus.lang import cel, sase
 from cereus.lang.print_sase import to_text
 from cereus.lang.sase_text import parse
-from cereus.plan.explain import explain, warnings
+from cereus.plan.explain import explain
 from cereus.plan.result_names import SPANS
 from cereus.plan.sase_keys import shared_keys
 from cereus.plan.sase_program import Aggregates, Block, ProgramPlan, Stage, build_program
+from cereus.plan.sase_warnings import warnings
 from cereus.plan.stream import Stream
 from cereus.plan.tests import EventTest
 
@@ -99,7 +100,7 @@ class SaseQuery(EventwiseQuery):
             f"{stage.title}: {warning}" if plan.composed else warning
             for stage in plan.stages
             for block in stage.blocks
-            for warning in warnings(block.plan)
+            for warning in warnings(block.query, block.plan.stream)
         ]
         return [*dict.fromkeys(found), *_held_back(plan)]
 
