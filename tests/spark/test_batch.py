@@ -354,6 +354,7 @@ def test_importing_cereus_does_not_import_pyspark() -> None:
 
 CONNECTED = """
 import json
+WHOLE = "TABLE(events) WITH SINGLE PARTITION ORDER BY id"
 from pyspark.sql import SparkSession
 import cereus
 from cereus import spark as cs
@@ -369,6 +370,11 @@ for text in ("SELECT a[id], b WHERE A AS a ; B AS b ; C PARTITION BY k WITHIN 35
              "SELECT LAST * WHERE (A FILTER A[k > 1]) ; B ; C WITHIN 5 seconds"):
     query = cereus.compile(text, stream=stream)
     matches = cs.match(df, query, parallelism=2).toArrow().to_pylist()
+    found.append(sorted([event["id"] for event in match["events"]] for match in matches))
+df.createOrReplaceTempView("events")
+cs.register(spark, named=query, schema="events")
+for call in (f"cereus({WHOLE}, query => '{text}', time => 'id', unit => 's')", f"named({WHOLE})"):
+    matches = spark.sql(f"SELECT * FROM {call}").toArrow().to_pylist()
     found.append(sorted([event["id"] for event in match["events"]] for match in matches))
 print(json.dumps(found))
 spark.stop()
@@ -400,4 +406,5 @@ def test_spark_connect_gives_the_same_matches() -> None:
     ):
         query = compiled(text, time="id", unit="s")
         expected.append(sorted(match["positions"] for match in query.run(events)))
+    expected += [expected[-1]] * 2  # the last one once more, by the functions of SQL
     assert json.loads(said.stdout.splitlines()[-1]) == expected

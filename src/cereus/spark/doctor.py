@@ -130,7 +130,7 @@ def memory() -> Finding:
         return Finding("memory", State.GOOD, said)
     advice = (
         "set spark.driver.memory (and spark.executor.memory) lower than what is available, and "
-        "leave room for a Python worker per core: about 300 MB and the window's events"
+        "leave room for a Python worker per core: about 150 MB and the window's events"
     )
     return Finding("memory", State.WARNING, said, advice)
 
