@@ -1140,6 +1140,10 @@ class Kernel:
         carry = np.asarray(self.carry)
         carry[:, 0] = numbers[carry[:, 0]]
 
+    def carried_values(self):
+        """The values that some key's configurations hold in slots."""
+        return np.unique(np.asarray(self.carry)[:, 3:])
+
     def carried_states(self):
         """The states that some key's configurations are in."""
         return np.unique(np.asarray(self.carry)[:, 0])
@@ -1352,8 +1356,10 @@ class Kernel:
                     self.walk_bound = self.bound
                     self._push(self.root[c], 0)
             elif self.reporting < self.n_active:
-                if self.accepting[self.active[self.reporting]]:
-                    self.report_next = self.first[self.active[self.reporting]]
+                # the passing of time is no event: what the last one has accepted is reported
+                s: cython.int = self.active[self.reporting]
+                if self.accepting[s] and (s == self.closed or not self.expiring):
+                    self.report_next = self.first[s]
                 self.reporting += 1
             else:
                 break

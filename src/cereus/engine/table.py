@@ -122,7 +122,7 @@ class TransitionTable:
     def expand(self, state: int, letter_class: int) -> None:
         """Fill in the moves of a state on a class."""
         moves = self._moves(self.subsets[state], self.letters[letter_class])
-        if [(m.code, m.states) for m in moves] == [(UNMARKED, self.subsets[state])]:
+        if moves == [JointMove(UNMARKED, (), (), self.subsets[state])]:
             self.head[state, letter_class] = STAY
             return
         self.ambiguous |= any(starmap(_both_possible, combinations(moves, 2)))

@@ -11,8 +11,10 @@ import pyarrow as pa
 from cereus.automata.sase.nfa import Nfa
 from cereus.lang import cel, sase
 from cereus.lang.print_sase import to_text
-from cereus.plan.lower_sase import ByValue, Lowering
-from cereus.plan.plan import Plan
+from cereus.plan.compare import CannotRegister, Column
+from cereus.plan.lower_sase import ByValue
+from cereus.plan.plan import NO_SCHEMA, Plan
+from cereus.plan.sase_slots import BySlot
 from cereus.plan.stream import Stream
 
 Aggregates = Mapping[str, sase.UserAggregate]
@@ -83,15 +85,20 @@ def build(
         window=query.window,
         text=to_text(sase.Program((sase.Union((query,)),))),
     )
+    columns: tuple[Column, ...] = ()
+    kept = 0
+    if isinstance(lowering, BySlot):
+        columns, kept = tuple(lowering.columns.numbers), len(lowering.slots)
     return SasePlan(
         asked,
         stream,
         lowering.tests.tests,
         automaton,
         compared=frozenset(lowering.compared),
+        columns_compared=columns,
         by_value=isinstance(lowering, ByValue),
         why_values=why,
-        slots=int(automaton.waits_for_time),
+        slots=automaton.waits_for_time + kept,
     )
 
 
@@ -109,7 +116,17 @@ def _lowered(
     schema: pa.Schema | None,
     keyed: bool,
     aggregates: Aggregates,
-) -> tuple[Lowering, Nfa, str | None]:
+) -> tuple[BySlot | ByValue, Nfa, str | None]:
+    """With slots where they can decide; else by values, and why."""
+    why = None
+    if schema is None:
+        why = NO_SCHEMA
+    else:
+        by_slot = BySlot(query, stream, schema, keyed)
+        try:
+            return by_slot, by_slot.automaton(), None
+        except CannotRegister as reason:
+            why = str(reason)
     by_value = ByValue(query, stream, schema, keyed, aggregates=aggregates)
     automaton = by_value.automaton()
-    return by_value, automaton, None
+    return by_value, automaton, why if by_value.compared else None
