@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
 import pytest
 
+import cereus
 from cereus import sremo
 from cereus.errors import QueryError
 from cereus.lang import cel
@@ -105,3 +107,10 @@ def test_objects_take_conditions_as_texts() -> None:
     made = sremo.event("A", where="x > 1 AND y < 2")
     assert isinstance(made, tree.Terminal)
     assert made.condition == parse_condition("x > 1 AND y < 2")
+
+
+def test_a_pattern_of_many_events_is_not_too_deep() -> None:
+    many = 700
+    query = cereus.compile(f"any({', '.join(['{A:}'] * many)})", dialect="sremo")
+    found = query.run(pa.table({"type": ["A"] * many})).table
+    assert found["positions"].to_pylist() == [list(range(many))]

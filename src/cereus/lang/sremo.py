@@ -262,6 +262,31 @@ def _written_out(node: Sremo) -> Sremo:
     return node
 
 
+def balanced(expression: Sremo) -> Sremo:
+    """The same with chains of `.` halved again and again: a pattern of many events in a row is
+    then no deeper than Python's stack."""
+    chain: list[Sremo] = []
+    node = expression
+    while isinstance(node, Concatenation):
+        chain.append(node.right)
+        node = node.left
+    if chain:
+        return _halved([balanced(part) for part in (node, *reversed(chain))])
+    parts = {
+        each.name: balanced(value)
+        for each in fields(node)
+        if isinstance(value := getattr(node, each.name), Sremo)
+    }
+    return replace(node, **parts) if parts else node  # type: ignore[arg-type]
+
+
+def _halved(parts: list[Sremo]) -> Sremo:
+    if len(parts) == 1:
+        return parts[0]
+    middle = (len(parts) + 1) // 2
+    return Concatenation(_halved(parts[:middle]), _halved(parts[middle:]))
+
+
 def written(expression: Sremo) -> frozenset[str]:
     """The registers that an expression writes, as seen from outside (not those in a `!e`)."""
     if isinstance(expression, Terminal):

@@ -71,7 +71,7 @@ def build(query: cel.Query, stream: Stream, schema: pa.Schema | None = None) -> 
     query = outermost_window(query)
     pattern = query.formula
     assert isinstance(pattern, sremo.Pattern)
-    expression = sremo.rewritten(pattern.expression)
+    expression = sremo.balanced(sremo.rewritten(pattern.expression))
     try:
         lowering, automaton, why = _lowered(expression, stream, schema)
     except QueryError as error:
