@@ -102,6 +102,18 @@ def test_the_line_is_that_of_the_key(write: Write) -> None:
     assert lines == [line_of(text, 'source = "x"'), line_of(text, 'from = "y"')]
 
 
+def test_faults_are_not_said_twice(write: Write) -> None:
+    """A query is looked at when what it reads is right, whatever else is wrong."""
+    broken = ("SELL AS a ; BUY", "SELL AS a ; ; BUY")
+    error = refused(write(changed(MARKET, broken, ('from = "again"', 'from = "agian"'))))
+    assert [each.key for each in error.problems] == [
+        ("queries", "pair", "text"),
+        ("sinks", "alerts", "from"),
+    ]
+    error = refused(write(changed(MARKET, broken, ('time = "ts"', 'time = "tz"'))))
+    assert [each.key for each in error.problems] == [("streams", "market", "time")]
+
+
 def test_a_query_is_underlined_where_it_stands(write: Write) -> None:
     text = changed(
         MARKET,

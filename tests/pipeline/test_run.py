@@ -144,19 +144,38 @@ select = ["x[0].name AS name", "end_time"]
 """
 
 
-def test_what_goes_wrong_on_spark_has_its_line(write: Write, spark: SparkSession) -> None:
+ON_SPARK = {
+    "a column of matches": (
+        ('"end_time", "b[0]', '"end_tme", "b[0]'),
+        "queries.pair",
+        None,
+    ),
+    "a name in a query": (("x.gain <", "x.gainn <"), "queries.again.text", "did you mean 'gain'?"),
+    "Kafka": (
+        ('"parquet"\npath = "orders"', '"kafka"\nservers = "x:9092"\ntopic = "orders"'),
+        "sources.orders",
+        "spark.jars.packages",
+    ),
+    "Delta": (
+        ('"parquet"\npath = "orders"', '"delta"\npath = "orders"'),
+        "sources.orders",
+        "delta",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ON_SPARK)
+def test_what_goes_wrong_on_spark_has_its_line(
+    name: str, write: Write, spark: SparkSession
+) -> None:
     """Found when the DataFrames are made, before anything is written."""
-    wrong = {
-        'select = ["name", "end_tme"]': ('select = ["name", "end_time", ', "queries.pair"),
-        "FILTER x.gainn": ("FILTER x.gain", "queries.again.text"),
-    }
-    for new, (old, key) in wrong.items():
-        text = changed(MARKET, (old, new + " #" if "select" in new else new))
-        with pytest.raises(PipelineError) as raised:
-            Pipeline.load(write(text)).run(spark)
-        (problem,) = raised.value.problems
-        assert f"line {problem.line}, {key}: " in problem.message
-        assert not Path("alerts").exists()
+    change, key, hint = ON_SPARK[name]
+    with pytest.raises(PipelineError) as raised:
+        Pipeline.load(write(changed(MARKET, change))).run(spark)
+    (problem,) = raised.value.problems
+    assert f"line {problem.line}, {key}: " in problem.message
+    assert (hint or "") in (problem.hint or "")
+    assert not Path("alerts").exists()
 
 
 def test_a_worker_that_fails_is_an_error_here(

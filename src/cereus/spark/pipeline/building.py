@@ -132,19 +132,21 @@ def at(document: Document, key: Key) -> Iterator[None]:
     try:
         yield
     except AnalysisException as error:
-        document.wrong(key, *_said(error))
-        document.check()
+        document.wrong(key, *_said(first_line(error)))
     except CereusError as error:
         if document.problems:
             raise  # it has its place already
         place = (*key, "text") if key[0] == "queries" else key
         document.wrong_query(place if place in document.spans else key, error)
-        document.check()
+    except Exception as error:  # a format that is not installed is an error of Java
+        at = str(error).find(f"[{NOT_FOUND}]")
+        if at < 0:
+            raise
+        document.wrong(key, *_said(str(error)[at:].splitlines()[0]))
+    document.check()
 
 
-def _said(error: AnalysisException) -> tuple[str, str | None]:
-    line = first_line(error)
-    missing = next((kind for kind in PACKAGES if f" {kind}" in line.lower()), None)
-    is_missing = NOT_FOUND in line or "Failed to find" in line or missing is None
-    hint = PACKAGES[missing] if missing and is_missing else None
-    return f"Spark says: {line}", hint
+def _said(line: str) -> tuple[str, str | None]:
+    """What Spark says, and what to do about a format that it does not have of itself."""
+    missing = [kind for kind in PACKAGES if f" {kind}" in line.lower()]
+    return f"Spark says: {line}", PACKAGES[missing[0]] if missing else None

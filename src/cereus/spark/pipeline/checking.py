@@ -47,7 +47,6 @@ def check(document: Document, spec: Spec) -> dict[str, Query]:
     checker.check_sources()
     checker.check_streams()
     checker.check_sinks()
-    document.check()  # queries of streams that are not there cannot be compiled
     queries = Compiling(document, graph).queries()
     document.check()
     return queries

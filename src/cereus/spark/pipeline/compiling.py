@@ -3,6 +3,7 @@ these are known by then. What is wrong in a query is shown in the pipeline file.
 
 from __future__ import annotations
 
+import graphlib
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from pathlib import Path
@@ -40,12 +41,26 @@ class Compiling:
 
     def queries(self) -> dict[str, Query]:
         """By name, in the order in which they run."""
-        found: dict[str, Query] = {}
-        for name in self.graph.order:
-            query = self.query(name)
-            if query is not None:
-                found[name] = query
-        return found
+        try:
+            order = self.graph.order
+        except graphlib.CycleError:
+            return {}  # which has been said
+        found = {name: self.query(name) for name in order if self.is_sound(name)}
+        return {name: query for name, query in found.items() if query is not None}
+
+    def is_sound(self, query: str) -> bool:
+        """Whether nothing is wrong with what a query reads, so that its own faults are to be
+        seen, and not those of others once more."""
+        return all(self._is_sound_stream(name) for name in self.spec.queries[query].from_)
+
+    def _is_sound_stream(self, name: str) -> bool:
+        if name in self.spec.streams:
+            source = self.spec.streams[name].source
+            return self.document.is_sound(("streams", name)) and self.document.is_sound(
+                ("sources", source)
+            )
+        writers = self.graph.written.get(name, ())
+        return bool(writers) and all(map(self.is_sound, writers))
 
     def query(self, name: str) -> Query | None:
         of, key = self.spec.queries[name], ("queries", name)

@@ -28,6 +28,7 @@ class Problem:
     message: str
     hint: str | None = None
     line: int = 0
+    key: Key = ()
 
 
 class PipelineError(CereusError):
@@ -68,7 +69,7 @@ class Document:
         """Note a problem with a key."""
         line = self.line(key)
         said = f"line {line}, {key_text(key)}: {message}" if key else f"line {line}: {message}"
-        self.problems.append(Problem(said, hint, line))
+        self.problems.append(Problem(said, hint, line, key))
 
     def wrong_query(self, key: Key, error: CereusError) -> None:
         """Note an error in a query that stands in this file, with a caret under its place."""
@@ -83,7 +84,11 @@ class Document:
         place = underline(self.text, (at + start, at + end))
         line = self.text.count("\n", 0, at + start) + 1
         message = f"line {line}, {key_text(key)}: {error.reason}\n{place}"
-        self.problems.append(Problem(message, error.hint, line))
+        self.problems.append(Problem(message, error.hint, line, key))
+
+    def is_sound(self, table: Key) -> bool:
+        """Whether nothing is wrong in a table, as far as is known."""
+        return not any(each.key[: len(table)] == table for each in self.problems)
 
     def check(self) -> None:
         """Raise what was noted."""
