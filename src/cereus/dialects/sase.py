@@ -41,7 +41,7 @@ def compile(
     """
     if not isinstance(aggregates, Mapping | None):
         raise CereusError(
-            f"aggregates is a {type(aggregates).__name__}, not a dict",
+            f"aggregates are given by name, in a dict, not as {type(aggregates).__name__}",
             hint='write aggregates={"name": object}',
         )
     own = dict(aggregates or {})

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from cereus.automata.automaton import NOTHING, Label
 from cereus.dialects.algebra import AlgebraQuery
 from cereus.dialects.par import ParQuery
+from cereus.dialects.sase import SaseQuery
 from cereus.errors import CereusError
 from cereus.lang.print_ceql import predicate_text
 from cereus.plan.describe import label_text, test_text
@@ -18,6 +19,7 @@ from cereus.plan.outlook import Outlook
 from cereus.plan.plan import Plan
 from cereus.plan.skeleton import conditions_between
 from cereus.query import Query
+from cereus.show.nfa import program_dot
 from cereus.show.structure import FONT, detection_dot, escaped
 
 MOST_STATES = 40
@@ -62,8 +64,11 @@ def diagram(query: Query) -> Diagram:
     """The I/O-deterministic automaton that runs a query, over the letters that can occur.
 
     Conditions between events stand below it: the states that they split depend on the values.
-    Of a PAR program it is the machine, of an event expression its parts with what they remember.
+    Of a PAR program it is the machine, of an event expression its parts with what they remember,
+    of a SASE+ text the NFA^b of each query and the streams between them.
     """
+    if isinstance(query.compiled, SaseQuery):
+        return Diagram(program_dot(query.compiled.plan()))
     if isinstance(query.compiled, AlgebraQuery):
         return Diagram(detection_dot(query.compiled))
     if isinstance(query.compiled, ParQuery):
