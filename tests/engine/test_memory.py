@@ -21,11 +21,12 @@ def test_arrays_are_like_numpys(size: int) -> None:
 @pytest.mark.parametrize("size", [8, 1 << 16])
 def test_a_chunk_is_in_use_while_a_part_of_it_is(size: int) -> None:
     chunk = Chunk(size, size, with_labels=True)
-    assert not chunk.in_use
+    states = [chunk.in_use]
     part = chunk.events[:2]
-    assert chunk.in_use
+    states.append(chunk.in_use)
     del part
-    assert not chunk.in_use
+    states.append(chunk.in_use)
+    assert states == [False, True, False]
 
 
 def test_a_chunk_in_use_is_left_alone() -> None:

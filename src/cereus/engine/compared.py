@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
@@ -14,6 +16,8 @@ from cereus.plan.compare import Column
 
 Ints = npt.NDArray[np.int64]
 NULL = np.int64(-(2**63))
+FORGET_AT = 1 << 16
+"""So many strings are known before it is worth looking which of them are still compared with."""
 
 
 class ComparedColumns:
@@ -22,6 +26,8 @@ class ComparedColumns:
     def __init__(self, columns: tuple[Column, ...]) -> None:
         self.columns = columns
         self.strings: dict[str, int] = {}
+        self.next_code = 0
+        self.forget_at = FORGET_AT
 
     def read(self, batch: pa.RecordBatch, places: Ints) -> Ints:
         """One row per column, one entry per event; NULL for null and NaN."""
@@ -70,11 +76,31 @@ class ComparedColumns:
 
     def _codes(self, values: pa.Array) -> Ints:
         encoded = values if pa.types.is_dictionary(values.type) else values.dictionary_encode()
-        strings = self.strings
-        entries = [strings.setdefault(w, len(strings)) for w in encoded.dictionary.to_pylist()]
+        entries = [self._code(word) for word in encoded.dictionary.to_pylist()]
         places = encoded.indices.fill_null(0).to_numpy(zero_copy_only=False)
         coded: Ints = np.array(entries or [0], np.int64)[places]
         return coded
+
+    def _code(self, word: str | None) -> int:
+        if word is None:
+            return int(NULL)
+        code = self.strings.get(word)
+        if code is None:
+            code = self.strings[word] = self.next_code
+            self.next_code += 1
+        return code
+
+    def keep(self, held: Ints) -> None:
+        """Forget the strings whose codes nobody holds; these are not given again."""
+        alive = set(held.tolist())
+        self.strings = {word: code for word, code in self.strings.items() if code in alive}
+        self.forget_at = max(FORGET_AT, 2 * len(self.strings))
+
+    def save(self) -> dict[str, Any]:
+        return {"codes": self.strings, "next": self.next_code}
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        self.strings, self.next_code = dict(saved["codes"]), saved["next"]
 
 
 def _is_plain(kind: pa.DataType) -> bool:

@@ -66,12 +66,21 @@ class Events:
         return len(self.rows)
 
     def sorted_by(self, order: Ints) -> None:
-        for name in ("rows", "places", "classes", "positions", "measures", "floors", "keys"):
-            setattr(self, name, taken(getattr(self, name), order))
-        if len(self.times):
-            self.times = taken(self.times, order)
+        """Put the events into the order of their groups. Moving arrays about is most of what keys
+        cost, so what is known without it is not moved, and what is one array is moved once."""
+        names = ["rows", "places", "classes", "measures", "floors"]
+        names += ["positions"] if self.positions.any() else []
+        names += ["times"] if len(self.times) else []
+        apart = {id(getattr(self, name)): getattr(self, name) for name in names}
+        moved = {which: taken(values, order) for which, values in apart.items()}
+        for name in names:
+            setattr(self, name, moved[id(getattr(self, name))])
+        self.keys = np.repeat(self.key_of, np.diff(self.group_ends, prepend=0))
         if self.columns.shape[1]:
-            self.columns = np.ascontiguousarray(self.columns[:, order])
+            columns = np.empty_like(self.columns)
+            for values, place in zip(self.columns, columns, strict=True):
+                np.take(values, order, out=place, mode="clip")
+            self.columns = columns
 
     def places_of(self, key: int) -> slice | Ints:
         """Where the events of one key stand."""
@@ -237,7 +246,7 @@ class Front:
     def save(self) -> dict[str, Any]:
         return {
             "letters": list(self.known),
-            "strings": self.compared.strings,
+            "strings": self.compared.save(),
             "substreams": self.substreams.save(),
             "row": self.row,
             "seen": self.seen[: max(1, len(self.keys))],
@@ -246,7 +255,7 @@ class Front:
     def restore(self, saved: dict[str, Any]) -> None:
         self.known.update((letter, place) for place, letter in enumerate(saved["letters"]))
         self.substreams.restore(saved["substreams"])
-        self.compared.strings.update(saved["strings"])
+        self.compared.restore(saved["strings"])
         self.row, self.seen = saved["row"], saved["seen"].copy()
 
     # ------------------------------------------------------------ columns

@@ -1526,9 +1526,14 @@ class Kernel:
     # ------------------------------------------------------------ garbage
 
     def sweep(self):
-        """Sweep now (between batches)."""
+        """Sweep now (between batches), and put away configurations that have no match left."""
         self.bound = NO_BOUND
         self._sweep()
+        carry = np.asarray(self.carry)
+        alive = (carry[:, 1] > 0) | (carry[:, 2] != NONE)
+        before = np.concatenate([[0], np.cumsum(alive)])
+        self.carry_from = before[np.asarray(self.carry_from)]
+        self.carry = carry[alive]
 
     @cython.cfunc
     def _sweep(self) -> cython.int:

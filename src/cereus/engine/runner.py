@@ -335,16 +335,20 @@ class Runner:
         self.kernel.restore(saved["kernel"])
 
     def tidy(self, *, at: int | None = None) -> None:
-        """Forget events that no partial match refers to, and keys that have none and no time to
-        come, once it is worth the work."""
+        """Forget events that no partial match refers to, strings that none holds, and keys that
+        have none and no time to come, once it is worth the work."""
         events, keys = (self.tidy_at, self.forget_at) if at is None else (at, at)
-        if len(self.history) < events and self.keys < keys:
+        compared = self.front.compared
+        known = len(compared.strings) < compared.forget_at
+        if len(self.history) < events and self.keys < keys and known:
             return
         horizon = self.front.horizon(forgets=self.forgets)
         if horizon is not None:
             self._close(horizon)
         self.kernel.sweep()
         self._forget_events(self._oldest_needed())
+        if compared.strings:
+            compared.keep(self.kernel.carried_values())
         if horizon is not None:
             self._forget_keys(horizon)
         self.tidy_at = max(TIDY_AT, 2 * len(self.history))

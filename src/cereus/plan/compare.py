@@ -194,7 +194,12 @@ def comparable(condition: Comparison, schema: pa.Schema) -> str:
 
 
 def _whole(part: Expression, schema: pa.Schema) -> bool:
-    return isinstance(part, Attribute) and pa.types.is_integer(type_of(schema, part.path))
+    if not isinstance(part, Attribute):
+        return False
+    kind = type_of(schema, part.path)
+    if kind == pa.uint64():
+        raise CannotRegister("its values may not fit 64 bits with a sign")
+    return pa.types.is_integer(kind)
 
 
 def leaf_order(formula: cel.Formula) -> Order:
