@@ -171,8 +171,7 @@ class ProgramExecutor(Executor):
 
     def push(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         self._begin()
-        if self.plan.composed:
-            self._watch(batch)
+        self._watch(batch)
         self.rows += batch.num_rows
         return self._through(batch)
 
@@ -192,7 +191,7 @@ class ProgramExecutor(Executor):
         fresh: list[pa.RecordBatch | None] = []
         frontiers: list[Time] = []
         start = OVER if finished else self._input_frontier()
-        promise = advanced or (self.plan.composed and not self.stream.keys)
+        promise = advanced or not self.stream.keys
         for place, (stage, runs) in enumerate(zip(self.plan.stages, self.runs, strict=True)):
             known: Time = OVER
             for run in runs:
@@ -240,7 +239,8 @@ class ProgramExecutor(Executor):
         return self.rows if self.stream.time is None else self.frontier
 
     def _watch(self, batch: pa.RecordBatch) -> None:
-        """What goes from query to query must come in the order of time: so must the input."""
+        """A stream without keys comes in the order of time, whatever equivalence tests it has: time
+        that passes for one of its events passes for all."""
         name = self.stream.time
         if name is None or not batch.num_rows:
             return
