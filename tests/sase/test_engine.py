@@ -18,7 +18,8 @@ from cereus.plan.plan import NO_SCHEMA
 from cereus.plan.sase import SasePlan, build
 from cereus.plan.stream import Stream
 from cereus.query import compile
-from cereus.reference.sase import Input, Match, matches
+from cereus.reference.sase import Match, matches
+from cereus.reference.sase_nfa import Input
 
 from .strategies import AGGREGATES, SCHEMA, SECOND, STRATEGIES, Event, events, query, table
 
