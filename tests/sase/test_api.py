@@ -4,6 +4,7 @@ wrong."""
 from __future__ import annotations
 
 import pickle
+import runpy
 from pathlib import Path
 from typing import Any
 
@@ -368,3 +369,9 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     assert "19 matches" in anomalies.output
     wrong = CliRunner().invoke(app, [*local, "--set", "output=Q4"])
     assert wrong.exit_code == 1 and "Q4-OUTPUT" in wrong.output
+
+
+def test_the_example_of_the_couriers(capsys: pytest.CaptureFixture[str]) -> None:
+    example = Path(__file__).parents[2] / "examples" / "couriers" / "couriers.py"
+    runpy.run_path(str(example))["main"]([])
+    assert capsys.readouterr().out.startswith("dora: 23 anomalies in one week")
