@@ -144,6 +144,20 @@ select = ["x[0].name AS name", "end_time"]
 """
 
 
+def test_no_events_and_a_second_try(write: Write, spark: SparkSession, tmp_path: Path) -> None:
+    """A run that failed for want of a table works once it is there; nothing comes of nothing."""
+    text = changed(MARKET, ('"parquet"\npath = "orders"', '"table"\ntable = "no_orders"'))
+    pipeline = Pipeline.load(write(text))
+    with pytest.raises(
+        PipelineError, match="sources.orders: Spark says: .*TABLE_OR_VIEW_NOT_FOUND"
+    ):
+        pipeline.run(spark)
+    pq.write_table(orders(ORDERS).slice(0, 0), tmp_path / "orders" / "1.parquet")
+    spark.read.parquet(str(tmp_path / "orders")).createOrReplaceTempView("no_orders")
+    assert [each.matches for each in pipeline.run(spark)] == [0, 0]
+    assert pq.read_table(tmp_path / "alerts").num_rows == 0
+
+
 ON_SPARK = {
     "a column of matches": (
         ('"end_time", "b[0]', '"end_tme", "b[0]'),

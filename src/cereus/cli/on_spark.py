@@ -16,11 +16,11 @@ from cereus.cli.view import ShownEvent, ShownMatch
 from cereus.errors import CereusError, DataError
 from cereus.query import Query
 from cereus.sources import SUFFIXES
-from cereus.spark.files import COUNTED, CSV, flat, located
+from cereus.spark.files import COUNTED, CSV, flat, located, observed
 from cereus.spark.raised import spark_errors
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, Observation, SparkSession
 
 Compiler = Callable[[pa.Schema], Query]
 
@@ -108,10 +108,11 @@ def collected(found: DataFrame, query: Query, shown: int) -> Outcome:
 def _written(found: DataFrame, out: Path) -> Outcome:
     from pyspark.sql import functions as f
 
-    return Outcome(int(write(found, out, [f.count(f.lit(1)).alias("matches")])["matches"]))
+    counted = write(found, out, [f.count(f.lit(1)).alias("matches")])
+    return Outcome(observed(counted, "matches"))
 
 
-def write(found: DataFrame, out: Path, counts: Sequence[Column]) -> dict[str, Any]:
+def write(found: DataFrame, out: Path, counts: Sequence[Column]) -> Observation:
     """A directory of files, as Spark writes it; the counts are taken on the way."""
     from pyspark.sql import Observation
 
@@ -125,7 +126,7 @@ def write(found: DataFrame, out: Path, counts: Sequence[Column]) -> dict[str, An
     counted = Observation()
     found = found.observe(counted, *counts)
     found.write.format(kind).options(**(CSV if kind == "csv" else {})).save(located(str(out)))
-    return counted.get
+    return counted
 
 
 def _shown(row: dict[str, Any], query: Query) -> ShownMatch:

@@ -152,6 +152,7 @@ def _written_on_spark(found: dict[str, Any], out: Path) -> dict[str, Outcome]:
     from pyspark.sql import functions as f
 
     from cereus.cli.on_spark import write
+    from cereus.spark.files import observed
 
     named = [each.select(f.lit(name).alias(QUERY), f.col("*")) for name, each in found.items()]
     whole: DataFrame = named[0]
@@ -159,4 +160,4 @@ def _written_on_spark(found: dict[str, Any], out: Path) -> dict[str, Outcome]:
         whole = whole.unionByName(each, allowMissingColumns=True)
     counts = [f.count_if(f.col(QUERY) == name).alias(name) for name in found]
     counted = write(whole, out, counts)
-    return {name: Outcome(int(counted[name])) for name in found}
+    return {name: Outcome(observed(counted, name)) for name in found}

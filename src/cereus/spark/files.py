@@ -1,4 +1,5 @@
-"""Reading and writing files on Spark: what its readers and writers have to be told."""
+"""Reading and writing files on Spark: what its readers and writers have to be told, and what they
+tell."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, Observation
 
 CSV: dict[str, Any] = {"header": True, "escape": '"'}
 """A quote inside a quoted text is doubled (RFC 4180); Spark's own way is a backslash."""
@@ -31,3 +32,14 @@ def flat(found: DataFrame) -> DataFrame:
         for each in found.schema
     ]
     return found.select(*columns)
+
+
+def observed(counts: Observation, name: str) -> int:
+    """A count that Spark took while rows went by. Where it found out that there are none, it has
+    taken the counting out of the job, and has no row of counts to give."""
+    try:
+        return int(counts.get.get(name) or 0)
+    except Exception as error:
+        if "assertion failed" not in str(error):  # of Java, that there is a row
+            raise
+        return 0

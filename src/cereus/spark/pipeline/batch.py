@@ -16,7 +16,7 @@ from pyspark import StorageLevel
 from pyspark.sql import Observation
 from pyspark.sql import functions as F  # noqa: N812
 
-from cereus.spark.files import COUNTED
+from cereus.spark.files import COUNTED, observed
 from cereus.spark.pipeline.building import Building, at, union
 from cereus.spark.pipeline.metrics import Metrics
 from cereus.spark.pipeline.sinks import write
@@ -109,7 +109,7 @@ class BatchRun:
 
     @cached_property
     def matches(self) -> dict[str, int]:
-        return {name: int(each.get["matches"]) for name, each in self._counted.items()}
+        return {name: observed(each, "matches") for name, each in self._counted.items()}
 
     def _events(self, query: str) -> int | None:
         counts = [self._rows(name) for name in self._reads(query)]

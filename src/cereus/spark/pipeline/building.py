@@ -12,7 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from cereus.errors import CereusError, DataError
 from cereus.plan.stream import Stream
 from cereus.spark.matching import match
-from cereus.spark.pipeline.document import Document, Key
+from cereus.spark.pipeline.document import Document, Key, PipelineError
 from cereus.spark.pipeline.graph import STREAM, TYPE, Flow
 from cereus.spark.pipeline.pipeline import Pipeline
 from cereus.spark.pipeline.sources import shaped, source_frame
@@ -133,9 +133,9 @@ def at(document: Document, key: Key) -> Iterator[None]:
         yield
     except AnalysisException as error:
         document.wrong(key, *_said(first_line(error)))
+    except PipelineError:
+        raise  # it has its place already
     except CereusError as error:
-        if document.problems:
-            raise  # it has its place already
         place = (*key, "text") if key[0] == "queries" else key
         document.wrong_query(place if place in document.spans else key, error)
     except Exception as error:  # a format that is not installed is an error of Java

@@ -91,9 +91,10 @@ class Document:
         return not any(each.key[: len(table)] == table for each in self.problems)
 
     def check(self) -> None:
-        """Raise what was noted."""
-        if self.problems:
-            raise PipelineError(str(self.path), self.problems)
+        """Raise what was noted; a later run may find it mended."""
+        noted, self.problems = self.problems, []
+        if noted:
+            raise PipelineError(str(self.path), noted)
 
     def _span(self, key: Key) -> Span:
         while key and key not in self.spans:
