@@ -354,6 +354,7 @@ def test_importing_cereus_does_not_import_pyspark() -> None:
 
 CONNECTED = """
 import json
+import tempfile
 WHOLE = "TABLE(events) WITH SINGLE PARTITION ORDER BY id"
 from pyspark.sql import SparkSession
 import cereus
@@ -375,6 +376,23 @@ df.createOrReplaceTempView("events")
 cs.register(spark, named=query, schema="events")
 for call in (f"cereus({WHOLE}, query => '{text}', time => 'id', unit => 's')", f"named({WHOLE})"):
     matches = spark.sql(f"SELECT * FROM {call}").toArrow().to_pylist()
+    found.append(sorted([event["id"] for event in match["events"]] for match in matches))
+with tempfile.TemporaryDirectory() as where:
+    timed = df.selectExpr("*", "timestamp_seconds(id) AS ts")
+    timed.coalesce(1).write.parquet(where + "/events")
+    live = cs.match(
+        spark.readStream.schema(timed.schema).parquet(where + "/events"),
+        cereus.compile(
+            "SELECT a[id], b WHERE A AS a ; B AS b ; C PARTITION BY k WITHIN 35 seconds",
+            stream=cereus.Stream(time="ts"),
+        ),
+        watermark="0 seconds",
+        buckets=2,
+    )
+    running = live.writeStream.format("parquet").option("path", where + "/found")
+    running = running.option("checkpointLocation", where + "/checkpoint")
+    running.trigger(availableNow=True).start().awaitTermination()
+    matches = spark.read.parquet(where + "/found").toArrow().to_pylist()
     found.append(sorted([event["id"] for event in match["events"]] for match in matches))
 print(json.dumps(found))
 spark.stop()
@@ -407,4 +425,5 @@ def test_spark_connect_gives_the_same_matches() -> None:
         query = compiled(text, time="id", unit="s")
         expected.append(sorted(match["positions"] for match in query.run(events)))
     expected += [expected[-1]] * 2  # the last one once more, by the functions of SQL
+    expected.append(expected[0])  # live
     assert json.loads(said.stdout.splitlines()[-1]) == expected
