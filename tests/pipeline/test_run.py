@@ -148,9 +148,7 @@ def test_no_events_and_a_second_try(write: Write, spark: SparkSession, tmp_path:
     """A run that failed for want of a table works once it is there; nothing comes of nothing."""
     text = changed(MARKET, ('"parquet"\npath = "orders"', '"table"\ntable = "no_orders"'))
     pipeline = Pipeline.load(write(text))
-    with pytest.raises(
-        PipelineError, match="sources.orders: Spark says: .*TABLE_OR_VIEW_NOT_FOUND"
-    ):
+    with pytest.raises(PipelineError, match=r"sources.orders: Spark says: .*_NOT_FOUND"):
         pipeline.run(spark)
     pq.write_table(orders(ORDERS).slice(0, 0), tmp_path / "orders" / "1.parquet")
     spark.read.parquet(str(tmp_path / "orders")).createOrReplaceTempView("no_orders")

@@ -35,7 +35,7 @@ def run(
     query: Annotated[
         str | None,
         typer.Argument(
-            metavar="[QUERY|PIPELINE.toml]",
+            metavar="QUERY|PIPELINE.toml",
             help="The query, or a file with it: a path that ends in .ceql or .txt, or @FILE. "
             "A path that ends in .toml is a whole pipeline.",
             show_default=False,
