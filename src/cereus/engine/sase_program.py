@@ -206,9 +206,9 @@ class ProgramExecutor(Executor):
                     self.held[place].add(made)
                 known = min(known, self._behind(run, frontier))
             held = self.held[place]
-            real = self.real and self.stream.time is not None
-            fresh.append(held.release(known, real))
-            frontiers.append(known if self.stream.time is not None else held.released)
+            fresh.append(held.release(known, self.real))
+            timed = finished or self.stream.time is not None
+            frontiers.append(known if timed else held.released)
 
     def _found(self, run: Run, events: pa.RecordBatch | None, frontier: Time) -> Iterator[Found]:
         if events is not None:
