@@ -14,6 +14,7 @@ from cereus.engine.executor import PatternExecutor
 from cereus.lang import cel, sase
 from cereus.lang.sase_schema import checked
 from cereus.lang.sase_text import parse
+from cereus.plan.explain import explain
 from cereus.plan.plan import NO_SCHEMA
 from cereus.plan.sase import SasePlan, build
 from cereus.plan.stream import Stream
@@ -229,3 +230,36 @@ def test_skip_till_any_match_is_what_ceql_means() -> None:
         assert run(plan, stream) == wanted, said(f"{text}\n{ceql}", stream)
         total += wanted.total()
     assert total > 200
+
+
+# ---------------------------------------------------------------- explain
+
+
+def test_explain_shows_the_automaton_with_its_registers() -> None:
+    asked = block(
+        """PATTERN SEQ(A+ a[], A b)
+        WHERE skip_till_next_match(a[]!, b) { [k] AND a[i].x > avg(a[..i-1].x) AND b.y < a[1].y }
+        WITHIN 1 minute"""
+    )
+    said = explain(plan_of(asked))
+    assert "[k]: splits the stream" in said
+    assert "r0: sum(x of a[])" in said
+    assert "marks a if not (y < r2) and (x > (r0 / r1))" in said
+    assert "stays if not" in said
+    assert "a match is found in one way only" in said
+
+
+def test_explain_says_what_waits_and_why_values_are_in_states() -> None:
+    waiting = explain(plan_of(block("PATTERN SEQ(A a, ~B b) WITHIN 2 seconds")))
+    assert "complete when its window has passed" in waiting
+    assert "never match" not in waiting
+    leading = explain(plan_of(block("PATTERN SEQ(~B b, A a) WHERE b.x > a.x WITHIN 2 seconds")))
+    assert "states that remember values: ~b speaks of events before the match" in leading
+
+
+def test_every_random_query_can_be_explained() -> None:
+    for seed in range(120):
+        text, _ = case(seed)
+        for values in (False, True):
+            said = explain(plan_of(block(text), values=values))
+            assert "marks" in said or "no state leads to a match" in said, text

@@ -42,7 +42,7 @@ class Edge(NamedTuple):
 @dataclass(frozen=True)
 class Explored:
     """Numbered states (0, 1 … in the order they were reached), the slots that are set in each,
-    and the moves between them.
+    and the moves between them. Runs in a `closing` state are complete when their window has passed.
 
     Not `complete` when exploring stopped at the limit: then there are more states than these.
     """
@@ -53,14 +53,20 @@ class Explored:
     edges: tuple[Edge, ...]
     complete: bool
     slots: tuple[Slots, ...] = ()
+    closing: frozenset[int] = frozenset()
+
+    @property
+    def completing(self) -> frozenset[int]:
+        """The states in which a match may be complete, at once or in time."""
+        return self.accepting | self.closing
 
     @property
     def useful(self) -> frozenset[int]:
-        """The states from which an accepting one can be reached."""
+        """The states from which a completing one can be reached."""
         before: dict[int, set[int]] = {}
         for edge in self.edges:
             before.setdefault(edge.target, set()).add(edge.source)
-        found, todo = set(self.accepting), list(self.accepting)
+        found, todo = set(self.completing), list(self.completing)
         while todo:
             fresh = before.get(todo.pop(), set()) - found
             found |= fresh
@@ -76,7 +82,9 @@ def explore(automaton: Automaton, letters: Iterable[Letter], most: int = MOST_ST
     """The automaton as it is built: nondeterministic."""
     found, states = _explore(tuple(automaton.initial()), automaton.moves, tuple(letters), most)
     accepting = frozenset(n for n, state in enumerate(states) if automaton.accepts(state))
-    return replace(found, accepting=accepting, slots=tuple(map(automaton.slots, states)))
+    closing = frozenset(n for n, state in enumerate(states) if automaton.closes(state))
+    slots = tuple(map(automaton.slots, states))
+    return replace(found, accepting=accepting, slots=slots, closing=closing)
 
 
 def explore_deterministic(
@@ -110,7 +118,8 @@ def explore_deterministic(
     sets = [subset for subset in subsets if isinstance(subset, frozenset)]
     accepting = frozenset(n for n, each in enumerate(sets) if any(map(automaton.accepts, each)))
     slots = tuple(automaton.slots(next(iter(each))) if each else NO_SLOTS for each in sets)
-    return replace(found, accepting=accepting, slots=slots)
+    closing = frozenset(n for n, each in enumerate(sets) if any(map(automaton.closes, each)))
+    return replace(found, accepting=accepting, slots=slots, closing=closing)
 
 
 def _explore(

@@ -9,6 +9,8 @@ from cereus.automata.automaton import NOTHING, Automaton, Check, Label, Slot
 from cereus.automata.explore import Edge, Explored, explore_deterministic
 from cereus.automata.registers import FLIPPED, Compared, Side
 from cereus.automata.related import Related, Value
+from cereus.automata.sase.memory import Slotted
+from cereus.automata.sase.nfa import START, Nfa
 from cereus.automata.terms import Term
 from cereus.lang.expression import Aggregate, Attribute, Comparison, Expression
 from cereus.lang.print_ceql import predicate_text
@@ -167,7 +169,7 @@ def doing_text(outlook: Outlook, edge: Edge) -> tuple[str, str]:
     columns = [condition_text(c.expression, bare=True) for c in outlook.whole.columns_compared]
     asked = [_asked(check, names, columns) for check in edge.checks]
     written = [
-        f"{names[slot]} := " + _written(how, names[slot], columns[column])
+        f"{names[slot]} := " + _written(how, names[slot], columns[column] if column >= 0 else "")
         for slot, how, column in edge.updates
     ]
     return (f" if {' and '.join(asked)}" if asked else "", ", ".join(written))
@@ -185,6 +187,8 @@ def _asked(check: Check, names: dict[Slot, str], columns: list[str]) -> str:
 def _written(how: str, slot: str, column: str) -> str:
     if how == "set":
         return column
+    if how == "start":
+        return "when it began"
     if how == "tally":
         return f"{slot} + 1"
     return f"{how.split()[0]}({slot}, {column})"
@@ -303,8 +307,17 @@ def _live_values(outlook: Outlook) -> list[list[str]]:
     for node in comparisons(outlook.whole.automaton):
         for place, side in enumerate(_sides(node)):
             names[_slot(node, place)] = _value(outlook.whole, side)
+    names.update(slot_values(outlook.whole))
     fullest = [slots for slots in lasting if not any(slots < other for other in lasting)]
     return [sorted({names[slot] for slot in slots}) for slots in fullest]
+
+
+def slot_values(plan: Plan) -> dict[Slot, str]:
+    """What the slots of a SASE+ query hold."""
+    automaton = plan.automaton
+    if not isinstance(automaton, Nfa) or not isinstance(automaton.memory, Slotted):
+        return {}
+    return {**automaton.memory.named, START: "when it began"}
 
 
 def _values_read(plan: Plan) -> list[str]:

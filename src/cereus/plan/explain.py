@@ -6,16 +6,24 @@ from collections.abc import Iterator
 
 from cereus.automata.automaton import NOTHING
 from cereus.automata.explore import Edge, Explored
-from cereus.lang import cel, print_sremo, sremo
+from cereus.lang import cel, print_sase, print_sremo, sase, sremo
 from cereus.lang.ceql import to_text
 from cereus.lang.print_ceql import formula_text
 from cereus.lang.print_expression import condition_text
-from cereus.plan.correlation import ambiguity, decided, doing_text, growth, slot_names
+from cereus.plan.correlation import (
+    ambiguity,
+    decided,
+    doing_text,
+    growth,
+    slot_names,
+    slot_values,
+)
 from cereus.plan.describe import label_text, letters_text, test_text
 from cereus.plan.outlook import Outlook, warnings
 from cereus.plan.plan import RULES, Plan
 from cereus.plan.rewrite import RULES as LOCAL_RULES
 from cereus.plan.rewrite import rewrite
+from cereus.plan.sase import is_local
 
 __all__ = ["explain", "moves", "warnings"]
 
@@ -24,11 +32,12 @@ REMEMBERED_BYTES = 20
 """Of an event that passed a test: its row number, its time, its key."""
 
 MOST_STATES_SHOWN = 24
-_PLACES = (
-    ": :+ START ALL STRICT, or WITHIN … EVENTS",
-    ". between events without skip*, & ! [1..w], or WITHIN … EVENTS",
-)
-"""What looks at places in CEQL, and in SREMO."""
+_PLACES = {
+    "ceql": ": :+ START ALL STRICT, or WITHIN … EVENTS",
+    "sremo": ". between events without skip*, & ! [1..w], or WITHIN … EVENTS",
+    "sase": "WITHIN … EVENTS",
+}
+"""What looks at places in each language."""
 
 
 def explain(plan: Plan) -> str:
@@ -54,8 +63,12 @@ def explain(plan: Plan) -> str:
 
 
 def _query_text(plan: Plan) -> str:
-    is_sremo = isinstance(plan.query.formula, sremo.Pattern)
-    return print_sremo.to_text(plan.query) if is_sremo else to_text(plan.query)
+    match plan.query.formula:
+        case sremo.Pattern():
+            return print_sremo.to_text(plan.query)
+        case sase.Pattern(block):
+            return print_sase.query_text(block)
+    return to_text(plan.query)
 
 
 # ---------------------------------------------------------------- stages and tests
@@ -68,6 +81,9 @@ def _stages(plan: Plan, outlook: Outlook) -> Iterator[str]:
         yield f"lang       {plan.dialect} text → expression with {operators} parts"
         written_out = print_sremo.expression_text(sremo.rewritten(formula.expression))
         yield f"rewrite    any and next written out: {written_out}"
+    elif isinstance(formula, sase.Pattern):
+        yield f"lang       {plan.dialect} text → {len(formula.query.parts)} components"
+        yield "rewrite    proceed edges of NFA^b become one with the begin or ignore after them"
     else:
         operators = sum(1 for _ in formula.walk())
         yield f"lang       {plan.dialect} text → formula with {operators} parts"
@@ -109,8 +125,28 @@ def _between(outlook: Outlook) -> Iterator[str]:
     pattern = outlook.whole.query.formula
     if isinstance(pattern, sremo.Pattern):
         yield from (condition_text(c) for c in pattern.conditions_on_registers)
+    elif isinstance(pattern, sase.Pattern):
+        yield from _between_sase(outlook, pattern.query)
     else:
         yield from decided(outlook)
+
+
+def _between_sase(outlook: Outlook, block: sase.Query) -> Iterator[str]:
+    """Clauses that compare events, and what is remembered for them."""
+    plan = outlook.whole
+    for clause in block.clauses:
+        key = isinstance(clause.condition, sase.Equivalence) and bool(plan.query.partition_by)
+        if key:
+            yield f"{print_sase.clause_text(clause)}: splits the stream"
+        elif not is_local(clause):
+            yield print_sase.clause_text(clause)
+    if plan.registers:
+        names = slot_names(outlook)
+        for slot, value in slot_values(plan).items():
+            if slot in names:
+                yield f"    {names[slot]}: {value}"
+    elif plan.why_values:
+        yield f"    by states that remember values: {plan.why_values}"
 
 
 def _tests(outlook: Outlook) -> Iterator[str]:
@@ -127,7 +163,7 @@ def _dropped(plan: Plan) -> Iterator[str]:
     if plan.position_sensitive:
         yield (
             "their positions still count, because the pattern looks at places "
-            f"({_PLACES[isinstance(plan.query.formula, sremo.Pattern)]})"
+            f"({_PLACES[plan.dialect]})"
         )
 
 
@@ -152,17 +188,23 @@ def _automaton(outlook: Outlook) -> Iterator[str]:
     for state in useful[:MOST_STATES_SHOWN]:
         roles = ["start"] if state in explored.initial else []
         roles += ["accepts"] if state in explored.accepting else []
+        roles += [_completes_when(outlook.whole)] if state in explored.closing else []
         roles += [f"holds {registers[slot]}" for slot in sorted(explored.slots[state])]
         yield f"s{numbers[state]}  {', '.join(roles)}".rstrip()
         for letters, edge in moves(outlook, explored, state):
-            if edge.label == NOTHING and edge.target == state:
-                yield f"    {letters}: stays"
+            asked, written = doing_text(outlook, edge)
+            if edge.label == NOTHING and edge.target == state and not written:
+                yield f"    {letters}: stays{asked}"
             else:
-                asked, written = doing_text(outlook, edge)
                 to = f"s{numbers[edge.target]}" + (f", {written}" if written else "")
                 yield f"    {letters}: {label_text(edge.label)}{asked} → {to}"
     if len(useful) > MOST_STATES_SHOWN:
         yield f"… {len(useful) - MOST_STATES_SHOWN} more states"
+
+
+def _completes_when(plan: Plan) -> str:
+    when = "the input ends" if plan.query.window is None else "its window has passed"
+    return f"complete when {when}"
 
 
 def moves(outlook: Outlook, explored: Explored, state: int) -> list[tuple[str, Edge]]:
@@ -193,6 +235,8 @@ def _matches(plan: Plan, outlook: Outlook) -> Iterator[str]:
         yield "counted per event that completes them, not listed"
     elif plan.names is None:
         yield "each complex event once, however many ways it was found"
+    elif isinstance(query.formula, sase.Pattern):
+        yield f"each choice of events for {', '.join(plan.names)} once"
     else:
         yield f"each binding of {', '.join(plan.names)} once, with the latest start"
     if plan.correlated and not plan.detects:
@@ -204,6 +248,8 @@ def _matches(plan: Plan, outlook: Outlook) -> Iterator[str]:
         )
     elif query.strategy is not cel.Strategy.ALL:
         yield f"{query.strategy} is part of the automaton"
+    if plan.closes:
+        yield f"a match may be {_completes_when(plan)}, if it is not before"
     if plan.open_ended:
         yield (
             "a match may be reported after its last event, because the pattern ends with an event "
@@ -235,7 +281,7 @@ def _memory(plan: Plan, outlook: Outlook) -> Iterator[str]:
         yield f"follows the longest unbroken run{_each_key(plan)}"
     else:
         yield f"constant{_each_key(plan)}"
-    if plan.correlated and (plan.registers or not isinstance(plan.query.formula, sremo.Pattern)):
+    if plan.correlated and (plan.registers or plan.dialect == "ceql"):
         yield growth(outlook)
     yield (
         f"per event that passes a test: {nodes} of {NODE_BYTES} bytes, shared by all partial "

@@ -231,7 +231,6 @@ class Lowering(ABC):
             window = self._measure(self.query.window)
             paths |= {window.path} - {None}
         self.compared |= {path for path in paths if path is not None}
-        chosen = {"types": component.types}
         return Series(
             after,
             variable,
@@ -239,7 +238,7 @@ class Lowering(ABC):
             self._ask(variable, FIRST, first, end, types=component.types),
             deferred or after == 0,
             Asked(self.tests.bit(self._test(component.types, ()))),
-            self._ask(variable, MORE, more, end, **chosen) if whole else None,
+            self._ask(variable, MORE, more, end, types=component.types) if whole else None,
             self._ask(variable, LAST, Asked(), end) if whole else None,
             (
                 self._ask(variable, FIRST, first, end, partition=True),

@@ -77,8 +77,8 @@ class Outlook:
     @property
     def shortest(self) -> int:
         """The fewest positions that a match spans."""
-        distance = dict.fromkeys(self.built.accepting, 0)
-        frontier = set(self.built.accepting)
+        distance = dict.fromkeys(self.built.completing, 0)
+        frontier = set(self.built.completing)
         while frontier:
             frontier = {e.source for e in self.built.edges if e.target in frontier} - set(distance)
             distance.update(dict.fromkeys(frontier, max(distance.values()) + 1))

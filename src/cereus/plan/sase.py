@@ -4,13 +4,15 @@ in states."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
 from cereus.automata.sase.nfa import Nfa
 from cereus.lang import cel, sase
+from cereus.lang import expression as ex
 from cereus.lang.print_sase import to_text
+from cereus.lang.sase_places import Place, place
 from cereus.plan.compare import CannotRegister, Column
 from cereus.plan.lower_sase import ByValue
 from cereus.plan.plan import NO_SCHEMA, Plan
@@ -130,3 +132,29 @@ def _lowered(
     by_value = ByValue(query, stream, schema, keyed, aggregates=aggregates)
     automaton = by_value.automaton()
     return by_value, automaton, why if by_value.compared else None
+
+
+def without_values(plan: SasePlan) -> SasePlan:
+    """The plan without what its states would have to remember values for; slots can stay."""
+    if not plan.remembers_values:
+        return plan
+    block = plan.block
+    plain = tuple(part for part in block.parts if not isinstance(part, sase.Negated))
+    where = tuple(_on_single_events(block, group) for group in block.where)
+    return build(replace(block, pattern=sase.Sequence(plain), where=where), plan.stream)
+
+
+def _on_single_events(block: sase.Query, group: sase.Group) -> sase.Group:
+    heads = tuple(each for each in group.variables if not block.is_negated(each.name))
+    clauses = tuple(
+        clause
+        for clause in group.clauses
+        if is_local(clause) and not any(map(block.is_negated, ex.variables(clause.condition)))
+    )
+    return replace(group, variables=heads, clauses=clauses)
+
+
+def is_local(clause: sase.Clause) -> bool:
+    """Whether a clause asks something of single events."""
+    names = ex.variables(clause.condition)
+    return len(names) == 1 and place(clause.condition, *names) in (Place.FIRST, Place.EACH)

@@ -17,6 +17,7 @@ from cereus.automata.sase.stages import Asked, Stage
 from cereus.automata.terms import Term, column, slot
 from cereus.lang import expression as ex
 from cereus.lang import sase
+from cereus.lang.print_expression import condition_text
 from cereus.lang.print_sase import expression_text
 from cereus.plan.compare import KINDS, CannotRegister, Column, Columns
 from cereus.plan.lower_sase import Lowering
@@ -59,7 +60,20 @@ class BySlot(Lowering):
         numbers = {(stage.variable, stage.more): n for n, stage in enumerate(stages)}
         updates = tuple(tuple(self._updates(stage)) for stage in stages)
         set_in = tuple(self._set_in(stages, number) for number in range(len(stages) + 1))
-        return Slotted(set_in, updates, numbers)
+        named = {place: self._named(kept) for kept, place in self.slots.items()}
+        return Slotted(set_in, updates, numbers, named)
+
+    def _named(self, kept: Kept) -> str:
+        """What a slot holds, in words."""
+        name, how, number = kept
+        if how == "tally":
+            return f"count({name}[])"
+        value = condition_text(list(self.columns.numbers)[number].expression, bare=True)
+        several = isinstance(self.query.component(name), sase.Kleene)
+        if how in ("first", "last"):
+            place = {"first": "[1]", "last": f"[{name}.LEN]"}[how] if several else ""
+            return f"{value} of {name}{place}"
+        return f"{how.split()[0]}({value} of {name}[])"
 
     def _set_in(self, stages: tuple[Stage, ...], number: int) -> Slots:
         """The slots that are set in a state, and that it or a later one reads."""

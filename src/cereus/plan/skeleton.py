@@ -12,12 +12,15 @@ from cereus.lang import cel, sremo
 from cereus.lang.expression import Expression, variables
 from cereus.plan.plan import Plan, build
 from cereus.plan.rewrite import bottom_up, is_local, rewrite, split_filters
+from cereus.plan.sase import SasePlan, without_values
 
 
 def skeleton(plan: Plan) -> Plan:
     """The plan of the same query without conditions between events."""
     if not plan.correlated or isinstance(plan.query.formula, sremo.Pattern):
         return plan  # a SREMO's automaton passes what it has no values for
+    if isinstance(plan, SasePlan):
+        return without_values(plan)
     formula = bottom_up(rewrite(plan.query.formula, (split_filters,)), _without)
     return build(replace(plan.query, formula=formula, count=False), plan.stream)
 
@@ -53,6 +56,8 @@ def only_adds(plan: Plan) -> bool:
     if isinstance(plan.query.formula, sremo.Pattern):
         nodes = sremo.rewritten(plan.query.formula.expression).walk()
         return not plan.correlated or not any(isinstance(n, sremo.Complement) for n in nodes)
+    if isinstance(plan, SasePlan):
+        return not plan.remembers_values  # with slots, the skeleton is the plan itself
     choosing = (cel.Unless, cel.Select)
     plain = plan.query.strategy in (cel.Strategy.ALL, cel.Strategy.STRICT)
     return not plan.correlated or (

@@ -44,11 +44,12 @@ class Memory(ABC):
 @dataclass(frozen=True)
 class Slotted(Memory):
     """Values are in slots. `set_in`: those that are set, and can still be read, in each state;
-    `updates`: what each state writes when it selects an event."""
+    `updates`: what each state writes when it selects an event; `named`: what each slot holds."""
 
     set_in: tuple[Slots, ...]
     updates: tuple[Updates, ...]
     numbers: Mapping[tuple[str, bool], int]
+    named: Mapping[Slot, str] = field(default_factory=dict)
 
     def ask(self, asked: Asked, held: Held, letter: Letter) -> bool | Term:
         if asked.bit is not None and not letter >> asked.bit & 1:
@@ -192,8 +193,3 @@ def _hashable(value: Any, aggregate: str) -> Any:
 def _plain(value: Any) -> Any:
     """NaN compares as nothing does and would be a new value each time: one object for all."""
     return math.nan if isinstance(value, float) and value != value else value
-
-
-def register(number: int, *, equality: bool = False) -> Slot:
-    """The slot with a number; those of equalities come first (`Slot`)."""
-    return Slot(not equality, number, 0)
