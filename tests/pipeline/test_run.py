@@ -107,7 +107,7 @@ def test_streams_put_together_and_other_dialects(
     text = changed(
         MARKET,
         ('format = "parquet"\npath = "orders"', 'format = "csv"\npath = "csv"'),
-        ("[queries.again]", ALGEBRA + "[queries.again]"),
+        ("[queries.again]", OTHERS + "[queries.again]"),
     )
     text += '\n[sinks.both]\nfrom = "both"\nformat = "csv"\npath = "both"\n'
     Pipeline.load(write(text)).run(spark)
@@ -121,7 +121,7 @@ def test_streams_put_together_and_other_dialects(
     ]
 
 
-ALGEBRA = """
+OTHERS = '''
 [queries.sales]
 from = "market"
 dialect = "algebra"
@@ -138,10 +138,15 @@ select = ["name", "end_time"]
 [queries.steps]
 from = "pair"
 into = "both"
-text = "SELECT x WHERE pair AS x FILTER x[gain = 5]"
-select = ["x[0].name AS name", "end_time"]
-
+dialect = "sase"
+text = """
+    PATTERN SEQ(pair x, pair y)
+    WHERE skip_till_any_match(x, y) { x.gain + 4 = y.gain }
+    WITHIN 1 hour RETURN y.name
 """
+select = ["name", "end_time"]
+
+'''
 
 
 def test_no_events_and_a_second_try(write: Write, spark: SparkSession, tmp_path: Path) -> None:
