@@ -68,6 +68,24 @@ def constant(value: float | None) -> Term:
     return Term("constant", (value,))
 
 
+TRUE, FALSE = constant(1), constant(0)
+
+
+def simplified(term: Term) -> Term:
+    """The same condition, without the truth values that are known in its AND, OR and NOT."""
+    if term.op not in ("and", "or", "not"):
+        return term
+    first, *rest = map(simplified, term.operands)
+    if not rest:
+        return {TRUE: FALSE, FALSE: TRUE}.get(first, Term("not", (first,)))
+    second, (idle, final) = rest[0], (TRUE, FALSE) if term.op == "and" else (FALSE, TRUE)
+    if final in (first, second):
+        return final
+    if idle in (first, second):
+        return second if first == idle else first
+    return Term(term.op, (first, second))
+
+
 def holds(term: Term) -> Check:
     """The term must be true."""
     return Check("holds", None, -1, -1, term)

@@ -9,24 +9,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from cereus.automata.automaton import Check, Slot, Update
-from cereus.automata.registers import FLIPPED
 from cereus.automata.sremo import bounded, parts
-from cereus.automata.sremo.memory import (
-    Guard,
-    Held,
-    JoinNames,
-    JoinRows,
-    Registers,
-    Remembering,
-    Slotted,
-)
+from cereus.automata.sremo.memory import Guard, Held, JoinRows, Registers, Remembering
 from cereus.automata.sremo.parts import Part
 from cereus.automata.sremo.transducer import Streaming
 from cereus.lang import cel, sremo
 from cereus.lang import expression as ex
-from cereus.lang.print_expression import condition_text
-from cereus.plan.compare import CannotRegister, Column, Columns, comparable
 from cereus.plan.stream import Stream, time_window
 from cereus.plan.tests import EventTest, TestSet, conjuncts
 
@@ -35,7 +23,8 @@ Names = frozenset[str]
 
 @dataclass
 class Lowering(ABC):
-    """What all parts of one expression share. The way registers are kept is a subclass's."""
+    """What all parts of one expression share. The way registers are kept is a subclass's: in
+    slots of the kernel (`plan.sremo_slots`), or in states."""
 
     stream: Stream
     schema: pa.Schema | None
@@ -157,87 +146,5 @@ class ByValue(Lowering):
         return bounded.Complement(self.part(body, frozenset()))
 
 
-# ---------------------------------------------------------------- registers as slots
-
-
-@dataclass
-class BySlot(Lowering):
-    """Values in slots of the kernel, or CannotRegister."""
-
-    columns: Columns = field(default_factory=Columns)
-    slots: dict[tuple[str, int, bool], Slot] = field(default_factory=dict)
-
-    def streaming(self, expression: sremo.Sremo) -> Streaming:
-        for node in terminals(expression):
-            for condition in conjuncts(node.condition):
-                if ex.variables(condition):
-                    self._check(condition)
-        if any(map(_bare, expression.walk())):
-            self.tests.bit(EventTest())  # a gap may lead to several states: nothing is dropped
-        made = super().streaming(expression)
-        names = sorted({name for name, _, _ in self.slots})
-        of = {name: tuple(s for key, s in self.slots.items() if key[0] == name) for name in names}
-        return Streaming(made.part, made.begin, tuple(of.items()))
-
-    def _check(self, condition: ex.Expression) -> tuple[str, Check]:
-        """`f(r) op g(event)` as the register and the check of its slot."""
-        said = condition_text(condition)
-        if not isinstance(condition, ex.Comparison):
-            raise CannotRegister(f"{said} is not a plain comparison")
-        sides = (condition.left, condition.right)
-        kept, given = sides if ex.variables(sides[0]) else sides[::-1]
-        names = {node.variable for node in kept.walk() if isinstance(node, ex.Attribute)}
-        if ex.variables(given) or len(names) != 1 or None in names:
-            raise CannotRegister(f"{said} has not a register on one side, the event on the other")
-        assert self.schema is not None
-        try:
-            kind = comparable(condition, self.schema)
-        except CannotRegister:
-            raise CannotRegister(f"{said} compares values that are not kept as numbers") from None
-        if condition.op == "!=" and kind == "float":  # NaN != x
-            raise CannotRegister(f"{said} has to tell NaN from NULL")
-        name = next(iter(ex.variables(kept)))
-        op = condition.op if kept is condition.left else FLIPPED[condition.op]
-        column = self.columns.number(Column(ex.without_variable(kept), kind))
-        key = (name, column, op != "=")
-        slot = self.slots.setdefault(key, Slot(op != "=", len(self.slots), 0))
-        self.compared |= ex.attributes(condition)
-        return name, Check(op, slot, self.columns.number(Column(given, kind)))
-
-    def guard(self, node: sremo.Terminal, conditions: list[ex.Expression], after: Names) -> Guard:
-        updates = tuple(
-            Update(slot, "set", column)
-            for (name, column, _), slot in self.slots.items()
-            if name == node.register
-        )
-        return Slotted(tuple(map(self._check, conditions)), node.register, updates, after)
-
-    def until(self, node: sremo.Terminal) -> Part:
-        compared = [c for c in conjuncts(node.condition) if ex.variables(c)]
-        equality = len(compared) == 1 and getattr(compared[0], "op", "") == "="
-        if compared and not equality:
-            raise CannotRegister("next skips what fails a comparison other than =")
-        return super().until(node)
-
-    def joined(self, node: sremo.Intersection) -> Any:
-        for one, other in ((node.left, node.right), (node.right, node.left)):
-            if any(sremo.written(one) & each.reads for each in terminals(other)):
-                raise CannotRegister("one side of & reads a register that the other side stores")
-        return JoinNames(sremo.written(node.left))
-
-    def complement(self, body: sremo.Sremo) -> Part:
-        if any(node.reads for node in terminals(body)):
-            raise CannotRegister("! has to follow every run of a part that reads registers")
-        return bounded.Complement(self.part(body, frozenset()), frozenset())
-
-    def within(self, part: Part, window: cel.Window) -> Part:
-        raise CannotRegister("a window of its own inside the expression measures times")
-
-
 def terminals(expression: sremo.Sremo) -> list[sremo.Terminal]:
     return [node for node in expression.walk() if isinstance(node, sremo.Terminal)]
-
-
-def _bare(node: sremo.Sremo) -> bool:
-    """Whether a ⊤↑⊗ stands anywhere but alone under a star."""
-    return not isinstance(node, sremo.Star) and sremo.SKIP in node.children()

@@ -14,8 +14,9 @@ from cereus.lang.parsing import located
 from cereus.plan import plan
 from cereus.plan.compare import CannotRegister
 from cereus.plan.looseness import loose
-from cereus.plan.lower_sremo import BySlot, ByValue, Lowering, terminals
+from cereus.plan.lower_sremo import ByValue, Lowering, terminals
 from cereus.plan.plan import Plan, checked
+from cereus.plan.sremo_slots import BySlot
 from cereus.plan.stream import Stream
 from cereus.plan.tests import EventTest
 

@@ -75,9 +75,7 @@ class Translation:
         term, sort = self._typed(self.condition, read)
         if sort not in (TRUTH, NOTHING):
             raise NotATerm("it is not a condition")
-        if _depth(term) > DEEPEST:
-            raise NotATerm("it is too deep")
-        return term
+        return not_too_deep(term)
 
     # ------------------------------------------------------------ by node
 
@@ -219,6 +217,13 @@ def _as(sort: str, *operands: Typed) -> tuple[Term, ...]:
         Term("to float", (term,)) if sort == FLOAT and own == INT else term
         for term, own in operands
     )
+
+
+def not_too_deep(term: Term) -> Term:
+    """The term, if the kernel's stack has room for it."""
+    if _depth(term) > DEEPEST:
+        raise NotATerm("it is too deep")
+    return term
 
 
 def _depth(term: Term) -> int:

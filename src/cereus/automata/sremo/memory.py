@@ -5,7 +5,7 @@ Two ways, chosen for a whole expression:
 * by *values* (`Remembering`): a run holds, per register, the values that conditions read from it,
   or None while it is empty. Decides any condition, one run at a time.
 * by *slots* (`Slotted`): a run holds the names of the registers that are set; their values are in
-  slots of the kernel. Decides comparisons of one register with the event at hand.
+  slots of the kernel. Decides what the kernel can compute (`automata.terms`).
 
 Either way a register is forgotten where nothing can read it any more (`lang.sremo.live`), so that
 runs that differ in it become one.
@@ -18,18 +18,20 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from cereus.automata.automaton import Check, Letter, Update
 from cereus.automata.correlate import Seen
+from cereus.automata.terms import FALSE, TRUE, Term, fails, holds, simplified
 from cereus.lang.expression import Attribute, Expression, rebuild, variables
 from cereus.lang.sremo import with_empty
-from cereus.reference.conditions import holds
+from cereus.reference import conditions
 
 Path = tuple[str, ...]
 Row = tuple[Any, ...]
 Held = tuple[Row | None, ...] | frozenset[str]
-Passed = tuple[Held, tuple[Check, ...], tuple[Update, ...]]
+Checks = tuple[Check, ...]
+Passed = tuple[Held, Checks, tuple[Update, ...]]
 
 
 class Guard(ABC):
@@ -40,7 +42,7 @@ class Guard(ABC):
         """What is held afterwards, where the event may pass; and what slots must say to that."""
 
     @abstractmethod
-    def failing(self, held: Any, letter: Letter) -> Iterator[tuple[Check, ...]]:
+    def failing(self, held: Any, letter: Letter) -> Iterator[Checks]:
         """What slots must say where the event may fail."""
 
 
@@ -75,7 +77,7 @@ class Remembering(Guard):
                 after[place] = _row(letter, self.registers.reads[place])
             yield tuple(after), (), ()
 
-    def failing(self, held: Any, letter: Letter) -> Iterator[tuple[Check, ...]]:
+    def failing(self, held: Any, letter: Letter) -> Iterator[Checks]:
         unseen = self.condition is not None and not isinstance(letter, Seen)
         if unseen or not self._true(held, letter):
             yield ()
@@ -91,7 +93,7 @@ class Remembering(Guard):
         empty = self._reads - bindings.keys()
         condition = with_empty(self._flat, empty) if empty else self._flat
         event = {name: letter.values[path] for name, path in self._asked}
-        return holds(condition, event, bindings)
+        return conditions.holds(condition, event, bindings)
 
     @cached_property
     def _flat(self) -> Expression:
@@ -141,24 +143,77 @@ class JoinRows:
 # ---------------------------------------------------------------- by slots
 
 
+class Compared(NamedTuple):
+    """A comparison of one slot of a register with a column of the event."""
+
+    register: str
+    check: Check
+
+    def checks(self, held: frozenset[str]) -> Checks | None:
+        return (self.check,) if self.register in held else None
+
+    def otherwise(self, held: frozenset[str]) -> Checks | None:
+        """Only equalities can be denied (`differs`)."""
+        return (self.check._replace(op="differs"),) if self.register in held else ()
+
+
+class Atom(NamedTuple):
+    """A condition that is false while one of the registers that it reads is empty (Def. 13)."""
+
+    registers: frozenset[str]
+    term: Term
+
+
+class Formula(NamedTuple):
+    """AND, OR and NOT of atoms: a term whose holes they fill."""
+
+    shape: Term
+    atoms: tuple[Atom, ...]
+
+    def checks(self, held: frozenset[str]) -> Checks | None:
+        term = self.where(held)
+        if term.op == "constant":
+            return () if term == TRUE else None
+        return (holds(term),)
+
+    def otherwise(self, held: frozenset[str]) -> Checks | None:
+        term = self.where(held)
+        if term.op == "constant":
+            return None if term == TRUE else ()
+        return (fails(term),)
+
+    def where(self, held: frozenset[str]) -> Term:
+        """The term where these registers are set, and no others."""
+        filled = [atom.term if atom.registers <= held else FALSE for atom in self.atoms]
+        return simplified(self.shape.filled(filled))
+
+
 @dataclass(frozen=True)
 class Slotted(Guard):
-    """`checks` are about the register next to them, `updates` fill the slots of `writes`."""
+    """`asked` of the registers, all of it; `updates` fill the slots of `writes`. What may be
+    asked to fail (`next`) is asked as one."""
 
-    checks: tuple[tuple[str, Check], ...]
+    asked: tuple[Compared | Formula, ...]
     writes: str | None
     updates: tuple[Update, ...]
     live: frozenset[str]
 
     def passing(self, held: Any, letter: Letter) -> Iterator[Passed]:
-        if all(register in held for register, _ in self.checks):
-            kept = held | {self.writes} if self.writes is not None else held
-            updates = self.updates if self.writes in self.live else ()
-            yield kept & self.live, tuple(check for _, check in self.checks), updates
+        checks: Checks = ()
+        for each in self.asked:
+            more = each.checks(held)
+            if more is None:
+                return
+            checks += more
+        kept = held | {self.writes} if self.writes is not None else held
+        yield kept & self.live, checks, self.updates if self.writes in self.live else ()
 
-    def failing(self, held: Any, letter: Letter) -> Iterator[tuple[Check, ...]]:
-        for register, check in self.checks:  # at most one, an equality
-            yield (check._replace(op="differs"),) if register in held else ()
+    def failing(self, held: Any, letter: Letter) -> Iterator[Checks]:
+        assert len(self.asked) <= 1
+        for each in self.asked:
+            checks = each.otherwise(held)
+            if checks is not None:
+                yield checks
 
 
 @dataclass(frozen=True)
