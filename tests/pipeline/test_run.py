@@ -195,6 +195,23 @@ def test_what_goes_wrong_on_spark_has_its_line(
     assert not Path("alerts").exists()
 
 
+def test_matches_told_after_their_time_are_not_read_live(write: Write, spark: SparkSession) -> None:
+    """Spark would take them for late events, and drop them."""
+    text = changed(
+        MARKET,
+        LIVE,
+        ("SELECT a, b WHERE SELL AS a ; BUY AS b PARTITION BY name WITHIN 10 seconds", ALONE),
+        ("[queries.pair]", '[queries.pair]\ndialect = "sase"'),
+        ('"name", "end_time", "b[0].price - a[0].price AS gain"', '"end_time", "gain"'),
+    )
+    with pytest.raises(PipelineError, match="told after their time") as raised:
+        Pipeline.load(write(text)).run(spark)
+    assert raised.value.problems[0].key == ("queries", "again", "from")
+
+
+ALONE = "PATTERN SEQ(SELL a, ~BUY b) WHERE [name] WITHIN 10 seconds RETURN a.price AS A(gain)"
+
+
 def test_a_worker_that_fails_is_an_error_here(
     write: Write, spark: SparkSession, tmp_path: Path
 ) -> None:
