@@ -375,3 +375,13 @@ def test_the_example_of_the_couriers(capsys: pytest.CaptureFixture[str]) -> None
     example = Path(__file__).parents[2] / "examples" / "couriers" / "couriers.py"
     runpy.run_path(str(example))["main"]([])
     assert capsys.readouterr().out.startswith("dora: 23 anomalies in one week")
+
+
+def test_explain_says_how_queries_hang_together_and_what_comes_out() -> None:
+    scans = pa.Table.from_pylist(couriers(1, 1)).schema
+    said = compiled(QUERY_4 + QUERY_5, PAPER).explain(scans)
+    assert "Q4-OUTPUT → query 2" in said
+    assert "object_id  list<item: string>" in said
+    assert "── query 1, Q4-OUTPUT ──" in said and "t0  ANOMALY" in said
+    alone = compiled(ALONE).explain(LETTERS.schema)
+    assert alone.startswith("query\n") and "never earlier" in alone and "──" not in alone

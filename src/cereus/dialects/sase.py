@@ -100,7 +100,7 @@ class SaseQuery(EventwiseQuery):
             f"{stage.title}: {warning}" if plan.composed else warning
             for stage in plan.stages
             for block in stage.blocks
-            for warning in warnings(block.query, block.plan.stream)
+            for warning in warnings(block.query, block.plan)
         ]
         return [*dict.fromkeys(found), *_held_back(plan)]
 
@@ -159,22 +159,24 @@ class SaseQuery(EventwiseQuery):
 
     def explain(self, schema: pa.Schema | None = None) -> str:
         plan = self.plan(schema)
-        parts = [
-            sections(
-                {
-                    "program": to_text(plan.program).splitlines(),
-                    "streams": map(_flow, plan.stages) if plan.composed else (),
-                    "output": _output(plan),
-                    "order": _order(plan),
-                }
-            )
-        ]
-        for stage in plan.stages:
-            for number, block in enumerate(stage.blocks, 1):
-                several = len(stage.blocks) > 1
-                title = f"{stage.title}, block {number}" if several else stage.title
-                parts.append(f"── {title} ──\n\n{explain(block.plan)}")
-        return "\n\n".join(parts)
+        whole = sections(
+            {
+                "streams": map(_flow, plan.stages) if plan.composed else (),
+                "output": _output(plan),
+                "order": _order(plan),
+            }
+        )
+        blocks = [(stage, block) for stage in plan.stages for block in stage.blocks]
+        if len(blocks) == 1:
+            return f"{explain(blocks[0][1].plan)}\n\n{whole}"
+        parts = (f"── {_title(*each)} ──\n\n{explain(each[1].plan)}" for each in blocks)
+        return "\n\n".join([whole, *parts])
+
+
+def _title(stage: Stage, block: Block) -> str:
+    if len(stage.blocks) == 1:
+        return stage.title
+    return f"{stage.title}, block {stage.blocks.index(block) + 1}"
 
 
 def _flow(stage: Stage) -> str:
@@ -195,12 +197,12 @@ def _output(plan: ProgramPlan) -> Iterator[str]:
 
 def _order(plan: ProgramPlan) -> Iterator[str]:
     if any(block.late for block in plan.result.blocks):
-        yield "matches that wait for their window are told when it has passed"
+        yield "matches that wait for their window are told when it has passed, never earlier"
     if not plan.composed:
         return
     yield (
-        "events between queries are held back until none can come before them: "
-        + ("until advance() or the end says so" if plan.stream.keys else "while events come")
+        "events between queries are held back until none can come before them, as "
+        + ("advance() and the end say" if plan.stream.keys else "the times that are read tell")
     )
     yield from _held_back(plan)
 
