@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -96,6 +97,20 @@ def test_integers_are_numbered_as_they_come(kind: pa.DataType, far: bool) -> Non
     assert index.encode([column.slice(2)]).tolist() == [2, 1, 0]
     assert index.encode([column.slice(0, 0)]).tolist() == []
     assert index.values()[0].equals(column.slice(0, 3))
+
+
+def test_dictionaries_may_change_from_batch_to_batch() -> None:
+    index = KeyIndex([pa.field("k", pa.string())])
+
+    def encoded(indices: list[int], words: str) -> list[int]:
+        column = pa.DictionaryArray.from_arrays(pa.array(indices), pa.array([*words]))
+        return index.encode([column]).tolist()  # type: ignore[no-any-return]
+
+    assert encoded([1, 0, 1], "ab") == [1, 0, 1]
+    assert encoded([0, 1], "ab") == [0, 1]
+    assert encoded([0, 1, 2], "bcb") == [1, 2, 1]
+    index.keep(np.array([2, 0]))
+    assert encoded([0, 1, 2], "bcb") == [2, 0, 2]
 
 
 def test_a_stream_without_keys_is_one() -> None:

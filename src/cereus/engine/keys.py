@@ -17,12 +17,26 @@ class KeyIndex:
         self.fields = fields
         self._codes: dict[tuple[Any, ...], int] = {}
         self._parts: list[list[pa.Array]] = [[] for _ in fields]
+        self._words: tuple[pa.Array, npt.NDArray[np.int32]] | None = None
 
     def __len__(self) -> int:
         return len(self._codes) if self.fields else 1
 
     def encode(self, columns: list[pa.Array]) -> npt.NDArray[np.int32]:
         """The code of every row's key; a key not seen before gets the next code."""
+        (*others, column) = columns
+        if others or not pa.types.is_dictionary(column.type) or column.null_count:
+            return self._encode(columns)
+        indices = column.indices.to_numpy(zero_copy_only=False)
+        return self._codes_of_words(column.dictionary)[indices]
+
+    def _codes_of_words(self, words: pa.Array) -> npt.NDArray[np.int32]:
+        """The codes of a dictionary, which is often that of the batch before."""
+        if self._words is None or not self._words[0].equals(words):
+            self._words = words, self._encode([words])
+        return self._words[1]
+
+    def _encode(self, columns: list[pa.Array]) -> npt.NDArray[np.int32]:
         local, distinct = _combined(columns)
         known, before = self._codes, len(self._codes)
         keys = zip(*map(_hashable, distinct.columns), strict=True)
@@ -68,6 +82,7 @@ class KeyIndex:
         self._parts = [[saved[str(place)]] for place in range(len(self.fields))]
         rows = zip(*(_hashable(part[0]) for part in self._parts), strict=True)
         self._codes = {key: code for code, key in enumerate(rows)}
+        self._words = None
 
 
 def _combined(columns: list[pa.Array]) -> tuple[npt.NDArray[np.int64], pa.RecordBatch]:
