@@ -28,6 +28,7 @@ from cereus.spark.schemas import (
     chosen_columns,
     eventwise_schema,
     orderable,
+    result_order,
 )
 from cereus.spark.slices import Split
 from cereus.spark.worker import results
@@ -53,8 +54,8 @@ class EventwiseTask:
         return self.query.executor(schema, keep=self.shown)
 
     def result(self, found: pa.RecordBatch, executor: Executor) -> pa.RecordBatch:
-        shown = [name for name in found.schema.names if name not in self.query.unshown]
-        return with_events(found.select(shown), executor if self.shown else None)
+        shown = found.select(result_order(self.query, found.schema.names))
+        return with_events(shown, executor if self.shown else None)
 
 
 def with_events(found: pa.RecordBatch, executor: Executor | None) -> pa.RecordBatch:

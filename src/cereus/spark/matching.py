@@ -45,7 +45,8 @@ def match(
     array of its events, and `events`, the array of all events of the match, in order. A query
     that counts (`SELECT COUNT(*)`) gives `end_time`, `count` and `exact` per last event. A PAR
     program gives its own columns, and the event as `event`; an event expression `start` and
-    `end`, and with `values=True` its constituents as `events`.
+    `end`, and with `values=True` its constituents as `events`; a SASE+ text what it returns, and
+    `events`.
 
     Several queries, as a list, a dict or what `compile_many` gives, are matched in one DataFrame
     of history: its first column `query` has the name (or number) of the query, and columns that

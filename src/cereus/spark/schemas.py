@@ -99,6 +99,12 @@ def pattern_schema(
     return st.StructType(fields)
 
 
+def result_order(query: EventwiseQuery, names: Iterable[str]) -> list[str]:
+    """The columns of a result that are shown, the events of a match last."""
+    shown = [name for name in names if name not in query.unshown]
+    return sorted(shown, key=lambda name: name == "positions")
+
+
 def eventwise_schema(
     query: EventwiseQuery, known: st.StructType, shown: Iterable[str]
 ) -> st.StructType:
@@ -106,9 +112,8 @@ def eventwise_schema(
     columns are shown."""
     fields = []
     event = st.StructType([known[name] for name in shown])
-    for field in query.executor(arrow_schema(known)).schema:
-        if field.name in query.unshown:
-            continue
+    made = query.executor(arrow_schema(known)).schema
+    for field in (made.field(name) for name in result_order(query, made.names)):
         if field.name not in SHOWN_AS:
             fields.append(st.StructField(field.name, from_arrow_type(field.type)))
         elif event:
