@@ -27,7 +27,7 @@ class KeyIndex:
         (*others, column) = columns
         if others or not pa.types.is_dictionary(column.type) or column.null_count:
             return self._encode(columns)
-        indices = column.indices.to_numpy(zero_copy_only=False)
+        indices: npt.NDArray[np.int64] = column.indices.to_numpy(zero_copy_only=False)
         return self._codes_of_words(column.dictionary)[indices]
 
     def _codes_of_words(self, words: pa.Array) -> npt.NDArray[np.int32]:
