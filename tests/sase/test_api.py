@@ -280,9 +280,13 @@ def test_a_snapshot_belongs_to_its_text() -> None:
         compiled(ALONE + "\n" + COUNTED.replace("200", "201")).restore(snapshot)
 
 
-def test_time_that_goes_backwards_is_refused_between_queries_too() -> None:
-    with pytest.raises(DataError, match="goes backwards at row 1"):
-        compiled(ALONE + "\n" + COUNTED).run(LETTERS.take([1, 0]))
+def test_a_batch_that_is_refused_leaves_no_trace() -> None:
+    recognizer = compiled(ALONE + "\n" + COUNTED).recognizer()
+    recognizer.push(LETTERS.slice(0, 3))
+    with pytest.raises(DataError, match="goes backwards at row 4"):
+        recognizer.push(LETTERS.take([5, 0]))
+    recognizer.push(LETTERS.slice(3))
+    assert [row["x"] for row in recognizer.finish()] == [[6]]
 
 
 # ---------------------------------------------------------------- what people are told

@@ -1,41 +1,31 @@
 """Whole SASE+ texts: events go through the queries in the order of their streams.
 
-What a query puts out for others is *held back* until no event can come that belongs before it:
-the next query reads its events in the order of time, and gives the same answer however the input
-is cut. With a *frontier* F, a time before which no event of the input comes any more, a query whose
-matches are told at their last event has put out everything before F, and one whose matches wait
-for their window (a trailing negation, a Kleene plus at the end) everything before F - window.
-The frontier is the latest time read, where the stream has no keys; with keys, whose times may run
-apart, it is what `advance` says. Without times, places in the stream take their part.
+What a query puts out for others is *held back* until no event can come that belongs before it
+(`sase_held`): the next query reads its events in the order of time, and gives the same answer
+however the input is cut. How far time has come, the *frontier*, is the latest time read, where the
+stream has no keys; with keys, whose times may run apart, it is what `advance` says.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from itertools import groupby
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
 from cereus.engine import snapshot
-from cereus.engine.columns import Rows, as_integers, ordered, read
+from cereus.engine.columns import Rows, as_integers, read
 from cereus.engine.executor import Executor, runner_for
 from cereus.engine.found import Found
 from cereus.engine.runner import Limits, Runner
-from cereus.engine.sase_output import BINDING, BLOCK, END, OF, TIME, BlockOutput
+from cereus.engine.sase_held import HIDDEN, NEVER, OVER, Held, Time, first_before
+from cereus.engine.sase_output import OF, BlockOutput
 from cereus.engine.sase_values import Ints
 from cereus.engine.substreams import Substreams
-from cereus.errors import DataError
+from cereus.errors import CereusError, DataError
 from cereus.lang import cel
 from cereus.plan.sase_program import Block, ProgramPlan, Stage
-
-Time = int | float
-NEVER = float("-inf")
-OVER = float("inf")
-"""Frontiers before all times and after them."""
-HIDDEN = (TIME, BLOCK, END, BINDING)
 
 
 @dataclass
@@ -54,56 +44,6 @@ class Run:
             return 0
         timed = isinstance(self.block.query.window, cel.TimeWindow)
         return clock.span if timed else OVER
-
-
-@dataclass
-class Held:
-    """Output events of a query that wait for those that belong before them."""
-
-    batches: list[pa.RecordBatch] = field(default_factory=list)
-    released: int = 0
-
-    def add(self, batches: Iterator[pa.RecordBatch]) -> None:
-        self.batches.extend(batch for batch in batches if batch.num_rows)
-
-    def release(self, frontier: Time, real: bool) -> pa.RecordBatch | None:
-        """The events before the frontier, in order."""
-        if not self.batches or frontier == NEVER:
-            return None
-        table = pa.Table.from_batches(self.batches)
-        ready = _before(table.column(TIME).to_numpy(), frontier, real)
-        if not ready.any():
-            return None
-        waiting = table.filter(pa.array(~ready)).combine_chunks()
-        self.batches = waiting.to_batches()
-        chosen = table.filter(pa.array(ready)).combine_chunks()
-        (batch,) = chosen.take(pa.array(in_order(chosen))).combine_chunks().to_batches()
-        self.released += batch.num_rows
-        return batch.drop_columns(list(HIDDEN))
-
-
-def _before(times: Ints, frontier: Time, real: bool) -> Any:
-    if frontier == OVER:
-        return np.ones(len(times), bool)
-    measure = ordered(np.array([float(frontier)]))[0] if real else frontier
-    return times < measure
-
-
-def in_order(events: pa.Table) -> Ints:
-    """By time, by block, by the last event, and then as the events of the variables go."""
-    keys = [events.column(name).to_numpy() for name in (END, BLOCK, TIME)]
-    order = np.lexsort(keys)
-    same = np.ones(max(len(order) - 1, 0), bool)
-    for key in keys:
-        same &= np.diff(key[order]) == 0
-    if not same.any():
-        return order
-    group = np.concatenate([[0], np.cumsum(~same)])
-    bindings = events.column(BINDING).to_pylist()
-    found: list[int] = []
-    for _, places in groupby(range(len(order)), key=lambda place: int(group[place])):
-        found.extend(sorted((int(order[p]) for p in places), key=bindings.__getitem__))
-    return np.array(found, np.int64)
 
 
 class ProgramExecutor(Executor):
@@ -170,10 +110,16 @@ class ProgramExecutor(Executor):
     # ------------------------------------------------------------ events in, results out
 
     def push(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        """A batch that is refused leaves no trace: the next is read as if it had not come."""
         self._begin()
-        self._watch(batch)
-        self.rows += batch.num_rows
-        return self._through(batch)
+        known = self.rows, self.frontier, self.watched.latest["time"].copy()
+        try:
+            self._watch(batch)
+            self.rows += batch.num_rows
+            yield from self._through(batch)
+        except CereusError:
+            self.rows, self.frontier, self.watched.latest["time"] = known
+            raise
 
     def advance(self, time: int) -> Iterator[pa.RecordBatch]:
         self._begin()
@@ -206,7 +152,7 @@ class ProgramExecutor(Executor):
                     self.held[place].add(made)
                 known = min(known, self._behind(run, frontier))
             held = self.held[place]
-            fresh.append(held.release(known, self.real))
+            fresh.append(held.release(known, real=self.real))
             timed = finished or self.stream.time is not None
             frontiers.append(known if timed else held.released)
 
@@ -249,10 +195,10 @@ class ProgramExecutor(Executor):
             read(batch, (name,), "the time column"), f"the time column {name!r}", rows
         )
         if self.stream.keys:
-            early = np.flatnonzero(_before(times, self.frontier, self.real))
-            if len(early):
+            early = first_before(times, self.frontier, real=self.real)
+            if early is not None:
                 raise DataError(
-                    f"{name!r} of row {rows.name(int(early[0]))} is before what advance() promised",
+                    f"{name!r} of row {rows.name(early)} is before what advance() promised",
                     hint="advance no further than the earliest event that may still come",
                 )
             return
@@ -270,7 +216,7 @@ class ProgramExecutor(Executor):
     def forget(self) -> None:
         for run in self._every():
             run.runner.forget()
-        self.held = [Held() for _ in self.held]
+        self.held = [Held(released=held.released) for held in self.held]
         self.watched.forget()
         self.frontier = NEVER
 
@@ -286,8 +232,7 @@ class ProgramExecutor(Executor):
     def save(self) -> bytes:
         state = {
             "runs": [[run.runner.save() for run in runs] for runs in self.runs],
-            "held": [[pa.Table.from_batches([b]) for b in held.batches] for held in self.held],
-            "released": [held.released for held in self.held],
+            "held": [held.save() for held in self.held],
             "watched": self.watched.save(),
             "frontier": self.frontier,
             "rows": self.rows,
@@ -299,10 +244,7 @@ class ProgramExecutor(Executor):
         for runs, saved in zip(self.runs, state["runs"], strict=True):
             for run, each in zip(runs, saved, strict=True):
                 run.runner.restore(each)
-        self.held = [
-            Held([batch for table in tables for batch in table.to_batches()], released)
-            for tables, released in zip(state["held"], state["released"], strict=True)
-        ]
+        self.held = [Held.restored(saved) for saved in state["held"]]
         self.watched.restore(state["watched"])
         self.frontier, self.rows = state["frontier"], state["rows"]
 
