@@ -143,11 +143,14 @@ class Kernel:
     programs: cython.int[::1]
     constants: cython.longlong[::1]
 
-    # the stack for terms: integers, floats, and which are known; slots and columns seen as floats
+    # the stack for terms: integers, floats, and which are known; slots and columns seen as floats;
+    # and the answer to the term that was asked last of the configuration at hand
     whole: cython.longlong[::1]
     real: cython.double[::1]
     bits: cython.longlong[::1]
     known: cython.uchar[::1]
+    answered: cython.int
+    answer: cython.bint
     real_constants: cython.double[::1]
     real_values: cython.double[:, ::1]
     real_columns: cython.double[:, ::1]
@@ -308,6 +311,8 @@ class Kernel:
         self.real = stack
         self.bits = stack.view(np.int64)
         self.known = np.zeros(STACK, np.uint8)
+        self.answered = -1
+        self.answer = False
         self.load_table()
         self.clear_keys()
         self.reporting = -1
@@ -551,6 +556,7 @@ class Kernel:
             unseen = NONE
         stays: cython.bint = False
         k: cython.int
+        self.answered = -1
         if r or unseen != NONE:
             for k in range(self.edges[at]):
                 move: cython.int = at + 2 + 4 * k
@@ -585,7 +591,11 @@ class Kernel:
             op: cython.int = self.programs[at + 1 + 4 * k]
             slot: cython.int = self.programs[at + 2 + 4 * k]
             if op >= HOLDS:
-                if self._true(self.programs[at + 3 + 4 * k], c, e) != (op == HOLDS):
+                term: cython.int = self.programs[at + 3 + 4 * k]
+                if term != self.answered:  # what one move needs, another needs to fail
+                    self.answer = self._true(term, c, e)
+                    self.answered = term
+                if self.answer != (op == HOLDS):
                     return False
                 continue
             a: cython.longlong = self.columns[self.programs[at + 3 + 4 * k], e]
@@ -683,8 +693,14 @@ class Kernel:
         """Whether a term is true: (operation, argument) pairs for a stack."""
         top: cython.int = -1
         k: cython.int
+        op: cython.int
+        if self.programs[at] == 3:
+            op = self.programs[at + 5]
+            loads: cython.bint = self.programs[at + 1] <= SLOT and self.programs[at + 3] <= SLOT
+            if loads and EQUAL_INT <= op <= GREATER_OR_EQUAL_FLOAT:
+                return self._compares(at, op, c, e)
         for k in range(self.programs[at]):
-            op: cython.int = self.programs[at + 1 + 2 * k]
+            op = self.programs[at + 1 + 2 * k]
             which: cython.int = self.programs[at + 2 + 2 * k]
             if op == COLUMN:
                 top += 1
@@ -704,6 +720,25 @@ class Kernel:
                 top -= 1
                 self._combine(op, top)
         return self.known[0] and self.whole[0] != 0
+
+    @cython.cfunc
+    def _compares(
+        self, at: cython.int, op: cython.int, c: cython.int, e: cython.longlong
+    ) -> cython.bint:
+        """The commonest term, two values compared, without the stack."""
+        left: cython.int = self.programs[at + 2]
+        right: cython.int = self.programs[at + 4]
+        held: cython.bint = self.programs[at + 1] == SLOT
+        other: cython.bint = self.programs[at + 3] == SLOT
+        a: cython.longlong = self.values[c, left] if held else self.columns[left, e]
+        b: cython.longlong = self.values[c, right] if other else self.columns[right, e]
+        if a == NULL or b == NULL:
+            return False
+        if op < EQUAL_FLOAT:
+            return _compared(op - EQUAL_INT, a < b, a == b, a > b)
+        x: cython.double = self.real_values[c, left] if held else self.real_columns[left, e]
+        y: cython.double = self.real_values[c, right] if other else self.real_columns[right, e]
+        return _compared(op - EQUAL_FLOAT, x < y, x == y, x > y)
 
     @cython.cfunc
     def _load(self, top: cython.int, whole: cython.longlong, real: cython.double) -> cython.int:
