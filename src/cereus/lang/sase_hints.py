@@ -22,6 +22,12 @@ def missing_variable(trouble: Trouble) -> str | None:
     return None
 
 
+def open_sequence(trouble: Trouble) -> str | None:
+    keyword = (trouble.found or "").isupper() and "RPAR" in trouble.accepted
+    in_pattern = not any(token.type in ("_WHERE", "_RETURN") for token in trouble.before)
+    return "close SEQ with )" if keyword and in_pattern else None
+
+
 def negated_sequence(trouble: Trouble) -> str | None:
     if [str(token).upper() for token in trouble.before[-2:]] == ["~", "SEQ"]:
         return "~ stands before one component: ~B b, or ~(B+ b[])"
@@ -46,6 +52,7 @@ HINTS: tuple[HintRule, ...] = (
     missing_sequence,
     missing_variable,
     negated_sequence,
+    open_sequence,
     clause_order,
     second_strategy,
 )
