@@ -10,6 +10,7 @@ from random import Random
 import pyarrow as pa
 import pytest
 
+from cereus.engine import general
 from cereus.engine.executor import PatternExecutor
 from cereus.lang import cel, sase
 from cereus.lang.sase_schema import checked
@@ -130,6 +131,18 @@ def test_batches_and_snapshots_change_nothing(values: bool) -> None:
         found += executor.finish()
         wanted = Counter(match.bindings for match in expected(asked, stream))
         assert bindings_of(plan, found) == wanted, said(text, stream)
+
+
+def test_states_that_no_run_is_in_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And what was in a forgotten state's number does not come back with another's."""
+    monkeypatch.setattr(general, "MANY_STATES", 6)
+    monkeypatch.setattr(general, "PIECE", 2)
+    for seed in range(40_000, 40_150):
+        text, stream = case(seed)
+        asked = block(text)
+        plan = plan_of(asked, values=True)
+        wanted = Counter(match.bindings for match in expected(asked, stream))
+        assert run(plan, stream) == wanted, said(text, stream)
 
 
 def window_of(query: sase.Query) -> int | None:

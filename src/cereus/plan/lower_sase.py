@@ -223,7 +223,7 @@ class Lowering(ABC):
             node.attribute if isinstance(node, sase.Aggregate) else node.path
             for clause in self._placed(variable, tuple(Place))
             for node in identifiers(clause)
-            if node.variable == variable
+            if node.variable == variable and (whole or not _is_local(clause, variable, first))
         } - {None}
         window = None
         if after == 0:
@@ -231,13 +231,15 @@ class Lowering(ABC):
             window = self._measure(self.query.window)
             paths |= {window.path} - {None}
         self.compared |= {path for path in paths if path is not None}
+        begin = self._ask(variable, FIRST, first, end, types=component.types)
+        kept = self.tests.bit(self._test(component.types, ())) if whole else begin.bit
         return Series(
             after,
             variable,
             tuple(sorted(path for path in paths if path is not None)),
-            self._ask(variable, FIRST, first, end, types=component.types),
+            begin,
             deferred or after == 0,
-            Asked(self.tests.bit(self._test(component.types, ()))),
+            Asked(kept),
             self._ask(variable, MORE, more, end, types=component.types) if whole else None,
             self._ask(variable, LAST, Asked(), end) if whole else None,
             (

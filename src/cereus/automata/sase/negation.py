@@ -122,8 +122,18 @@ class Series(Negation):
             return [((), region)]
         values = getattr(letter, "values", {})
         row = Row(int(letter), tuple(values.get(path) for path in self.reads))
-        known = row in region and self.more is None
-        return [((), region if known else (*region, row))]
+        if self.more is None:
+            region = self._unlike(region, row)
+        return [((), (*region, row))]
+
+    def _unlike(self, region: Region, row: Row) -> Region:
+        """Of single events that differ only in their age, the youngest decides: it is in the
+        window longest."""
+        return tuple(each for each in region if self._told(each) != self._told(row))
+
+    def _told(self, row: Row) -> tuple[Any, ...]:
+        path = None if self.window is None else self.window.path
+        return tuple(v for v, read in zip(row.values, self.reads, strict=True) if read != path)
 
     def older(self, region: Region) -> Region:
         if self.window is None or self.window.path is not None:
