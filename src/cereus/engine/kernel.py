@@ -1168,6 +1168,7 @@ class Kernel:
 
     def renumber(self, table, numbers):
         """Go on with another table, in which state s has the number numbers[s]."""
+        self._drop_all()  # what was left in the old numbers; it has been put down
         self.table = table
         if self.closes:
             self.closed = table.number(CLOSED)
