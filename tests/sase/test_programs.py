@@ -154,6 +154,16 @@ def test_without_times_places_make_the_order() -> None:
     assert matches > 5
 
 
+def told_with_time(query: cereus.Query, events: pa.Table) -> Rows:
+    """The rows when events come one by one, and the time of each is promised to be the earliest."""
+    recognizer = query.recognizer(schema=events.schema)
+    rows: Rows = Counter()
+    for at, time in enumerate(events.column("time").cast(pa.int64()).to_pylist()):
+        rows += found(recognizer.push(events.slice(at, 1)), ("g",))
+        rows += found(recognizer.advance(time), ("g",))
+    return rows + found(recognizer.finish(), ("g",))
+
+
 def test_keys_split_every_query_of_a_text() -> None:
     matches = 0
     for seed in range(40):
@@ -166,8 +176,10 @@ def test_keys_split_every_query_of_a_text() -> None:
             for (held, values), times in expected(texts, [stream[p] for p in places])[1].items():
                 rows[tuple(places[each] for each in held), values] += times
         keyed = table(stream).append_column("g", pa.array(keys, pa.string()))
-        got = compiled(texts, 2, keys="g").run(keyed)
+        query = compiled(texts, 2, keys="g")
+        got = query.run(keyed)
         assert found(got, ("g",)) == rows, (seed, texts, stream, keys)
+        assert told_with_time(query, keyed) == rows, (seed, texts, stream, keys)
         assert all(keys[match["start"]] == match["g"] for match in got)
         matches += len(got)
     assert matches > 5
