@@ -15,7 +15,14 @@ from cereus.lang.sremo_text import named
 Events = list[dict[str, Any]]
 
 SCHEMA = pa.schema(
-    {"type": pa.string(), "k": pa.int64(), "x": pa.int64(), "w": pa.float64(), "t": pa.int64()}
+    {
+        "type": pa.string(),
+        "k": pa.int64(),
+        "x": pa.int64(),
+        "w": pa.float64(),
+        "s": pa.string(),
+        "t": pa.int64(),
+    }
 )
 TYPES = ("A", "B", "C")
 REGISTERS = ("r", "q")
@@ -31,8 +38,9 @@ def events(random: Random, most: int = 7) -> Events:
             {
                 "type": random.choice(TYPES),
                 "k": random.choice((0, 1)),
-                "x": random.choice((0, 1, 2, None) if random.random() < 0.3 else (0, 1, 2)),
+                "x": random.choice((0, 1, 2, None) if random.random() < 0.5 else (0, 1, 2)),
                 "w": random.choice((0.5, 1.0, float("nan"))),
+                "s": random.choice(("a", "b", None) if random.random() < 0.4 else ("a", "b")),
                 "t": time,
             }
         )
@@ -57,27 +65,54 @@ def _local(random: Random) -> ex.Expression:
 
 
 def _on_register(random: Random) -> ex.Expression:
-    sides = [_attribute(random), _attribute(random, random.choice(REGISTERS))]
+    """One comparison: mostly of a register with the event, or mixed on both sides."""
     if random.random() < 0.1:
+        names = [ex.Attribute(("s",), each) for each in (random.choice(REGISTERS), None)]
+        return ex.Comparison(random.choice(("=", "!=")), *names)
+    sides = [_attribute(random), _attribute(random, random.choice(REGISTERS))]
+    if random.random() < 0.15:
         sides[0] = _attribute(random, random.choice(REGISTERS))
     random.shuffle(sides)
-    if random.random() < 0.1:
-        sides[0] = ex.Arithmetic("+", sides[0], ex.Literal(1))
+    if random.random() < 0.25:
+        sides[0] = _computed(random, sides[0])
     return ex.Comparison(random.choice(COMPARE), *sides)
 
 
-def condition(random: Random, *, simple: bool) -> ex.Expression:
+def _computed(random: Random, side: ex.Expression) -> ex.Expression:
+    other = ex.Literal(1)
+    if random.random() < 0.6:
+        other = _attribute(random, random.choice((None, *REGISTERS)))
+    if random.random() < 0.2:
+        return ex.Call(random.choice(("least", "greatest")), (side, other))
+    return ex.Arithmetic(random.choice("+-*/%"), side, other)
+
+
+def _atom(random: Random) -> ex.Expression:
+    """What is false while a register is empty, in all its forms."""
+    register = random.choice(REGISTERS)
     roll = random.random()
-    if roll < 0.35:
+    if roll < 0.1:
+        return ex.IsNull(_attribute(random, register))
+    if roll < 0.2:
+        operand = _attribute(random, random.choice((None, register)))
+        return ex.Between(operand, ex.Literal(0), _attribute(random, register))
+    if roll < 0.3:
+        return ex.In(_attribute(random, register), (ex.Literal(0), ex.Literal(2)))
+    return _on_register(random)
+
+
+def condition(random: Random, *, simple: bool, depth: int = 2) -> ex.Expression:
+    roll = random.random()
+    if roll < 0.35 - 0.1 * (2 - depth):
         return sremo.TRUE
-    if roll < 0.5:
+    if roll < 0.45:
         return _local(random)
-    if roll < 0.8 or simple:
-        return _on_register(random)
-    if roll < 0.87:
-        return ex.Not(_on_register(random))
-    parts = (condition(random, simple=False), condition(random, simple=False))
-    return ex.And(parts) if random.random() < 0.5 else ex.Or(parts)
+    if roll < 0.65 or depth == 0 or (simple and roll < 0.8):
+        return _on_register(random) if simple else _atom(random)
+    if roll < 0.75:
+        return ex.Not(condition(random, simple=simple, depth=depth - 1))
+    parts = tuple(condition(random, simple=simple, depth=depth - 1) for _ in range(2))
+    return ex.And(parts) if random.random() < 0.4 else ex.Or(parts)
 
 
 # ---------------------------------------------------------------- expressions
@@ -124,7 +159,8 @@ def expression(random: Random, depth: int, *, simple: bool) -> sremo.Sremo:
     if roll < 0.7:
         return random.choice((sremo.Star, sremo.Plus, sremo.Optional))(part())
     if roll < 0.8:
-        return sremo.Next(tuple(part() for _ in range(random.randint(1, 3))))
+        least = random.choice((1, 3, depth))  # what is skipped till a single event, mostly
+        return sremo.Next(tuple(part(least) for _ in range(random.randint(1, 3))))
     if roll < 0.87:
         return sremo.Intersection(part(), _renamed(part()))
     if roll < 0.93:
@@ -142,6 +178,22 @@ def _renamed(node: Any) -> Any:
         own = None if node.register is None else f"{node.register}2"
         return replace(node, register=own)
     return replace(node, **{f: _renamed(getattr(node, f)) for f in node.__dataclass_fields__})
+
+
+def chain(random: Random) -> cel.Query:
+    """A few single events in a row, compared with each other in any way: all on slots."""
+
+    def event(place: int) -> sremo.Sremo:
+        asked = condition(random, simple=random.random() < 0.4, depth=random.choice((0, 1, 2)))
+        stored = random.choice((*REGISTERS, None)) if place else "r"
+        marks = place != 1 or random.random() < 0.7
+        made = sremo.Terminal(asked if place else sremo.TRUE, marks, stored)
+        return sremo.Optional(made) if not place and random.random() < 0.3 else made
+
+    parts = [event(place) for place in range(random.randint(2, 4))]
+    joined = random.choice((sremo.Next, sremo.Next, sremo.Any))(tuple(parts))
+    whole = sremo.Concatenation(sremo.Optional(sremo.Terminal(register="q")), joined)
+    return cel.Query(sremo.Pattern(named(whole), detect=random.random() < 0.1))
 
 
 def query(random: Random, depth: int = 3, *, simple: bool = False) -> cel.Query:

@@ -15,10 +15,11 @@ from cereus.lang.sremo_text import parse, to_text
 from cereus.query import Query
 from cereus.reference import sremo as reference
 
-from .random_queries import SCHEMA, Events, events, query, table
+from .random_queries import SCHEMA, Events, chain, events, query, table
 
 STREAM = cereus.Stream(time="t", unit="s")
-BLOCKS, PER_BLOCK = 16, 190
+BLOCKS, PER_BLOCK = 16, 180
+CHAINS = 120
 
 
 def expected(asked: cel.Query, stream: Events) -> list[tuple[int, ...]]:
@@ -46,6 +47,18 @@ def test_the_engine_agrees_with_the_definitions(block: int) -> None:
         assert parse(text) == asked, text
         cuts = tuple(sorted(random.sample(range(len(stream) + 1), min(2, len(stream)))))
         assert found(asked, stream, cuts) == expected(asked, stream), (text, stream)
+
+
+def test_single_events_compared_in_any_way_are_decided_by_slots() -> None:
+    random, ways = Random(3), Counter[bool]()
+    for _ in range(CHAINS):
+        asked, stream = chain(random), events(random, 5)
+        text = to_text(asked)
+        plan = cereus.compile(text, dialect="sremo", stream=STREAM).plan(SCHEMA)
+        assert plan.why_values is None, text
+        ways[plan.registers] += 1
+        assert found(asked, stream) == expected(asked, stream), (text, stream)
+    assert ways[True] > CHAINS // 2
 
 
 def test_the_random_queries_take_every_way_through_the_engine() -> None:

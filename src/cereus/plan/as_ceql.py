@@ -24,6 +24,7 @@ from cereus.plan.tests import conjuncts
 
 SHOWN = "m"
 """The variable of the marked events, where others have to be left out."""
+READS_NOTHING = "a filter of CEQL reads an attribute"
 
 
 def as_ceql(query: cel.Query) -> cel.Query:
@@ -222,6 +223,8 @@ class _Translation:
             )
             if not reads_event or not (plain or own):
                 raise _refused(node, "a filter of CEQL is about all events of a variable at once")
+            if not _reads_throughout(condition):
+                raise _refused(node, READS_NOTHING)
             scope.filters.append(_of(condition, variable, self.variables))
 
     def scope_of(self, node: sremo.Terminal) -> _Scope:
@@ -286,10 +289,17 @@ def _leaf(
         formula = cel.As(formula, variable)
     if conditions:
         if not any(map(ex.attributes, conditions)):
-            raise _refused(node, "a filter of CEQL reads an attribute")
+            raise _refused(node, READS_NOTHING)
         asked = _of(sremo.conjunction(conditions), variable or name)
         formula = cel.Filter(formula, cel.Holds(asked))
     return formula
+
+
+def _reads_throughout(condition: ex.Expression) -> bool:
+    """Whether each part of AND, OR and NOT reads an attribute."""
+    if isinstance(condition, ex.And | ex.Or | ex.Not):
+        return all(map(_reads_throughout, condition.children()))
+    return bool(ex.attributes(condition))
 
 
 def _of(

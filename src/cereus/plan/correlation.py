@@ -198,7 +198,8 @@ def term_text(term: Term, names: dict[Slot, str], columns: list[str]) -> str:
     """A term as a person would write it, over names of slots and columns."""
     match term:
         case Term("column", (number,)):
-            return str(columns[number])
+            value = columns[number]
+            return f"({value})" if " " in value else value
         case Term("slot", (slot,)):
             return str(names[slot])
         case Term("constant", (value,)):

@@ -55,13 +55,14 @@ class BySlot(Lowering):
         """All that is read must be known before anything is stored; equalities first, so that
         terms can read their slots."""
         nodes = [node for node in terminals(expression) if node.reads]
-        asked = [each for node in nodes for each in self._apart(node, _of_registers(node))]
-        for condition in sorted(asked, key=lambda each: not _says_equal(each)):
-            self._decided(condition)
+        for condition in (each for node in nodes for each in self._apart(node)):
+            if _says_equal(condition):
+                self._compared(condition)
+        for node in nodes:
+            self._decided(node)
 
-    def _apart(self, node: sremo.Terminal, conditions: list[ex.Expression]) -> list[ex.Expression]:
-        """What is asked to fail is one condition, wherever it is asked."""
-        return [sremo.conjunction(conditions)] if node.condition in self.stops else conditions
+    def _apart(self, node: sremo.Terminal) -> list[ex.Expression]:
+        return [] if node.condition in self.stops else _of_registers(node)
 
     def guard(self, node: sremo.Terminal, conditions: list[ex.Expression], after: Names) -> Guard:
         updates = tuple(
@@ -69,8 +70,7 @@ class BySlot(Lowering):
             for (name, number, _), place in self.slots.items()
             if name == node.register
         )
-        asked = tuple(map(self._decided, self._apart(node, conditions)))
-        return Slotted(asked, node.register, updates, after)
+        return Slotted(self._decided(node), node.register, updates, after)
 
     def joined(self, node: sremo.Intersection) -> Any:
         for one, other in ((node.left, node.right), (node.right, node.left)):
@@ -88,15 +88,14 @@ class BySlot(Lowering):
 
     # ------------------------------------------------------------ conditions
 
-    def _decided(self, condition: ex.Expression) -> Compared | Formula:
-        self.compared |= ex.attributes(condition)
-        compared = self._compared(condition)
-        if compared is not None:
-            return compared
-        try:
-            return self._formula(condition)
-        except NotATerm as reason:
-            raise CannotRegister(f"{condition_text(condition)}: {reason}") from None
+    def _decided(self, node: sremo.Terminal) -> tuple[Compared | Formula, ...]:
+        """What decides a terminal's conditions on registers. What is asked to fail is one term
+        wherever it is asked, so that it is known that never both hold."""
+        asked = _of_registers(node)
+        self.compared |= frozenset().union(*map(ex.attributes, asked))
+        if asked and node.condition in self.stops:
+            return (self._formula(sremo.conjunction(asked)),)
+        return tuple(self._compared(each) or self._formula(each) for each in asked)
 
     def _compared(self, condition: ex.Expression) -> Compared | None:
         """`f(r) op g(event)` as the register and the check of its slot."""
@@ -127,8 +126,11 @@ class BySlot(Lowering):
 
     def _formula(self, condition: ex.Expression) -> Formula:
         atoms: dict[Atom, int] = {}
-        shape = self._shape(condition, atoms)
-        not_too_deep(shape.filled([atom.term for atom in atoms]))
+        try:
+            shape = self._shape(condition, atoms)
+            not_too_deep(shape.filled([atom.term for atom in atoms]))
+        except NotATerm as reason:
+            raise CannotRegister(f"{condition_text(condition)}: {reason}") from None
         return Formula(shape, tuple(atoms))
 
     def _shape(self, node: ex.Expression, atoms: dict[Atom, int]) -> Term:

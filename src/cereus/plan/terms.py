@@ -84,7 +84,7 @@ class Translation:
             return self._aggregate(node, read)
         if isinstance(node, ex.Literal):
             return self._literal(node)
-        if len(variables(node)) == 1 and not any(isinstance(n, ex.Aggregate) for n in node.walk()):
+        if self._is_leaf(node):
             sort = sort_of(node, self.schema)
             leaf = Leaf(next(iter(variables(node))), without_variable(node), sort)
             return Typed(read(leaf), sort)
@@ -114,6 +114,18 @@ class Translation:
             case ex.Call(function, arguments):
                 return self._call(function, [self._typed(a, read) for a in arguments])
         raise NotATerm(f"{type(node).__name__} of several events is not computed by the kernel")
+
+    def _is_leaf(self, node: Expression) -> bool:
+        """Whether a batch has the values of a node as a column. Arithmetic with times is left to
+        the kernel, which counts them."""
+        if len(variables(node)) != 1 or any(isinstance(n, ex.Aggregate) for n in node.walk()):
+            return False
+        return not isinstance(node, ex.Arithmetic) or not self._has_times(node)
+
+    def _has_times(self, node: Expression) -> bool:
+        if isinstance(node, ex.Arithmetic):
+            return self._has_times(node.left) or self._has_times(node.right)
+        return sort_of(node, self.schema) in (INSTANT, LENGTH)
 
     def _logic(self, op: str, operands: Sequence[Expression], read: Read) -> Typed:
         terms = [self._truth(operand, read) for operand in operands]
