@@ -199,7 +199,7 @@ def _whole(part: Expression, schema: pa.Schema) -> bool:
     kind = type_of(schema, part.path)
     if kind == pa.uint64():
         raise CannotRegister("its values may not fit 64 bits with a sign")
-    return pa.types.is_integer(kind)
+    return bool(pa.types.is_integer(kind))
 
 
 def leaf_order(formula: cel.Formula) -> Order:
