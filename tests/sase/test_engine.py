@@ -10,7 +10,7 @@ from random import Random
 import pyarrow as pa
 import pytest
 
-from cereus.engine import general
+from cereus.engine import general, runner
 from cereus.engine.executor import PatternExecutor
 from cereus.lang import cel, sase
 from cereus.lang.sase_schema import checked
@@ -143,6 +143,34 @@ def test_states_that_no_run_is_in_are_forgotten(monkeypatch: pytest.MonkeyPatch)
         plan = plan_of(asked, values=True)
         wanted = Counter(match.bindings for match in expected(asked, stream))
         assert run(plan, stream) == wanted, said(text, stream)
+
+
+def test_long_streams_whose_past_is_swept_and_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keys and events go as soon as nothing can need them, and nothing is missed."""
+    monkeypatch.setattr(runner, "SWEEP_AT", 16)
+    closed = 0
+    for seed in range(50_000, 50_120):
+        draw = Random(seed)
+        text = query(draw, strategy=draw.choice(STRATEGIES[:3]))
+        asked = block(text)
+        if asked.window is None:
+            continue
+        stream = [event for _ in range(6) for event in events(draw)]
+        times = sorted(draw.randrange(60) for _ in stream)
+        stream = [{**e, "time": t * SECOND} for e, t in zip(stream, times, strict=True)]
+        plan = plan_of(asked)
+        closed += plan.closes
+        executor = PatternExecutor(plan, SCHEMA)
+        executor.forget_idle()
+        executor.runner.tidy_at = executor.runner.forget_at = 1
+        found = list[pa.RecordBatch]()
+        for batch in pieces(draw, stream):
+            found += executor.push(batch)
+            executor.runner.tidy(at=0)
+        found += executor.finish()
+        wanted = Counter(match.bindings for match in expected(asked, stream))
+        assert bindings_of(plan, found) == wanted, said(text, stream)
+    assert closed > 10
 
 
 def window_of(query: sase.Query) -> int | None:

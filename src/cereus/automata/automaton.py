@@ -9,7 +9,8 @@ Three invariants that every construction keeps, and that the engine relies on:
 
 * No ε: every move reads one event, and no initial state accepts.
 * Letter 0 (an event that satisfies no atom) moves only without a label.
-* An accepting state has no move on letter 0, so an irrelevant event reports nothing.
+* On letter 0 an accepting state has no move, or one to a state that does not accept, so an
+  irrelevant event reports nothing.
 """
 
 from __future__ import annotations
