@@ -142,6 +142,63 @@ def numbered_rows(
 
 
 @cython.ccall
+def possible_rows(
+    index: cython.const[cython.ushort][::1],
+    masks: cython.const[cython.ulonglong][::1],
+    open_masks: cython.const[cython.ulonglong][::1],
+) -> tuple:
+    """The rows whose `open_masks[index[row]]` is not empty, and `masks[index[row]]` of each."""
+    n: cython.longlong = index.shape[0]
+    rows = empty(n, np.int64)
+    found = empty(n, np.uint64)
+    out_rows: cython.longlong[::1] = rows
+    out_masks: cython.ulonglong[::1] = found
+    i: cython.longlong
+    used: cython.longlong = 0
+    for i in range(n):
+        out_rows[used] = i
+        out_masks[used] = masks[index[i]]
+        used += open_masks[index[i]] != 0
+    return rows[:used], found[:used]
+
+
+@cython.ccall
+def rows_with(
+    rows: cython.const[cython.longlong][::1],
+    masks: cython.const[cython.ulonglong][::1],
+    bits: cython.ulonglong,
+) -> tuple:
+    """The places where a mask has one of the bits, and the rows that stand there."""
+    n: cython.longlong = masks.shape[0]
+    places = empty(n, np.int64)
+    found = empty(n, np.int64)
+    out_places: cython.longlong[::1] = places
+    out_rows: cython.longlong[::1] = found
+    i: cython.longlong
+    used: cython.longlong = 0
+    for i in range(n):
+        out_places[used] = i
+        out_rows[used] = rows[i]
+        used += (masks[i] & bits) != 0
+    return places[:used], found[:used]
+
+
+@cython.ccall
+def clear_failed(
+    masks: cython.ulonglong[::1],
+    places: cython.const[cython.longlong][::1],
+    passed: cython.const[cython.uchar][::1],
+    bits: cython.ulonglong,
+) -> object:
+    """Take the bits from the masks at those places that did not pass."""
+    i: cython.longlong
+    for i in range(places.shape[0]):
+        if not passed[i]:
+            masks[places[i]] ^= masks[places[i]] & bits
+    return None
+
+
+@cython.ccall
 def dense_classes(masks: cython.const[cython.ulonglong][::1], known: dict) -> object:
     """The class of every mask; a mask not seen before gets the next class in `known`."""
     n: cython.longlong = masks.shape[0]

@@ -346,7 +346,9 @@ class Kernel:
             self.is_active = _longer(self.is_active, states, 0)
             self.first = _longer(self.first, states, -1)
 
+    @cython.final
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _room_for_configurations(self, size: cython.int) -> cython.int:
         if self.made == 0:
             self.values = np.zeros((0, max(1, self.n_slots)), np.int64)
@@ -368,7 +370,9 @@ class Kernel:
                     self._enter_chain(c)
         return 0
 
+    @cython.final
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _set_nodes(self, nodes: object) -> cython.int:
         self.wide = nodes
         self.thin = nodes.view(np.int32)
@@ -376,7 +380,9 @@ class Kernel:
 
     # ------------------------------------------------------------ the forest
 
+    @cython.final
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _node(
         self,
         ordinal: cython.longlong,
@@ -397,6 +403,7 @@ class Kernel:
         return n
 
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _add(self, heap: cython.int, n: cython.int) -> cython.int:
         """The heap with a node added that nothing points to yet."""
         if heap == 0 or self.wide[heap, 1] < self.bound:
@@ -408,6 +415,7 @@ class Kernel:
         return self._meld(heap, n)
 
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _meld(self, a: cython.int, b: cython.int) -> cython.int:
         """Two heaps as one; the nodes on the way are copied (invariant 2)."""
         if a == 0 or self.wide[a, 1] < self.bound:
@@ -428,13 +436,17 @@ class Kernel:
         self.thin[n, 7] += self._rank(below)
         return n
 
+    @cython.final
     @cython.cfunc
+    @cython.exceptval(check=False)
     def _rank(self, n: cython.int) -> cython.int:
         return 0 if n == 0 else self.thin[n, 7] & 255
 
     # ------------------------------------------------------------ one event
 
+    @cython.final
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _step(self, e: cython.longlong) -> cython.int:
         """All configurations read event e."""
         letter: cython.int = self.classes[e]
@@ -469,7 +481,9 @@ class Kernel:
             self._forget_empty()
         return 0
 
+    @cython.final
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _close(self) -> cython.bint:
         """Runs in a closing state whose window has passed are complete: they go to the closed
         state, and arrive there with what this event brings. Whether there are any."""
@@ -489,7 +503,9 @@ class Kernel:
                     c = after
         return self.n_pending > 0
 
+    @cython.final
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _unstarted(self) -> cython.int:
         """The state of the runs that have marked nothing; there is at most one."""
         i: cython.int
@@ -501,7 +517,9 @@ class Kernel:
                 c = self.following[c]
         return NONE
 
+    @cython.final
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _read(
         self,
         s: cython.int,
@@ -537,7 +555,9 @@ class Kernel:
                 c = after
         return self.first[s] < 0
 
+    @cython.final
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _go(
         self,
         c: cython.int,
@@ -583,7 +603,9 @@ class Kernel:
             self._drop(c)
         return 0
 
+    @cython.final
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _holds(self, at: cython.int, c: cython.int, e: cython.longlong) -> cython.bint:
         """Whether all checks of a program hold: (op, slot or -1, column, other column) each."""
         k: cython.int
@@ -630,7 +652,9 @@ class Kernel:
                 return False
         return True
 
+    @cython.final
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _copy(
         self, at: cython.int, c: cython.int, e: cython.longlong, row: cython.int
     ) -> cython.int:
@@ -660,7 +684,9 @@ class Kernel:
             self.pending_values[row, k] = value
         return 0
 
+    @cython.final
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _total(
         self,
         how: cython.int,
@@ -688,7 +714,9 @@ class Kernel:
 
     # ------------------------------------------------------------ terms
 
+    @cython.final
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _true(self, at: cython.int, c: cython.int, e: cython.longlong) -> cython.bint:
         """Whether a term is true: (operation, argument) pairs for a stack."""
         top: cython.int = -1
@@ -721,7 +749,9 @@ class Kernel:
                 self._combine(op, top)
         return self.known[0] and self.whole[0] != 0
 
+    @cython.final
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _compares(
         self, at: cython.int, op: cython.int, c: cython.int, e: cython.longlong
     ) -> cython.bint:
@@ -740,14 +770,18 @@ class Kernel:
         y: cython.double = self.real_values[c, right] if other else self.real_columns[right, e]
         return _compared(op - EQUAL_FLOAT, x < y, x == y, x > y)
 
+    @cython.final
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _load(self, top: cython.int, whole: cython.longlong, real: cython.double) -> cython.int:
         self.whole[top] = whole
         self.real[top] = real
         self.known[top] = whole != NULL
         return 0
 
+    @cython.final
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _change(self, op: cython.int, t: cython.int) -> cython.int:
         """An operation on the value at the top."""
         if op == IS_NULL or op == KNOWN:
@@ -776,7 +810,9 @@ class Kernel:
             self.real[t] = floor(self.real[t]) if op == FLOOR else ceil(self.real[t])
         return 0
 
+    @cython.final
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _combine(self, op: cython.int, t: cython.int) -> cython.int:
         """An operation on the two values at the top; the result takes the place of the first."""
         a: cython.longlong = self.whole[t]
@@ -832,7 +868,9 @@ class Kernel:
             self.real[t] = y
         return 0
 
+    @cython.final
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _calculate(
         self, op: cython.int, t: cython.int, a: cython.longlong, b: cython.longlong
     ) -> cython.int:
@@ -859,7 +897,9 @@ class Kernel:
         self.known[t] = fits
         return 0
 
+    @cython.final
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _distance(self, t: cython.int) -> cython.int:
         """Great circle in metres between (latitude, longitude) and (latitude, longitude)."""
         if not (self.known[t] and self.known[t + 1] and self.known[t + 2] and self.known[t + 3]):
@@ -878,6 +918,7 @@ class Kernel:
         return 0
 
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _mark(
         self,
         ordinal: cython.longlong,
@@ -896,7 +937,9 @@ class Kernel:
             n = self._add(n, self._node(ordinal, self.wide[unseen, 1], unseen, label))
         return n
 
+    @cython.final
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _send(
         self,
         to: cython.int,
@@ -920,7 +963,9 @@ class Kernel:
         self.n_pending = n + 1
         return 0
 
+    @cython.final
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _settle(self) -> cython.int:
         """What is on its way arrives, and joins what agrees with it on state and values."""
         i: cython.int
@@ -944,6 +989,7 @@ class Kernel:
 
     # ------------------------------------------------------------ configurations
 
+    @cython.final
     @cython.cfunc
     @cython.exceptval(check=False)
     def _bucket(self, s: cython.int, value: cython.longlong) -> cython.longlong:
@@ -951,9 +997,12 @@ class Kernel:
         mixed = (mixed ^ (mixed >> 29)) * PRIME + cython.cast(cython.ulonglong, s)
         if not cython.compiled:
             mixed = mixed & ((1 << 64) - 1)
-        return cython.cast(cython.longlong, (mixed >> 20) % self.buckets.shape[0])
+        # there are as many buckets as a power of two
+        return cython.cast(cython.longlong, mixed >> 20) & (self.buckets.shape[0] - 1)
 
+    @cython.final
     @cython.cfunc
+    @cython.exceptval(check=False)
     def _find(self, s: cython.int, row: cython.int) -> cython.int:
         """The configuration of state s with the values of a pending row, or -1."""
         slots: cython.int = self.slot_counts[s]
@@ -971,7 +1020,9 @@ class Kernel:
             c = self.chain[c]
         return -1
 
+    @cython.final
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _new(self, s: cython.int, row: cython.int) -> cython.int:
         """A configuration of state s, with the values of a pending row."""
         c: cython.int = self.free
@@ -1003,14 +1054,18 @@ class Kernel:
             self._enter_chain(c)
         return c
 
+    @cython.final
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _enter_chain(self, c: cython.int) -> cython.int:
         b: cython.longlong = self._bucket(self.state_of[c], self.values[c, 0])
         self.chain[c] = self.buckets[b]
         self.buckets[b] = c
         return 0
 
+    @cython.final
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _drop(self, c: cython.int) -> cython.int:
         """Forget a configuration; its state may be left without any (`_forget_empty`)."""
         s: cython.int = self.state_of[c]
@@ -1036,7 +1091,9 @@ class Kernel:
         self.n_accepting -= self.accepting[s]
         return 0
 
+    @cython.final
     @cython.cfunc
+    @cython.exceptval(check=False)
     def _later(self, a: cython.int, b: cython.int) -> cython.int:
         """Of two partial matches that have shown nothing, the one that expires later."""
         if a == UNSTARTED or b == UNSTARTED:
@@ -1045,7 +1102,9 @@ class Kernel:
             return a if b == NONE else b
         return a if self.wide[a, 1] >= self.wide[b, 1] else b
 
+    @cython.final
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _forget_empty(self) -> cython.int:
         kept: cython.int = 0
         i: cython.int
@@ -1059,7 +1118,9 @@ class Kernel:
         self.n_active = kept
         return 0
 
+    @cython.final
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _skip(self, skipped: cython.longlong) -> cython.int:
         """Events went by that satisfy no atom: states that cannot wait are left."""
         i: cython.int
@@ -1088,14 +1149,18 @@ class Kernel:
 
     # ------------------------------------------------------------ keys
 
+    @cython.final
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _begin(self) -> cython.int:
         """Evaluation starts (anew): one partial match that has seen nothing."""
         self._drop_all()
         self.empty[self._new(self.table.initial, 0)] = UNSTARTED
         return 0
 
+    @cython.final
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _drop_all(self) -> cython.int:
         i: cython.int
         for i in range(self.n_active):
@@ -1106,7 +1171,9 @@ class Kernel:
         self.n_active = 0
         return 0
 
+    @cython.final
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _take_up(self, key: cython.int) -> cython.int:
         """Take up the configurations of a key where they were left."""
         self.position = self.last_position[key]
@@ -1124,7 +1191,9 @@ class Kernel:
             self.empty[c] = cython.cast(cython.int, self.carry[i, 2])
         return 0
 
+    @cython.final
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _save(self, key: cython.int) -> cython.int:
         """Put down the configurations of a key."""
         i: cython.int
@@ -1207,7 +1276,9 @@ class Kernel:
         self.carry_from = starts
         self.carry = carry
 
+    @cython.final
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _merge_carry(self) -> cython.int:
         """The configurations of the keys of this call take the place of the older ones."""
         keys = self.last_position.shape[0]
@@ -1343,7 +1414,9 @@ class Kernel:
             self.key_of = np.zeros(0, np.int32)
         return FINISHED
 
+    @cython.final
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _leave_event(self) -> cython.int:
         """On to the next event; at the last one of a group, its configurations are put down."""
         self.event += 1
@@ -1356,7 +1429,9 @@ class Kernel:
             self.loaded = False
         return 0
 
+    @cython.final
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _anything_accepted(self) -> cython.bint:
         i: cython.int
         for i in range(self.n_active):
@@ -1371,6 +1446,7 @@ class Kernel:
     # ------------------------------------------------------------ reporting
 
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _report(self) -> cython.bint:
         """Write the matches that are accepted at this event; False when the chunk is full."""
         while True:
@@ -1407,7 +1483,9 @@ class Kernel:
                 self._begin()
         return True
 
+    @cython.final
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _push(self, n: cython.int, depth: cython.int) -> cython.int:
         if self.height == self.stack.shape[0]:
             self.stack = _taller(self.stack, 2 * self.height)
@@ -1416,7 +1494,9 @@ class Kernel:
         self.height += 1
         return 0
 
+    @cython.final
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _walk(self) -> cython.bint:
         """Depth first: an event, all that it extends, then the other choices at its depth.
 
@@ -1512,7 +1592,9 @@ class Kernel:
             self.reported += 1
         return True
 
+    @cython.final
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _push_siblings(self, n: cython.int) -> cython.int:
         if self.thin[n, 6]:
             self._push(self.thin[n, 6], 0)
@@ -1520,7 +1602,9 @@ class Kernel:
             self._push(self.thin[n, 5], 0)
         return 0
 
+    @cython.final
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _shows(self, depth: cython.int) -> cython.bint:
         """Whether something of the match on the path is selected."""
         d: cython.int
@@ -1529,7 +1613,9 @@ class Kernel:
                 return True
         return False
 
+    @cython.final
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _emit(self, first: cython.int, depth: cython.int) -> cython.bint:
         """Write the match on the path, whose earliest event is that of node `first`."""
         at: cython.int = self.n_cells
@@ -1572,6 +1658,7 @@ class Kernel:
         self.carry = carry[alive]
 
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _sweep(self) -> cython.int:
         """Two passes over the ids (invariant 2): down to mark, up to move the live ones.
 
@@ -1649,7 +1736,9 @@ class Kernel:
         self.sweep_at = max(self.sweep_from, 2 * live)
         return 0
 
+    @cython.final
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _reach_row(
         self,
         rows: cython.longlong[:, ::1],
@@ -1664,7 +1753,9 @@ class Kernel:
         rows[i, 2] = self._reach_unseen(unseen, bound, bounds, moved)
         return 0
 
+    @cython.final
     @cython.cfunc
+    @cython.exceptval(check=False)
     def _reach(
         self,
         n: cython.int,
@@ -1679,7 +1770,9 @@ class Kernel:
         moved[n] = 1
         return n
 
+    @cython.final
     @cython.cfunc
+    @cython.exceptval(check=False)
     def _reach_unseen(
         self,
         n: cython.int,
@@ -1788,6 +1881,7 @@ class CountingKernel(Kernel):
         self.adds = adds
 
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _room_for_cells(self, more: cython.longlong) -> cython.int:
         size: cython.longlong = self.vector_starts.shape[0]
         if self.cells + more > size:
@@ -1797,6 +1891,7 @@ class CountingKernel(Kernel):
         return 0
 
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _put(self, start: cython.longlong, count: cython.double) -> cython.int:
         self.vector_starts[self.cells] = start
         self.vector_counts[self.cells] = count
@@ -1804,6 +1899,7 @@ class CountingKernel(Kernel):
         return 0
 
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _total_nothing(self, cell: cython.longlong) -> cython.int:
         """The totals of partial matches without any event that counts."""
         t: cython.int
@@ -1812,6 +1908,7 @@ class CountingKernel(Kernel):
         return 0
 
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _total_into(
         self, cell: cython.longlong, totals: cython.double[:, ::1], other: cython.longlong
     ) -> cython.int:
@@ -1824,6 +1921,7 @@ class CountingKernel(Kernel):
         return 0
 
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _total_event(self, begin: cython.longlong, label: cython.int) -> cython.int:
         """This event is added to all partial matches of the cells from `begin` on."""
         t: cython.int
@@ -1841,6 +1939,7 @@ class CountingKernel(Kernel):
         return 0
 
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _vector(self, begin: cython.longlong) -> cython.int:
         """The cells from `begin` on as a vector (0 if there are none)."""
         if self.cells == begin:
@@ -1849,6 +1948,7 @@ class CountingKernel(Kernel):
         return self._node(begin, self.vector_starts[self.cells - 1], size, 0)
 
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _mark(
         self,
         ordinal: cython.longlong,
@@ -1878,10 +1978,12 @@ class CountingKernel(Kernel):
         return self._vector(begin)
 
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _add(self, heap: cython.int, n: cython.int) -> cython.int:
         return self._meld(heap, n)
 
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _meld(self, a: cython.int, b: cython.int) -> cython.int:
         if a == 0 or self.wide[a, 1] < self.bound:
             return b
@@ -1917,6 +2019,7 @@ class CountingKernel(Kernel):
         return self._vector(begin)
 
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _report(self) -> cython.bint:
         """One row per event at which matches are accepted: how many."""
         total: cython.double = 0
@@ -1953,6 +2056,7 @@ class CountingKernel(Kernel):
         return True
 
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _sweep(self) -> cython.int:
         """Copy the vectors that configurations hold, without what is out of the window."""
         self.sweeps += 1
@@ -1991,6 +2095,7 @@ class CountingKernel(Kernel):
         return 0
 
     @cython.cfunc
+    @cython.exceptval(-1, check=True)
     def _moved(
         self,
         r: cython.int,

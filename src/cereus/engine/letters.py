@@ -92,23 +92,27 @@ class Letters:
             table = self.words[0].table ^ self.words[0].flip
             rows, classes = codes.numbered_rows(index, table, known)
             return rows, classes
-        rows = np.arange(batch.num_rows) if keep_all else self._possible(batch, index)
-        masks = [word.masks(batch, index, rows) for word in self.words]
+        rows, first = self._possible(batch, index, keep_all=keep_all)
+        masks = [
+            word.decided(batch, rows, first if place == 0 else word.coded(index, rows))
+            for place, word in enumerate(self.words)
+        ]
         if not keep_all:
             passed = np.flatnonzero(reduce(np.bitwise_or, masks) if len(masks) > 1 else masks[0])
             if len(passed) < len(rows):
-                rows, masks = rows[passed], [mask[passed] for mask in masks]
+                rows, masks = taken(rows, passed), [taken(mask, passed) for mask in masks]
         return rows, _numbered(masks, known)
 
     def _possible(
-        self, batch: pa.RecordBatch, index: npt.NDArray[np.uint16] | None
-    ) -> npt.NDArray[np.int64]:
-        """The rows whose codes leave it open that some test is passed."""
-        tables = [word.table | word.flip for word in self.words]
-        possible = reduce(np.bitwise_or, tables) != 0
-        if index is None or possible.all():
-            return np.arange(batch.num_rows)
-        return np.flatnonzero(possible[index])
+        self, batch: pa.RecordBatch, index: npt.NDArray[np.uint16] | None, *, keep_all: bool
+    ) -> tuple[npt.NDArray[np.int64], Masks]:
+        """The rows whose codes leave it open that some test is passed, and what their codes say
+        of the first tests."""
+        possible = reduce(np.bitwise_or, [word.table | word.flip for word in self.words])
+        if index is None or keep_all or possible.all():
+            rows = np.arange(batch.num_rows)
+            return rows, self.words[0].coded(index, rows)
+        return codes.possible_rows(index, self.words[0].table, possible)
 
     @property
     def _by_codes_alone(self) -> bool:
@@ -154,41 +158,28 @@ class _Word:
                 self.flip |= np.uint64(bit)
         self.rest = [(condition, np.uint64(bits)) for condition, bits in rest.items()]
 
-    def masks(
-        self,
-        batch: pa.RecordBatch,
-        index: npt.NDArray[np.uint16] | None,
-        rows: npt.NDArray[np.int64],
-    ) -> Masks:
-        """The masks of some rows."""
+    def coded(self, index: npt.NDArray[np.uint16] | None, rows: npt.NDArray[np.int64]) -> Masks:
+        """What the codes of some rows say."""
         if index is None:
-            masks = np.full(len(rows), self.table[0], np.uint64)
-        else:
-            masks = self.table[taken(index, rows)]
-        for condition, bits in self.rest:
-            self._clear_failed(batch, rows, masks, condition, bits)
-        return masks ^ self.flip if self.flip else masks
+            return filled(len(rows), int(self.table[0]), np.uint64)
+        masks: Masks = self.table[taken(index, rows)]
+        return masks
 
-    @staticmethod
-    def _clear_failed(
-        batch: pa.RecordBatch,
-        rows: npt.NDArray[np.int64],
-        masks: Masks,
-        condition: ex.Expression,
-        bits: np.uint64,
-    ) -> None:
-        """Evaluate a condition on the rows that it may still decide."""
-        open_ = np.flatnonzero(masks & bits)
-        if not len(open_):
-            return
-        names = sorted({path[0] for path in ex.attributes(condition)})
-        needed = batch.select(names) if names else batch.select([0] if batch.num_columns else [])
-        asked = rows[open_]
-        if 2 * len(asked) < batch.num_rows:
-            failed = open_[~condition_mask(condition, needed.take(pa.array(asked)))]
-        else:
-            failed = open_[~condition_mask(condition, needed)[asked]]
-        masks[failed] &= ~bits
+    def decided(self, batch: pa.RecordBatch, rows: npt.NDArray[np.int64], masks: Masks) -> Masks:
+        """The masks of some rows: every condition is evaluated where it may still decide."""
+        for condition, bits in self.rest:
+            places, asked = codes.rows_with(rows, masks, int(bits))
+            if not len(places):
+                continue
+            names = sorted({path[0] for path in ex.attributes(condition)})
+            needed = batch.select(names or batch.schema.names[:1])
+            if 2 * len(asked) < batch.num_rows:
+                passed = condition_mask(condition, needed.take(pa.array(asked)))
+            else:
+                passed = condition_mask(condition, needed)[asked]
+            plain = np.ascontiguousarray(passed).view(np.uint8)
+            codes.clear_failed(masks, places, plain, int(bits))
+        return masks ^ self.flip if self.flip else masks
 
 
 def _numbered(masks: list[Masks], known: dict[int, int]) -> npt.NDArray[np.int32]:
