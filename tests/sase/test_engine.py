@@ -6,10 +6,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from random import Random
+from typing import ClassVar
 
 import pyarrow as pa
 import pytest
 
+from cereus import CereusError
 from cereus.engine import general, runner
 from cereus.engine.executor import PatternExecutor
 from cereus.lang import cel, sase
@@ -231,6 +233,23 @@ def test_types_that_are_not_known_are_a_reason_for_values() -> None:
     asked = block("PATTERN SEQ(A a, B b) WHERE b.x > a.x")
     assert plan_of(asked, values=True).why_values == NO_SCHEMA
     assert plan_of(asked).why_values is None
+
+
+class Listing:
+    """An aggregate whose values can change, so that runs could not be told apart by them."""
+
+    identity: ClassVar[list[int]] = []
+
+    @staticmethod
+    def combine(left: list[int], right: int) -> list[int]:
+        return [*left, right]
+
+
+def test_values_of_a_users_aggregate_must_not_change() -> None:
+    program = parse("PATTERN SEQ(A+ a[]) WHERE a[i].x != listing(a[..i-1].x)", ["listing"])
+    plan = build(program.queries[0].blocks[0], STREAM, SCHEMA, {"listing": Listing()})
+    with pytest.raises(CereusError, match="'listing' makes a list, which can change"):
+        PatternExecutor(plan, SCHEMA)
 
 
 # ---------------------------------------------------------------- the two languages meet

@@ -156,7 +156,9 @@ class Values(Memory):
             return None
         if cell.kind == "totals":
             return Totals()
-        return () if cell.k is not None else self.aggregates[cell.kind].identity
+        if cell.k is not None:
+            return ()
+        return _hashable(self.aggregates[cell.kind].identity, cell.kind)
 
     def _added(self, cell: Cell, kept: Any, letter: Letter, first: bool) -> Any:
         value = None
