@@ -7,6 +7,7 @@ from random import Random
 
 from cereus.lang import cel
 from cereus.lang import expression as ex
+from cereus.lang.ceql import parse, to_text
 from cereus.lang.scope import bound
 from cereus.plan.rewrite import Rule
 
@@ -130,4 +131,5 @@ def case(draw: Random, *, streams: int = 2, largest: int = 7) -> strategies.Case
     names = [name for name in sorted(bound(formula)) if ">" not in name and name != "*"]
     if len(names) >= 2 and draw.randrange(3):
         formula = cel.Filter(formula, predicate(draw, names))
-    return replace(made, query=replace(made.query, formula=formula))
+    # an OR in a filter is an OR of filters, so the query is what its text says
+    return replace(made, query=parse(to_text(replace(made.query, formula=formula))))
