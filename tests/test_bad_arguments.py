@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -140,6 +141,29 @@ def test_a_key_is_not_called_like_a_column_of_the_result(dialect: str, count: st
     for name in cereus.compile(text, dialect=dialect, stream=stream).run(EVENTS[:0]).table.schema:
         with pytest.raises(RefusedError, match=f"the key column '{name.name}'"):
             cereus.compile(text, dialect=dialect, stream=Stream(time="k", keys=name.name))
+
+
+TIMED = cereus.Stream(time="t", unit="s")
+
+
+@pytest.mark.parametrize("time", ["x", None, True, 2**70, datetime(2026, 1, 1), float("nan")])
+@pytest.mark.parametrize("begun", [True, False])
+def test_a_promise_is_a_time(time: Any, begun: bool) -> None:
+    recognizer = cereus.compile(TEXT, stream=TIMED).recognizer()
+    if begun:
+        recognizer.push([{"type": "A", "t": 1}])
+    with pytest.raises(DataError, match=r"advance\(\)"):
+        recognizer.advance(time)
+
+
+def test_a_promise_may_come_before_the_first_event() -> None:
+    text = "PATTERN SEQ(A a, ~B b) WITHIN 10 seconds"
+    recognizer = cereus.compile(text, dialect="sase", stream=TIMED).recognizer()
+    assert len(recognizer.advance(5)) == 0
+    with pytest.raises(DataError, match="before what advance"):
+        recognizer.push([{"type": "A", "t": 4}])
+    recognizer.push([{"type": "A", "t": 5}])
+    assert len(recognizer.advance(16)) == 1
 
 
 # ---------------------------------------------------------------- files

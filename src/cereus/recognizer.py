@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -39,6 +40,7 @@ class Recognizer:
         self._executor: Executor | None = None
         self._schema: pa.Schema | None = None
         self._finished = False
+        self._promised: int | None = None  # before it was known what columns there are
         if schema is not None:
             self._open(to_schema(schema))
 
@@ -48,6 +50,8 @@ class Recognizer:
         self._executor = self._query.executor(schema, keep=keep)
         if self._forgets:
             self._executor.forget_idle()
+        if self._promised is not None:
+            list(self._executor.advance(self._promised))  # nothing was waiting for it
         return self._executor
 
     def push(self, events: Any) -> Matches:
@@ -84,8 +88,11 @@ class Recognizer:
 
     def advance(self, time: int) -> Matches:
         """No event before `time` (in the units of the time column) will come."""
-        found = list(self._executor.advance(time)) if self._executor is not None else []
-        return self._matches(found)
+        _check_time(time)
+        if self._executor is None:
+            self._promised = time if self._promised is None else max(time, self._promised)
+            return self._matches([])
+        return self._matches(list(self._executor.advance(time)))
 
     def finish(self) -> Matches:
         """The stream is over; matches that waited for its end."""
@@ -130,6 +137,18 @@ class Recognizer:
         recognizer._executor.restore(data[state:])
         recognizer._finished = bool(data[0] & FINISHED)
         return recognizer
+
+
+def _check_time(time: Any) -> None:
+    """A promise is a time as the engine counts it."""
+    is_number = isinstance(time, Real) and not isinstance(time, bool)
+    if not is_number:
+        raise DataError(
+            f"advance() takes a number, in units of the time column, not a {type(time).__name__}",
+            hint="a timestamp column counts its units since 1970: pa.scalar(time, type).value",
+        )
+    if not -(2**63) <= time < 2**63:
+        raise DataError(f"advance() was given {time}, which is no time that a column can hold")
 
 
 class _Remembered(Source):

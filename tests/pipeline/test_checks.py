@@ -238,7 +238,8 @@ def test_errors_of_the_command_line(write: Write) -> None:
     assert failed.exit_code == 1
     assert failed.stderr.startswith("error: ")
     assert "hint: did you mean 'ts'?" in failed.stderr
-    assert run_cli("run", write(MARKET), "more.parquet").exit_code == 1
+    for more in (["more.parquet"], ["--time", "ts"], ["--dialect", "sase"], ["--sort"]):
+        assert "a pipeline says" in run_cli("run", write(MARKET), *more).stderr
     assert run_cli("run", "SELECT * WHERE A", "x.parquet", "--dry-run").exit_code == 1
 
 

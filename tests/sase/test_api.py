@@ -196,7 +196,7 @@ def test_several_ends_ask_for_a_choice() -> None:
         compiled(text)
     assert [row["x"] for row in rows(text, output="s")] == [2, 4]
     assert [row["x"] for row in rows(text, output=1)] == [1, 3, 6]
-    with pytest.raises(QueryError, match="there are 1, 's'"):
+    with pytest.raises(QueryError, match="the queries are 1, 's'"):
         compiled(text, output="t")
 
 
@@ -267,6 +267,15 @@ def test_with_keys_the_next_query_waits_for_advance() -> None:
     with pytest.raises(DataError, match="before what advance"):
         recognizer.push(LETTERS.slice(0, 1))
     assert sorted(row["x"] for row in recognizer.finish()) == [[1, 3, 6], [3, 6], [6]]
+
+
+def test_what_was_told_of_a_promise_is_not_contradicted() -> None:
+    recognizer = compiled("PATTERN SEQ(A a, ~B b) WITHIN 10 seconds").recognizer()
+    events = pa.table({"type": ["A", "B"], "t": [8, 10]})
+    assert len(recognizer.push(events.slice(0, 1))) == 0
+    assert len(recognizer.advance(50)) == 1
+    with pytest.raises(DataError, match="before what advance"):
+        recognizer.push(events.slice(1))
 
 
 def test_a_snapshot_belongs_to_its_text() -> None:

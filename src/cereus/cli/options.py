@@ -12,7 +12,7 @@ QueryText = Annotated[
     str,
     typer.Argument(
         metavar="QUERY",
-        help="The query, or a file with it: a path that ends in .ceql or .txt, or @FILE.",
+        help="The query, or a file with it: a path that ends in .ceql, .sase or .txt, or @FILE.",
         show_default=False,
     ),
 ]

@@ -36,8 +36,8 @@ def run(
         str | None,
         typer.Argument(
             metavar="QUERY|PIPELINE.toml",
-            help="The query, or a file with it: a path that ends in .ceql or .txt, or @FILE. "
-            "A path that ends in .toml is a whole pipeline.",
+            help="The query, or a file with it: a path that ends in .ceql, .sase or .txt, or "
+            "@FILE. A path that ends in .toml is a whole pipeline.",
             show_default=False,
         ),
     ] = None,
@@ -117,9 +117,10 @@ def run(
 ) -> None:
     """Find all matches of queries in files of events, or run a pipeline."""
     if not queries and query is not None and query.lower().endswith(PIPELINE):
-        if events or output is not None:
-            hint = "leave out what follows the name of the file"
-            raise CereusError("a pipeline says its inputs and outputs itself", hint=hint)
+        said = (events, output, type, time, key, stream, unit, settings, engine, tie)
+        if any(said) or sort or overwrite or dialect != "ceql":
+            hint = "leave out all but --master, --dry-run and --metrics, and write it in the file"
+            raise CereusError("a pipeline says inputs, columns and outputs itself", hint=hint)
         run_pipeline(query, master=master, dry_run=dry_run, metrics=metrics)
         return
     if dry_run or metrics is not None:

@@ -194,16 +194,17 @@ class ProgramExecutor(Executor):
         times = as_integers(
             read(batch, (name,), "the time column"), f"the time column {name!r}", rows
         )
+        if not self.stream.keys:
+            codes = np.zeros(len(times), np.int32)
+            self.watched.check_order("time", name, times, codes, None, rows)
+        early = first_before(times, self.frontier, real=self.real)
+        if early is not None:
+            raise DataError(
+                f"{name!r} of row {rows.name(early)} is before what advance() promised",
+                hint="advance no further than the earliest event that may still come",
+            )
         if self.stream.keys:
-            early = first_before(times, self.frontier, real=self.real)
-            if early is not None:
-                raise DataError(
-                    f"{name!r} of row {rows.name(early)} is before what advance() promised",
-                    hint="advance no further than the earliest event that may still come",
-                )
             return
-        codes = np.zeros(len(times), np.int32)
-        self.watched.check_order("time", name, times, codes, None, rows)
         column = batch.column(name).slice(batch.num_rows - 1)
         latest = float(column[0].as_py()) if self.real else int(times[-1])
         self.frontier = max(self.frontier, latest)

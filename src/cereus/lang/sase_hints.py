@@ -43,7 +43,8 @@ def clause_order(trouble: Trouble) -> str | None:
 
 def second_strategy(trouble: Trouble) -> str | None:
     if "STRATEGY" in trouble.accepted and "COMPARE" not in trouble.accepted:
-        return "after AND comes another strategy(variables) { conditions }"
+        where = "WHERE reads" if trouble.previous == "_WHERE" else "after AND comes another"
+        return f"{where} strategy(variables) {{ conditions }}"
     return None
 
 

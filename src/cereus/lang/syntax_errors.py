@@ -102,6 +102,7 @@ WORDS = {
     "NUMBER": "a number",
     "STRING": "a 'string'",
     "QUOTED": "a name",
+    "PERCENTAGE": "a percentage",
     "STRATEGY": "a strategy",
     "_IN_STREAM": "IN STREAM",
     "$END": "the end of the text",

@@ -240,7 +240,8 @@ def _result(program: sase.Program, output: str | int | None) -> int:
     if not found:
         known = ", ".join(map(repr, named))
         raise RefusedError(
-            f"no query of this text has the output {output!r}", hint=f"there are {known}"
+            f"no query of this text has the output {output!r}",
+            hint=f"the queries are {known}, by stream or number",
         )
     return found[0]
 
