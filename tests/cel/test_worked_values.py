@@ -186,6 +186,25 @@ def test_a_null_compares_as_not_true_and_so_does_its_negation() -> None:
     assert positions("SELECT * WHERE R FILTER R[NOT x = 1]", events) == []
 
 
+@pytest.mark.parametrize(
+    ("condition", "found"),
+    [
+        ("a.x - 1 < b.x - 1", [[0, 1]]),
+        ("a.x + 1 = b.x", [[0, 1]]),
+        ("a.x > b.x / 2", [[0, 1], [0, 2], [1, 2]]),
+    ],
+)
+def test_whole_numbers_beyond_those_of_floats_are_compared(
+    condition: str, found: list[list[int]]
+) -> None:
+    large = [2**60, 2**60 + 1, 2**60 - 1]
+    events = [{"type": "R", "x": x} for x in large]
+    text = f"SELECT * WHERE R AS a ; R AS b FILTER {condition}"
+    assert sorted(row["positions"] for row in cereus.compile(text).run(events)) == found
+    total = cereus.compile("SELECT COUNT(*), MAX(R.x) WHERE R").run(events)
+    assert {row["max(R.x)"] for row in total} == {float(2**60)}
+
+
 def test_a_null_key_is_a_key_of_its_own() -> None:
     events = spelled("R R S S", k="- 1 1 -")
     assert positions("SELECT * WHERE R ; S PARTITION BY k", events) == [[0, 3], [1, 2]]

@@ -37,7 +37,7 @@ class ComparedColumns:
         for row, column in enumerate(self.columns):
             values = self._values(column, batch, places)
             if column.kind == "float":
-                plain = values.cast(pa.float64()).fill_null(np.nan).to_numpy(zero_copy_only=False)
+                plain = _floats(values).fill_null(np.nan).to_numpy(zero_copy_only=False)
                 codes.ordered_floats(plain, plain.view(np.int64), read[row])
             else:
                 read[row] = self._integers(column, values)
@@ -64,7 +64,7 @@ class ComparedColumns:
         if column.kind == "string":
             found = self._codes(values)
         elif column.kind == "double":
-            plain = values.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False)
+            plain = _floats(values).fill_null(0.0).to_numpy(zero_copy_only=False)
             found = (plain + 0.0).view(np.int64)  # + 0.0: the bits of -0.0 are NULL
         elif column.kind == "instant":
             found = _whole(values.cast(pa.timestamp("us")).cast(pa.int64()))
@@ -105,6 +105,11 @@ class ComparedColumns:
 
 def _is_plain(kind: pa.DataType) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+
+
+def _floats(values: pa.Array) -> pa.Array:
+    """As SQL compares whole numbers with floats: those beyond 2**53 are rounded."""
+    return values.cast(pa.float64(), safe=False)
 
 
 def _whole(values: pa.Array) -> Ints:

@@ -38,7 +38,8 @@ class CountingRunner(Runner):
         events.amounts = np.ones((len(events), len(self.plan.totals)))
         for place, total in enumerate(self.plan.totals):
             column = read(batch, total.attribute, "the attribute").take(rows)
-            values = column.cast(pa.float64()).fill_null(np.nan).to_numpy(zero_copy_only=False)
+            floats = column.cast(pa.float64(), safe=False).fill_null(np.nan)
+            values = floats.to_numpy(zero_copy_only=False)
             events.amounts[:, place] = np.where(
                 np.isnan(values), np.nan, 1 if total.ones else values
             )

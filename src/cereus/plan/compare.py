@@ -30,7 +30,7 @@ from cereus.lang.expression import (
     without_variable,
 )
 from cereus.lang.functions import Kind
-from cereus.plan.terms import NotATerm, Translation, type_of
+from cereus.plan.terms import INT, NotATerm, Translation, sort_of, type_of
 
 KINDS = {
     "int": "int",
@@ -194,12 +194,14 @@ def comparable(condition: Comparison, schema: pa.Schema) -> str:
 
 
 def _whole(part: Expression, schema: pa.Schema) -> bool:
-    if not isinstance(part, Attribute):
-        return False
-    kind = type_of(schema, part.path)
-    if kind == pa.uint64():
+    """Whether the values are whole numbers: floats have no room for those beyond 2**53."""
+    read = [type_of(schema, node.path) for node in part.walk() if isinstance(node, Attribute)]
+    if pa.uint64() in read:
         raise CannotRegister("its values may not fit 64 bits with a sign")
-    return bool(pa.types.is_integer(kind))
+    try:
+        return sort_of(part, schema) == INT
+    except NotATerm:
+        return False
 
 
 def leaf_order(formula: cel.Formula) -> Order:
