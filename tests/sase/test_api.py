@@ -3,6 +3,7 @@ wrong."""
 
 from __future__ import annotations
 
+import math
 import pickle
 import runpy
 from pathlib import Path
@@ -145,6 +146,16 @@ def test_nulls_and_aggregates() -> None:
     assert list(row.values())[5:] == [3, 1, 3, None]
     (alone,) = rows("PATTERN SEQ(A a, C c) WHERE a.t = 0 RETURN c.x - a.x, c.x", events)
     assert list(alone.values())[5:] == [None, 5]
+
+
+def test_nan_has_no_rank() -> None:
+    events = pa.table({"type": ["A"] * 4, "t": [1, 2, 3, 4], "x": [1.0, math.nan, None, 2.0]})
+    text = "PATTERN SEQ(A+ a[]) WHERE a[1].x = 1 RETURN highest(a[].x, 2), lowest(a[].x, 1)"
+    (row,) = compiled(text).run(events)
+    assert (row["highest_x"], row["lowest_x"]) == ([2.0, 1.0], [1.0])
+    either = "PATTERN SEQ(A+ a[]) WHERE a[1].x = 1 ^ a[i].x > highest(a[..i-1].x, 1) RETURN a[].x"
+    (row,) = compiled(either).run(events)
+    assert row["x"] == [1.0, 2.0]
 
 
 def test_sums_do_not_wrap_around() -> None:

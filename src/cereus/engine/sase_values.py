@@ -184,8 +184,8 @@ class Values:
         return _cut(python_values(values, path), offsets)
 
     def _ranked(self, node: sase.Aggregate) -> Iterator[list[Any]]:
-        for values in self._lists(node):
-            yield sorted(values, reverse=node.function == sase.HIGHEST)[: node.k]
+        assert node.k is not None
+        return (sase.ranked(values, node.function, node.k) for values in self._lists(node))
 
     def _own(self, node: sase.Aggregate, kind: pa.DataType | None) -> pa.Array:
         own = self.aggregates[node.function]

@@ -8,7 +8,7 @@ read of a Kleene variable's array has nodes of its own: `Item` (`a[i].price`), `
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
@@ -99,6 +99,13 @@ HIGHEST, LOWEST = "highest", "lowest"
 RANKED = (HIGHEST, LOWEST)
 """Aggregates with a `k`: the k highest (lowest) values, best first, as a sequence. A comparison
 with a sequence is true when it is true of one of its values (§5)."""
+
+
+def ranked(values: Iterable[Any], function: str, k: int) -> list[Any]:
+    """The k highest or lowest, best first. NaN, which no order has a place for, is passed over."""
+    return sorted((v for v in values if v == v), reverse=function == HIGHEST)[:k]
+
+
 BUILT_IN = ("count", "sum", "avg", "min", "max", "first", "last", *RANKED)
 
 

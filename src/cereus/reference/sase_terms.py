@@ -96,8 +96,7 @@ def _aggregate(node: sase.Aggregate, buffer: Buffer, aggregates: Aggregates) -> 
         combine: Callable[[Any, Any], Any] = own.combine
         return reduce(combine, _values(node, events), own.identity)
     if node.k is not None:
-        highest = node.function == sase.HIGHEST
-        return sorted(_values(node, events), reverse=highest)[: node.k]
+        return sase.ranked(_values(node, events), node.function, node.k)
     return cel.aggregate(node, events)
 
 

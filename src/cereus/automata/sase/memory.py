@@ -175,8 +175,7 @@ class Values(Memory):
         if value is None:
             return kept
         if cell.k is not None:
-            ranked = sorted((*kept, value), reverse=cell.kind == sase.HIGHEST)
-            return tuple(ranked[: cell.k])
+            return tuple(sase.ranked((*kept, value), cell.kind, cell.k))
         return _hashable(self.aggregates[cell.kind].combine(kept, value), cell.kind)
 
 
