@@ -300,6 +300,18 @@ def test_a_snapshot_belongs_to_its_text() -> None:
         compiled(ALONE + "\n" + COUNTED.replace("200", "201")).restore(snapshot)
 
 
+def test_a_batch_that_one_of_two_blocks_has_read_is_the_last() -> None:
+    blocks = [f"PATTERN SEQ({t} a, {t} b) WITHIN 9 seconds RETURN a.t" for t in "AB"]
+    keyed = cereus.Stream(time="t", unit="s", keys="k")
+    recognizer = compiled(" UNION ".join(blocks), keyed).recognizer()
+    recognizer.push([{"type": "B", "t": 8, "k": "p"}])
+    with pytest.raises(DataError, match="goes backwards"):
+        recognizer.push([{"type": "A", "t": 9, "k": "p"}, {"type": "B", "t": 3, "k": "p"}])
+    for go_on in (lambda: recognizer.push([{"type": "A", "t": 9, "k": "p"}]), recognizer.snapshot):
+        with pytest.raises(CereusError, match="after some queries of this text had read it"):
+            go_on()
+
+
 def test_a_batch_that_is_refused_leaves_no_trace() -> None:
     recognizer = compiled(ALONE + "\n" + COUNTED).recognizer()
     recognizer.push(LETTERS.slice(0, 3))

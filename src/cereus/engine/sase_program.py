@@ -75,6 +75,7 @@ class ProgramExecutor(Executor):
         for stage in plan.stages:
             self.runs.append(self._started(stage, schema, limits))
         self.schema = self.runs[-1][0].output.schema
+        self._has_read = self._torn = False
         self._events: pa.Table | None = None
         self._event_rows = np.zeros(0, np.int64)
 
@@ -110,8 +111,10 @@ class ProgramExecutor(Executor):
     # ------------------------------------------------------------ events in, results out
 
     def push(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-        """A batch that is refused leaves no trace: the next is read as if it had not come."""
+        """A batch that is refused leaves no trace: the next is read as if it had not come. Where
+        keys run apart, one block may have read what another refuses: then there is no next."""
         self._begin()
+        self._has_read = False
         known = self.rows, self.frontier, self.watched.latest["time"].copy()
         try:
             self._watch(batch)
@@ -119,6 +122,7 @@ class ProgramExecutor(Executor):
             yield from self._through(batch)
         except CereusError:
             self.rows, self.frontier, self.watched.latest["time"] = known
+            self._torn = self._has_read
             raise
 
     def advance(self, time: int) -> Iterator[pa.RecordBatch]:
@@ -159,6 +163,7 @@ class ProgramExecutor(Executor):
     def _found(self, run: Run, events: pa.RecordBatch | None, frontier: Time) -> Iterator[Found]:
         if events is not None:
             yield from run.runner.push(events)
+            self._has_read = True
         if frontier == OVER:
             yield from run.runner.finish()
         elif frontier != NEVER and self.stream.time is not None:
@@ -219,7 +224,7 @@ class ProgramExecutor(Executor):
             run.runner.forget()
         self.held = [Held(released=held.released) for held in self.held]
         self.watched.forget()
-        self.frontier = NEVER
+        self.frontier, self._torn = NEVER, False
 
     def _every(self) -> Iterator[Run]:
         return (run for runs in self.runs for run in runs)
@@ -231,6 +236,7 @@ class ProgramExecutor(Executor):
     # ------------------------------------------------------------ state that outlives the process
 
     def save(self) -> bytes:
+        self._refuse_torn()
         state = {
             "runs": [[run.runner.save() for run in runs] for runs in self.runs],
             "held": [held.save() for held in self.held],
@@ -242,6 +248,7 @@ class ProgramExecutor(Executor):
 
     def restore(self, snapshot_bytes: bytes) -> None:
         state = snapshot.load(snapshot_bytes, self.header)
+        self._torn = False
         for runs, saved in zip(self.runs, state["runs"], strict=True):
             for run, each in zip(runs, saved, strict=True):
                 run.runner.restore(each)
@@ -252,7 +259,15 @@ class ProgramExecutor(Executor):
     # ------------------------------------------------------------ events of the last results
 
     def _begin(self) -> None:
+        self._refuse_torn()
         self._events, self._event_rows = None, np.zeros(0, np.int64)
+
+    def _refuse_torn(self) -> None:
+        if self._torn:
+            raise CereusError(
+                "a batch was refused after some queries of this text had read it",
+                hint="go on from the last snapshot, or make a new recognizer",
+            )
 
     def _remember(self, rows: Ints, events: pa.Array) -> None:
         every, first = np.unique(np.concatenate([self._event_rows, rows]), return_index=True)
