@@ -82,33 +82,19 @@ def match(
     Names and types are checked here. What only the values show (a null time) is raised by the
     action that runs the query, as Spark's PythonException with the message of Cereus inside.
     """
+    options: dict[str, Any] = {"events": events, "columns": columns, "tie": tie, "order": order}
+    options |= {"parallelism": parallelism, "split": split, "push_down": push_down}
     if isinstance(query, QuerySet | Mapping | list | tuple):
         _check_history(df)
-        options: dict[str, Any] = {"events": events, "columns": columns, "tie": tie}
-        options |= {"order": order, "parallelism": parallelism, "split": split}
-        return match_several(
-            lambda each: match(df, each, **options, push_down=push_down), named(query)
-        )
+        return match_several(lambda each: match(df, each, **options), named(query))
     _check(df, query)
     assert isinstance(query, Query)
     if df.isStreaming:
         _check_live(order, parallelism, split)
         marked = with_watermark(df, query, watermark)
-        made = _arranged(
-            df, query, events=events, columns=columns, tie=tie, push_down=push_down, split=False
-        )
+        made = _arranged(df, query, **{**options, "split": False})
         return Live(made, marked, query, late, on_change, buckets, name).run()
-    return _arranged(
-        df,
-        query,
-        events=events,
-        columns=columns,
-        tie=tie,
-        order=order,
-        parallelism=parallelism,
-        split=split,
-        push_down=push_down,
-    ).run()
+    return _arranged(df, query, **options).run()
 
 
 def split_late(found: DataFrame) -> tuple[DataFrame, DataFrame]:
@@ -119,41 +105,10 @@ def split_late(found: DataFrame) -> tuple[DataFrame, DataFrame]:
     return matches, found.filter(found[LATE].isNotNull()).select(f"{LATE}.*")
 
 
-def _arranged(
-    df: DataFrame,
-    query: Query,
-    *,
-    events: bool,
-    columns: Iterable[str] | None,
-    tie: str | Iterable[str],
-    order: str | None = None,
-    parallelism: int | None = None,
-    split: Split = None,
-    push_down: bool,
-) -> Batch | Eventwise:
+def _arranged(df: DataFrame, query: Query, **options: Any) -> Batch | Eventwise:
     if isinstance(query.compiled, EventwiseQuery):
-        return eventwise(
-            df,
-            query.compiled,
-            events=events,
-            columns=columns,
-            tie=tie,
-            order=order,
-            parallelism=parallelism,
-            split=split,
-            push_down=push_down,
-        )
-    return batch(
-        df,
-        query,
-        events=events,
-        columns=columns,
-        tie=tie,
-        order=order,
-        parallelism=parallelism,
-        split=split,
-        push_down=push_down,
-    )
+        return eventwise(df, query.compiled, **options)
+    return batch(df, query, **options)
 
 
 # ---------------------------------------------------------------- checks
