@@ -146,10 +146,10 @@ def test_equality_uses_the_index() -> None:
     table = executor.runner.table  # type: ignore[attr-defined]
     with_slots = [s for s, layout in enumerate(table.layouts) if layout]
     indexed = [
-        table.edges[table.head[s, c] + 1]
+        table.edges[table.head[c, s] + 1]
         for s in with_slots
         for c in range(len(table.letters))
-        if table.head[s, c] >= 0
+        if table.head[c, s] >= 0
     ]
     assert max(indexed) >= 0
     assert executor.runner.kernel.node_count <= 2 * n  # type: ignore[attr-defined]

@@ -160,6 +160,7 @@ class Kernel:
     wide: cython.longlong[:, ::1]
     thin: cython.int[:, ::1]
     used: cython.int
+    made_now: cython.int
     sweep_at: cython.int
     sweep_from: cython.int
 
@@ -182,9 +183,12 @@ class Kernel:
     n_accepting: cython.int
     made: cython.int
 
-    # configurations on their way: (state, root, empty, is the root new), and their values
+    # configurations on their way: (state, label, root, empty), their values, when their latest
+    # partial match began; and the order in which they arrive
     pending: cython.int[:, ::1]
     pending_values: cython.longlong[:, ::1]
+    pending_starts: cython.longlong[::1]
+    arrivals: cython.int[::1]
     n_pending: cython.int
 
     # configurations of every key between calls: rows (state, root, empty, values …)
@@ -287,10 +291,13 @@ class Kernel:
         self.report_from = 0
         self._set_nodes(np.zeros((1024, 4), np.int64))
         self.used = 1
+        self.made_now = 1
         self.sweep_from = options.sweep_at
         self.sweep_at = self.sweep_from
         self.pending = np.zeros((64, 4), np.int32)
         self.pending_values = np.zeros((64, max(1, self.n_slots)), np.int64)
+        self.pending_starts = np.zeros(64, np.int64)
+        self.arrivals = np.zeros(64, np.int32)
         self.stack = np.zeros((256, 2), np.int32)
         self.path = np.zeros(64, np.int64)
         self.path_label = np.zeros(64, np.int32)
@@ -340,7 +347,7 @@ class Kernel:
         self.programs = self.table.programs
         self.constants = self.table.constants
         self.real_constants = self.table.constants.view(np.float64)
-        states = self.head.shape[0]
+        states = self.head.shape[1]
         if states > self.active.shape[0]:
             self.active = _longer(self.active, states, 0)
             self.is_active = _longer(self.is_active, states, 0)
@@ -404,36 +411,29 @@ class Kernel:
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
-    def _add(self, heap: cython.int, n: cython.int) -> cython.int:
-        """The heap with a node added that nothing points to yet."""
-        if heap == 0 or self.wide[heap, 1] < self.bound:
-            return n
-        # a meld just before may have made a head younger than the node (invariant 2)
-        if self.wide[n, 1] >= self.wide[heap, 1] and n > heap:
-            self.thin[n, 5] = heap
-            return n
-        return self._meld(heap, n)
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
     def _meld(self, a: cython.int, b: cython.int) -> cython.int:
-        """Two heaps as one; the nodes on the way are copied (invariant 2)."""
+        """Two heaps as one. Nodes on the way are copied (invariant 2), but for those of this very
+        event, which nothing points to yet."""
         if a == 0 or self.wide[a, 1] < self.bound:
             return b
         if b == 0 or self.wide[b, 1] < self.bound:
             return a
-        if self.wide[a, 1] < self.wide[b, 1]:
+        if self.wide[a, 1] < self.wide[b, 1] or (self.wide[a, 1] == self.wide[b, 1] and a < b):
             a, b = b, a
-        below: cython.int = self._meld(self.thin[a, 6], b)
         left: cython.int = self.thin[a, 5]
-        n: cython.int = self._node(
-            self.wide[a, 0], self.wide[a, 1], self.thin[a, 4], self.thin[a, 7] >> 8
-        )
+        below: cython.int = b
+        if self.thin[a, 6]:
+            below = self._meld(self.thin[a, 6], b)
+        n: cython.int = a
+        if a < self.made_now or a < below:
+            n = self._node(
+                self.wide[a, 0], self.wide[a, 1], self.thin[a, 4], self.thin[a, 7] >> 8
+            )
         if self._rank(left) < self._rank(below):
             left, below = below, left
         self.thin[n, 5] = left
         self.thin[n, 6] = below
-        self.thin[n, 7] += self._rank(below)
+        self.thin[n, 7] = (self.thin[n, 7] & ~255) + 1 + self._rank(below)
         return n
 
     @cython.final
@@ -450,8 +450,6 @@ class Kernel:
     def _step(self, e: cython.longlong) -> cython.int:
         """All configurations read event e."""
         letter: cython.int = self.classes[e]
-        ordinal: cython.longlong = self.base + e
-        now: cython.longlong = self.measures[e]
         i: cython.int
         self.bound = NO_BOUND
         if (self.windowed and not self.open_ended) or self.expiring:
@@ -473,8 +471,8 @@ class Kernel:
                 return 0
         for i in range(self.n_active):
             # waiting costs a look at the table and nothing else
-            if self.head[self.active[i], letter] != STAY:
-                if self._read(self.active[i], letter, e, ordinal, now):
+            if self.head[letter, self.active[i]] != STAY:
+                if self._read(self.active[i], letter, e):
                     left = True
         self._settle()
         if left:
@@ -498,7 +496,7 @@ class Kernel:
                 while c >= 0:
                     after: cython.int = self.following[c]
                     if self.root[c] and self.wide[self.root[c], 1] < self.bound:
-                        self._send(self.closed, self.root[c], NONE, c, -1, 0)
+                        self._send(self.closed, UNMARKED, self.root[c], NONE, c, -1, 0)
                         self._drop(c)
                     c = after
         return self.n_pending > 0
@@ -520,20 +518,13 @@ class Kernel:
     @cython.final
     @cython.cfunc
     @cython.exceptval(-1, check=True)
-    def _read(
-        self,
-        s: cython.int,
-        letter: cython.int,
-        e: cython.longlong,
-        ordinal: cython.longlong,
-        now: cython.longlong,
-    ) -> cython.bint:
+    def _read(self, s: cython.int, letter: cython.int, e: cython.longlong) -> cython.bint:
         """The configurations of state s read an event; whether none of them is left there."""
-        at: cython.int = self.head[s, letter]
+        at: cython.int = self.head[letter, s]
         if at == UNKNOWN:
             self.table.expand(s, letter)
             self.load_table()
-            at = self.head[s, letter]
+            at = self.head[letter, s]
             if at == STAY:
                 return False
         column: cython.int = self.edges[at + 1]
@@ -543,7 +534,7 @@ class Kernel:
             c = self.first[s]
             while c >= 0:
                 after = self.following[c]
-                self._go(c, s, at, e, ordinal, now)
+                self._go(c, s, at, e)
                 c = after
         elif self.columns[column, e] != NULL:
             # every move but staying asks the first slot to be equal to this column
@@ -551,7 +542,7 @@ class Kernel:
             while c >= 0:
                 after = self.chain[c]
                 if self.state_of[c] == s and self.values[c, 0] == self.columns[column, e]:
-                    self._go(c, s, at, e, ordinal, now)
+                    self._go(c, s, at, e)
                 c = after
         return self.first[s] < 0
 
@@ -559,13 +550,7 @@ class Kernel:
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def _go(
-        self,
-        c: cython.int,
-        s: cython.int,
-        at: cython.int,
-        e: cython.longlong,
-        ordinal: cython.longlong,
-        now: cython.longlong,
+        self, c: cython.int, s: cython.int, at: cython.int, e: cython.longlong
     ) -> cython.int:
         """One configuration makes the moves at `at` in the table."""
         r: cython.int = self.root[c]
@@ -584,18 +569,10 @@ class Kernel:
                 to: cython.int = self.edges[move + 1]
                 if self.edges[move + 2] >= 0 and not self._holds(self.edges[move + 2], c, e):
                     continue
-                if label == UNMARKED:
-                    if to == s:
-                        stays = True
-                    else:
-                        self._send(to, r, unseen, c, self.edges[move + 3], e)
-                elif label == UNSEEN:
-                    new: cython.int = self._node(ordinal, now, 0, UNSEEN)
-                    self._send(to, 0, new, c, self.edges[move + 3], e)
+                if label == UNMARKED and to == s:
+                    stays = True
                 else:
-                    new = self._mark(ordinal, now, label, r, unseen)
-                    self._send(to, new, NONE, c, self.edges[move + 3], e)
-                    self.pending[self.n_pending - 1, 3] = 1
+                    self._send(to, label, r, unseen, c, self.edges[move + 3], e)
         if stays:
             self.root[c] = r
             self.empty[c] = unseen
@@ -919,22 +896,16 @@ class Kernel:
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
-    def _mark(
-        self,
-        ordinal: cython.longlong,
-        now: cython.longlong,
-        label: cython.int,
-        r: cython.int,
-        unseen: cython.int,
-    ) -> cython.int:
-        """The partial matches of one state, each extended by this event."""
+    def _mark(self, label: cython.int, r: cython.int, unseen: cython.int) -> cython.int:
+        """The partial matches of one configuration, each extended by this event."""
+        ordinal: cython.longlong = self.base + self.event
         n: cython.int = 0
         if r:
             n = self._node(ordinal, self.wide[r, 1], r, label)
         if unseen == UNSTARTED:
-            n = self._add(n, self._node(ordinal, now, 0, label))
+            n = self._meld(n, self._node(ordinal, self.measures[self.event], 0, label))
         elif unseen > 0:
-            n = self._add(n, self._node(ordinal, self.wide[unseen, 1], unseen, label))
+            n = self._meld(n, self._node(ordinal, self.wide[unseen, 1], unseen, label))
         return n
 
     @cython.final
@@ -943,21 +914,27 @@ class Kernel:
     def _send(
         self,
         to: cython.int,
+        label: cython.int,
         r: cython.int,
         unseen: cython.int,
         c: cython.int,
         copy: cython.int,
         e: cython.longlong,
     ) -> cython.int:
-        """What configuration c holds goes to a state; it arrives when all have read the event."""
+        """What configuration c holds goes to a state, marking the event as the label says; it
+        arrives when all have read the event."""
         n: cython.int = self.n_pending
         if n == self.pending.shape[0]:
             self.pending = _taller(self.pending, 2 * n)
             self.pending_values = _taller(self.pending_values, 2 * n)
+            self.pending_starts = _longer(self.pending_starts, 2 * n, 0)
+            self.arrivals = _longer(self.arrivals, 2 * n, 0)
         self.pending[n, 0] = to
-        self.pending[n, 1] = r
-        self.pending[n, 2] = unseen
-        self.pending[n, 3] = 0
+        self.pending[n, 1] = label
+        self.pending[n, 2] = r
+        self.pending[n, 3] = unseen
+        self.pending_starts[n] = self.wide[r, 1] if unseen <= 0 or r else self.wide[unseen, 1]
+        self.arrivals[n] = n
         if copy >= 0:
             self._copy(copy, c, e, n)
         self.n_pending = n + 1
@@ -967,24 +944,63 @@ class Kernel:
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def _settle(self) -> cython.int:
-        """What is on its way arrives, and joins what agrees with it on state and values."""
+        """What is on its way arrives, and joins what agrees with it on state and values.
+
+        Nodes are made in the order of their starts, and hung into heaps in the opposite order:
+        what comes then goes below what came before, and of a heap hardly anything is copied.
+        """
         i: cython.int
-        for i in range(self.n_pending):
+        k: cython.int
+        label: cython.int
+        self.made_now = self.used
+        if self.n_pending > 1:
+            self._sort_arrivals()
+        for k in range(self.n_pending):
+            i = self.arrivals[k]
+            label = self.pending[i, 1]
+            if label == UNSEEN:
+                self.pending[i, 2] = 0
+                self.pending[i, 3] = self._node(
+                    self.base + self.event, self.measures[self.event], 0, UNSEEN
+                )
+            elif label != UNMARKED:
+                self.pending[i, 2] = self._mark(label, self.pending[i, 2], self.pending[i, 3])
+                self.pending[i, 3] = NONE
+        for k in range(self.n_pending - 1, -1, -1):
+            i = self.arrivals[k]
             to: cython.int = self.pending[i, 0]
-            r: cython.int = self.pending[i, 1]
-            c: cython.int
             if to == self.closed:
-                self.root[self._new(to, i)] = r  # out of its window, so nothing melds with it
+                # out of its window, so nothing melds with it
+                self.root[self._new(to, i)] = self.pending[i, 2]
                 continue
-            c = self._find(to, i)
+            c: cython.int = self._find(to, i)
             if c < 0:
                 c = self._new(to, i)
-            # a node that nothing points to yet may have a heap hung below it
-            if self.pending[i, 3] and self.thin[r, 5] == 0:
-                self.root[c] = self._add(self.root[c], r)
-            elif r:
-                self.root[c] = self._meld(self.root[c], r)
-            self.empty[c] = self._later(self.empty[c], self.pending[i, 2])
+            self.root[c] = self._meld(self.root[c], self.pending[i, 2])
+            self.empty[c] = self._later(self.empty[c], self.pending[i, 3])
+        return 0
+
+    @cython.final
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def _sort_arrivals(self) -> cython.int:
+        """By start, ascending (Shell's sort: as a rule there are very few)."""
+        n: cython.int = self.n_pending
+        gap: cython.int = 1
+        i: cython.int
+        j: cython.int
+        while 3 * gap + 1 < n:
+            gap = 3 * gap + 1
+        while gap:
+            for i in range(gap, n):
+                row: cython.int = self.arrivals[i]
+                start: cython.longlong = self.pending_starts[row]
+                j = i
+                while j >= gap and self.pending_starts[self.arrivals[j - gap]] > start:
+                    self.arrivals[j] = self.arrivals[j - gap]
+                    j -= gap
+                self.arrivals[j] = row
+            gap = gap // 3
         return 0
 
     # ------------------------------------------------------------ configurations
@@ -1138,7 +1154,9 @@ class Kernel:
                     while self.first[s] >= 0:
                         c: cython.int = self.first[s]
                         if to != NONE:
-                            self._send(to, self.root[c], self.empty[c], c, self.gap_copy[s], 0)
+                            self._send(
+                                to, UNMARKED, self.root[c], self.empty[c], c, self.gap_copy[s], 0
+                            )
                         self._drop(c)
             if not moved:
                 return 0
@@ -1949,14 +1967,7 @@ class CountingKernel(Kernel):
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
-    def _mark(
-        self,
-        ordinal: cython.longlong,
-        now: cython.longlong,
-        label: cython.int,
-        r: cython.int,
-        unseen: cython.int,
-    ) -> cython.int:
+    def _mark(self, label: cython.int, r: cython.int, unseen: cython.int) -> cython.int:
         begin: cython.longlong = self.cells
         i: cython.longlong
         if r:
@@ -1968,6 +1979,7 @@ class CountingKernel(Kernel):
                     self._total_into(self.cells, self.vector_totals, i)
                     self._put(self.vector_starts[i], self.vector_counts[i])
         if unseen == UNSTARTED:
+            now: cython.longlong = self.measures[self.event]
             self._room_for_cells(1)
             if self.cells > begin and self.vector_starts[self.cells - 1] == now:
                 self.vector_counts[self.cells - 1] += 1
@@ -1976,11 +1988,6 @@ class CountingKernel(Kernel):
                 self._put(now, 1)
         self._total_event(begin, label)
         return self._vector(begin)
-
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
-    def _add(self, heap: cython.int, n: cython.int) -> cython.int:
-        return self._meld(heap, n)
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)

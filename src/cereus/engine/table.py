@@ -57,7 +57,7 @@ class JointMove(NamedTuple):
 
 
 class TransitionTable:
-    """`head[s, c]` is STAY, UNKNOWN, or where the moves of state s on class c stand in `edges`:
+    """`head[c, s]` is STAY, UNKNOWN, or where the moves of state s on class c stand in `edges`:
     their number, a column (see `_index`), then (label, target, checks, copy) for each; checks and
     copy say where in `programs` the kernel reads what to check and which values to take along
     (-1: nothing). `gap_to[s]` is the move on an irrelevant event, `gap_copy[s]` its copy.
@@ -80,7 +80,7 @@ class TransitionTable:
         self.letters: list[int] = [] if letters is None else letters
         self.subsets: list[States] = []
         self._numbers: dict[States, int] = {}
-        self.head: npt.NDArray[np.int32] = np.full((4, 8), UNKNOWN, np.int32)
+        self.head: npt.NDArray[np.int32] = np.full((8, 4), UNKNOWN, np.int32)
         self.edges: npt.NDArray[np.int32] = np.zeros(64, np.int32)
         self.accepting: npt.NDArray[np.uint8] = np.zeros(4, np.uint8)
         self.closing: npt.NDArray[np.uint8] = np.zeros(4, np.uint8)
@@ -108,27 +108,28 @@ class TransitionTable:
         """Class c looks like letters[c]; classes known before keep their numbers."""
         self.letters[:] = letters
         classes = len(letters)
-        if classes > self.head.shape[1]:
-            wider = np.full((self.head.shape[0], max(classes, 2 * self.head.shape[1])), UNKNOWN)
-            wider[:, : self.head.shape[1]] = self.head
-            self.head = wider.astype(np.int32)
+        known, states = self.head.shape
+        if classes > known:
+            taller = np.full((max(classes, 2 * known), states), UNKNOWN, np.int32)
+            taller[:known] = self.head
+            self.head = taller
 
     def forget_classes(self, letters: list[int]) -> None:
         """Number classes anew; the states stay."""
         self.letters[:] = letters
-        self.head = np.full((self.head.shape[0], max(8, len(letters))), UNKNOWN, np.int32)
+        self.head = np.full((max(8, len(letters)), self.head.shape[1]), UNKNOWN, np.int32)
         self._edges_used = 0
 
     def expand(self, state: int, letter_class: int) -> None:
         """Fill in the moves of a state on a class."""
         moves = self._moves(self.subsets[state], self.letters[letter_class])
         if moves == [JointMove(UNMARKED, (), (), self.subsets[state])]:
-            self.head[state, letter_class] = STAY
+            self.head[letter_class, state] = STAY
             return
         self.ambiguous |= any(starmap(_both_possible, combinations(moves, 2)))
         written = [value for move in moves for value in self._written(state, move)]
         column = self._index(state, moves)
-        self.head[state, letter_class] = self._append([len(moves), column, *written])
+        self.head[letter_class, state] = self._append([len(moves), column, *written])
 
     def expand_gap(self, state: int) -> int:
         """Fill in the move of a state on an event that satisfies no atom."""
@@ -258,12 +259,12 @@ class TransitionTable:
         return number
 
     def _make_room(self, number: int) -> None:
-        old = self.head.shape[0]
+        classes, old = self.head.shape
         if number < old:
             return
-        taller = np.full((2 * old, self.head.shape[1]), UNKNOWN, np.int32)
-        taller[:old] = self.head
-        self.head = taller
+        wider = np.full((classes, 2 * old), UNKNOWN, np.int32)
+        wider[:, :old] = self.head
+        self.head = wider
         self.accepting = np.concatenate([self.accepting, np.zeros(old, np.uint8)])
         self.closing = np.concatenate([self.closing, np.zeros(old, np.uint8)])
         self.gap_to = np.concatenate([self.gap_to, np.full(old, UNKNOWN, np.int32)])
