@@ -133,6 +133,8 @@ class Kernel:
     # the automaton, grown on demand by `table`
     table: object
     head: cython.int[:, ::1]
+    moving: cython.int[:, ::1]
+    n_moving: cython.int[::1]
     edges: cython.int[::1]
     accepting: cython.uchar[::1]
     closing: cython.uchar[::1]
@@ -338,6 +340,8 @@ class Kernel:
     def load_table(self):
         """Look at the tables again, after `table` has grown."""
         self.head = self.table.head
+        self.moving = self.table.moving
+        self.n_moving = self.table.n_moving
         self.edges = self.table.edges
         self.accepting = self.table.accepting
         self.closing = self.table.closing
@@ -469,10 +473,17 @@ class Kernel:
                 self._settle()
                 self._forget_empty()
                 return 0
-        for i in range(self.n_active):
-            # waiting costs a look at the table and nothing else
-            if self.head[letter, self.active[i]] != STAY:
-                if self._read(self.active[i], letter, e):
+        # a state that waits costs at most a look at the table
+        s: cython.int
+        if self.n_moving[letter] < self.n_active:
+            for i in range(self.n_moving[letter] - 1, -1, -1):  # what is expanded may go
+                s = self.moving[letter, i]
+                if self.first[s] >= 0 and self._read(s, letter, e):
+                    left = True
+        else:
+            for i in range(self.n_active):
+                s = self.active[i]
+                if self.head[letter, s] != STAY and self._read(s, letter, e):
                     left = True
         self._settle()
         if left:
@@ -563,8 +574,9 @@ class Kernel:
         k: cython.int
         self.answered = -1
         if r or unseen != NONE:
+            stays = self.edges[at + 2]
             for k in range(self.edges[at]):
-                move: cython.int = at + 2 + 4 * k
+                move: cython.int = at + 3 + 4 * k
                 label: cython.int = self.edges[move]
                 to: cython.int = self.edges[move + 1]
                 if self.edges[move + 2] >= 0 and not self._holds(self.edges[move + 2], c, e):

@@ -34,6 +34,7 @@ UNMARKED, UNSEEN, FIRST_SHOWN = 0, 1, 2
 HIDDEN = FIRST_SHOWN
 """Label of a marked event of which nothing is selected."""
 MAX_STATES = 100_000
+UNCOUNTED = 2**31 - 1
 
 
 OPS = {"<": 0, "<=": 1, ">": 2, ">=": 3, "=": 4, "!=": 5, "differs": 6, "holds": 7, "fails": 8}
@@ -58,9 +59,11 @@ class JointMove(NamedTuple):
 
 class TransitionTable:
     """`head[c, s]` is STAY, UNKNOWN, or where the moves of state s on class c stand in `edges`:
-    their number, a column (see `_index`), then (label, target, checks, copy) for each; checks and
-    copy say where in `programs` the kernel reads what to check and which values to take along
-    (-1: nothing). `gap_to[s]` is the move on an irrelevant event, `gap_copy[s]` its copy.
+    their number, a column (see `_index`), whether runs may also stay, then (label, target, checks,
+    copy) for each; checks and copy say where in `programs` the kernel reads what to check and which
+    values to take along (-1: nothing). `gap_to[s]` is the move on an irrelevant event, `gap_copy[s]`
+    its copy. `moving[c]` lists the states that do not, as far as is known, STAY on class c;
+    `n_moving[c]` says how many (UNCOUNTED: no list is kept).
 
     `ambiguous` turns true when two moves from one state mark an event in the same way and both
     may be possible: then one match may be found twice.
@@ -81,6 +84,8 @@ class TransitionTable:
         self.subsets: list[States] = []
         self._numbers: dict[States, int] = {}
         self.head: npt.NDArray[np.int32] = np.full((8, 4), UNKNOWN, np.int32)
+        self.moving: npt.NDArray[np.int32] = np.zeros((8, 4), np.int32)
+        self.n_moving: npt.NDArray[np.int32] = np.zeros(8, np.int32)
         self.edges: npt.NDArray[np.int32] = np.zeros(64, np.int32)
         self.accepting: npt.NDArray[np.uint8] = np.zeros(4, np.uint8)
         self.closing: npt.NDArray[np.uint8] = np.zeros(4, np.uint8)
@@ -110,26 +115,41 @@ class TransitionTable:
         classes = len(letters)
         known, states = self.head.shape
         if classes > known:
-            taller = np.full((max(classes, 2 * known), states), UNKNOWN, np.int32)
-            taller[:known] = self.head
-            self.head = taller
+            more = max(classes, 2 * known) - known
+            self.head = np.concatenate([self.head, np.full((more, states), UNKNOWN, np.int32)])
+            every = np.tile(np.arange(states, dtype=np.int32), (more, 1))
+            self.moving = np.concatenate([self.moving, every])
+            self.n_moving = np.append(self.n_moving, np.full(more, self.n_states, np.int32))
 
     def forget_classes(self, letters: list[int]) -> None:
         """Number classes anew; the states stay."""
         self.letters[:] = letters
         self.head = np.full((max(8, len(letters)), self.head.shape[1]), UNKNOWN, np.int32)
+        self.n_moving = np.full(self.head.shape[0], UNCOUNTED, np.int32)
         self._edges_used = 0
 
     def expand(self, state: int, letter_class: int) -> None:
         """Fill in the moves of a state on a class."""
         moves = self._moves(self.subsets[state], self.letters[letter_class])
-        if moves == [JointMove(UNMARKED, (), (), self.subsets[state])]:
+        staying = JointMove(UNMARKED, (), (), self.subsets[state])
+        others = [move for move in moves if move != staying]
+        stays = len(others) < len(moves)
+        if stays and not others:
             self.head[letter_class, state] = STAY
+            self._stays_put(state, letter_class)
             return
         self.ambiguous |= any(starmap(_both_possible, combinations(moves, 2)))
-        written = [value for move in moves for value in self._written(state, move)]
-        column = self._index(state, moves)
-        self.head[letter_class, state] = self._append([len(moves), column, *written])
+        written = [value for move in others for value in self._written(state, move)]
+        column = self._index(state, others) if stays else -1
+        self.head[letter_class, state] = self._append([len(others), column, stays, *written])
+
+    def _stays_put(self, state: int, letter_class: int) -> None:
+        """A state does not react to a class."""
+        count = self.n_moving[letter_class]
+        if count < UNCOUNTED:
+            moving = self.moving[letter_class, :count]
+            moving[moving == state] = moving[-1]
+            self.n_moving[letter_class] = count - 1
 
     def expand_gap(self, state: int) -> int:
         """Fill in the move of a state on an event that satisfies no atom."""
@@ -205,11 +225,9 @@ class TransitionTable:
         self.constants = np.append(self.constants, np.int64(bits))
         return len(self.constants) - 1
 
-    def _index(self, state: int, moves: list[JointMove]) -> int:
+    def _index(self, state: int, others: list[JointMove]) -> int:
         """The column that the first slot must equal for any move but staying, or -1."""
-        staying = JointMove(UNMARKED, (), (), self.subsets[state])
-        others = [move for move in moves if move != staying]
-        if len(others) == len(moves) or not self.layouts[state]:
+        if not self.layouts[state]:
             return -1
         first = self.layouts[state][0]
         asked = [
@@ -247,6 +265,9 @@ class TransitionTable:
             self._numbers[subset] = number
             self.subsets.append(subset)
             self._make_room(number)
+            counted = np.flatnonzero(self.n_moving < UNCOUNTED)
+            self.moving[counted, self.n_moving[counted]] = number
+            self.n_moving[counted] += 1
             if subset == CLOSED:
                 self.layouts.append(())
                 self.accepting[number] = 1
@@ -262,9 +283,9 @@ class TransitionTable:
         classes, old = self.head.shape
         if number < old:
             return
-        wider = np.full((classes, 2 * old), UNKNOWN, np.int32)
-        wider[:, :old] = self.head
-        self.head = wider
+        more = np.full((classes, old), UNKNOWN, np.int32)
+        self.head = np.concatenate([self.head, more], axis=1)
+        self.moving = np.concatenate([self.moving, more], axis=1)
         self.accepting = np.concatenate([self.accepting, np.zeros(old, np.uint8)])
         self.closing = np.concatenate([self.closing, np.zeros(old, np.uint8)])
         self.gap_to = np.concatenate([self.gap_to, np.full(old, UNKNOWN, np.int32)])
