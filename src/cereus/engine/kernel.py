@@ -392,6 +392,7 @@ class Kernel:
     # ------------------------------------------------------------ the forest
 
     @cython.final
+    @cython.inline
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def _node(
@@ -441,6 +442,7 @@ class Kernel:
         return n
 
     @cython.final
+    @cython.inline
     @cython.cfunc
     @cython.exceptval(check=False)
     def _rank(self, n: cython.int) -> cython.int:
@@ -527,6 +529,7 @@ class Kernel:
         return NONE
 
     @cython.final
+    @cython.inline
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def _read(self, s: cython.int, letter: cython.int, e: cython.longlong) -> cython.bint:
@@ -558,6 +561,7 @@ class Kernel:
         return self.first[s] < 0
 
     @cython.final
+    @cython.inline
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def _go(
@@ -593,6 +597,7 @@ class Kernel:
         return 0
 
     @cython.final
+    @cython.inline
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def _holds(self, at: cython.int, c: cython.int, e: cython.longlong) -> cython.bint:
@@ -642,6 +647,7 @@ class Kernel:
         return True
 
     @cython.final
+    @cython.inline
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def _copy(
@@ -739,6 +745,7 @@ class Kernel:
         return self.known[0] and self.whole[0] != 0
 
     @cython.final
+    @cython.inline
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def _compares(
@@ -760,6 +767,7 @@ class Kernel:
         return _compared(op - EQUAL_FLOAT, x < y, x == y, x > y)
 
     @cython.final
+    @cython.inline
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def _load(self, top: cython.int, whole: cython.longlong, real: cython.double) -> cython.int:
@@ -921,6 +929,7 @@ class Kernel:
         return n
 
     @cython.final
+    @cython.inline
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def _send(
@@ -953,6 +962,7 @@ class Kernel:
         return 0
 
     @cython.final
+    @cython.inline
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def _settle(self) -> cython.int:
@@ -1018,6 +1028,7 @@ class Kernel:
     # ------------------------------------------------------------ configurations
 
     @cython.final
+    @cython.inline
     @cython.cfunc
     @cython.exceptval(check=False)
     def _bucket(self, s: cython.int, value: cython.longlong) -> cython.longlong:
@@ -1029,6 +1040,7 @@ class Kernel:
         return cython.cast(cython.longlong, mixed >> 20) & (self.buckets.shape[0] - 1)
 
     @cython.final
+    @cython.inline
     @cython.cfunc
     @cython.exceptval(check=False)
     def _find(self, s: cython.int, row: cython.int) -> cython.int:
@@ -1120,6 +1132,7 @@ class Kernel:
         return 0
 
     @cython.final
+    @cython.inline
     @cython.cfunc
     @cython.exceptval(check=False)
     def _later(self, a: cython.int, b: cython.int) -> cython.int:
@@ -1445,6 +1458,7 @@ class Kernel:
         return FINISHED
 
     @cython.final
+    @cython.inline
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def _leave_event(self) -> cython.int:

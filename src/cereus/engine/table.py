@@ -125,6 +125,7 @@ class TransitionTable:
         """Number classes anew; the states stay."""
         self.letters[:] = letters
         self.head = np.full((max(8, len(letters)), self.head.shape[1]), UNKNOWN, np.int32)
+        self.moving = np.empty_like(self.head)
         self.n_moving = np.full(self.head.shape[0], UNCOUNTED, np.int32)
         self._edges_used = 0
 
