@@ -24,18 +24,18 @@ from cereus.engine.learned import Learned
 from cereus.engine.replay import ReplayRunner
 from cereus.engine.results import Results, needed_payload
 from cereus.engine.runner import Limits, Runner
-from cereus.plan.plan import Plan
+from cereus.plan.plan import ChosenBy, Plan
 
 
 def runner_for(plan: Plan) -> type[Runner]:
     """By whether events are compared beyond what registers can do, and how a strategy chooses."""
     if plan.query.count:
         return GeneralCountingRunner if plan.remembers_values else CountingRunner
-    if plan.replayed is None:
-        return GeneralRunner if plan.remembers_values else Runner
-    if plan.open_ended:
+    if plan.chosen_by is ChosenBy.LISTING:
         return GeneralListingRunner if plan.remembers_values else ListingRunner
-    return GeneralReplayRunner if plan.remembers_values else ReplayRunner
+    if plan.chosen_by is ChosenBy.REPLAY:
+        return GeneralReplayRunner if plan.remembers_values else ReplayRunner
+    return GeneralRunner if plan.remembers_values else Runner
 
 
 class Executor(ABC):

@@ -431,9 +431,7 @@ class Kernel:
             below = self._meld(self.thin[a, 6], b)
         n: cython.int = a
         if a < self.made_now or a < below:
-            n = self._node(
-                self.wide[a, 0], self.wide[a, 1], self.thin[a, 4], self.thin[a, 7] >> 8
-            )
+            n = self._node(self.wide[a, 0], self.wide[a, 1], self.thin[a, 4], self.thin[a, 7] >> 8)
         if self._rank(left) < self._rank(below):
             left, below = below, left
         self.thin[n, 5] = left
@@ -564,9 +562,7 @@ class Kernel:
     @cython.inline
     @cython.cfunc
     @cython.exceptval(-1, check=True)
-    def _go(
-        self, c: cython.int, s: cython.int, at: cython.int, e: cython.longlong
-    ) -> cython.int:
+    def _go(self, c: cython.int, s: cython.int, at: cython.int, e: cython.longlong) -> cython.int:
         """One configuration makes the moves at `at` in the table."""
         r: cython.int = self.root[c]
         if r and self.wide[r, 1] < self.bound:
@@ -2171,6 +2167,253 @@ class CountingKernel(Kernel):
 
     @property
     def cell_count(self):
+        return 0
+
+
+@cython.cclass
+class ChoosingKernel(Kernel):
+    """NEXT, LAST and ANY: of the matches that end at an event, the best one.
+
+    LAST: of two complex events, the one that has the largest position that they do not share;
+    NEXT: the smallest. Either way what is added to both later does not change which is better:
+
+    * Without a window, of all partial matches of a configuration only the best is kept.
+    * With a window, a better one may expire sooner, so all are kept. `choice[n]` is the node of the
+      heap n whose best match is the best of the heap, and `began[n]` when that match began: while
+      that is inside the window the choice stands, for what it was chosen from only gets less. So
+      every node is looked at once, and again when the best match below it has expired.
+
+    Matches with the same events that are marked in different ways are equally good.
+    """
+
+    latest: cython.bint
+    choice: cython.int[::1]
+    began: cython.longlong[::1]
+    chosen: cython.longlong[::1]
+
+    def __init__(self, table, options):
+        Kernel.__init__(self, table, options)
+        self.latest = options.latest
+        self.choice = np.zeros(0, np.int32)
+        self.began = np.zeros(0, np.int64)
+        self.chosen = np.zeros(64, np.int64)
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def _meld(self, a: cython.int, b: cython.int) -> cython.int:
+        if self.windowed or a == 0 or b == 0:
+            return Kernel._meld(self, a, b)
+        better: cython.int = self._compare(a, b)
+        if better == 0 and self.with_labels:
+            return Kernel._meld(self, a, b)
+        return a if better >= 0 else b
+
+    @cython.final
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _before(self, n: cython.int) -> cython.int:
+        """The event before in the best match of a node (0: it is the first)."""
+        link: cython.int = self.thin[n, 4]
+        return self.choice[link] if link and self.windowed else link
+
+    @cython.final
+    @cython.cfunc
+    @cython.exceptval(-2, check=False)
+    def _compare(self, a: cython.int, b: cython.int) -> cython.int:
+        """1 if the best match of node a beats that of b, -1 if it is beaten, 0 if they are equal.
+
+        From the last event to the first: for LAST, the first difference decides, for NEXT the last.
+        """
+        verdict: cython.int = 0
+        while a != b:
+            if a == 0:
+                return -1
+            if b == 0:
+                return 1
+            if self.wide[a, 0] == self.wide[b, 0]:
+                a = self._before(a)
+                b = self._before(b)
+                continue
+            if self.wide[a, 0] > self.wide[b, 0]:
+                verdict = 1
+                a = self._before(a)
+            else:
+                verdict = -1
+                b = self._before(b)
+            if self.latest:
+                return verdict
+        return verdict
+
+    @cython.final
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _undecided(self, n: cython.int) -> cython.bint:
+        """Whether a heap has matches in the window, and its choice is not known."""
+        if n == 0 or self.wide[n, 1] < self.bound:
+            return False
+        return self.choice[n] == 0 or self.began[n] < self.bound
+
+    @cython.final
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def _decide(self, heap: cython.int) -> cython.int:
+        """Find the choice of a heap, after those of all heaps that it is made of."""
+        if self.choice.shape[0] < self.wide.shape[0]:
+            self.choice = _longer(self.choice, self.wide.shape[0], 0)
+            self.began = _longer(self.began, self.wide.shape[0], 0)
+        n: cython.int
+        k: cython.int
+        self._push(heap, 0)
+        while self.height:
+            n = self.stack[self.height - 1, 0]
+            if not self._undecided(n):
+                self.height -= 1
+                continue
+            before: cython.int = self.height
+            for k in range(4, 7):
+                if self._undecided(self.thin[n, k]):
+                    self._push(self.thin[n, k], 0)
+            if self.height > before:
+                continue
+            self.height -= 1
+            link: cython.int = self.thin[n, 4]
+            self.choice[n] = n
+            self.began[n] = self.began[link] if link else self.wide[n, 1]
+            for k in range(5, 7):
+                other: cython.int = self.thin[n, k]
+                if other and self.wide[other, 1] >= self.bound:
+                    if self._compare(self.choice[other], self.choice[n]) > 0:
+                        self.choice[n] = self.choice[other]
+                        self.began[n] = self.began[other]
+        return 0
+
+    @cython.final
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def _best(self) -> cython.int:
+        """The last node of the best match that is accepted at this event; 0 if there is none."""
+        best: cython.int = 0
+        i: cython.int
+        for i in range(self.n_active):
+            if self.accepting[self.active[i]]:
+                c: cython.int = self.first[self.active[i]]
+                while c >= 0:
+                    r: cython.int = self.root[c]
+                    if r and self.wide[r, 1] >= self.bound:
+                        if self.windowed:
+                            self._decide(r)
+                            r = self.choice[r]
+                        if best == 0 or self._compare(r, best) > 0:
+                            best = r
+                    c = self.following[c]
+        return best
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def _report(self) -> cython.bint:
+        """Write the best match, in every way that it is marked; False when the chunk is full.
+
+        After that the same is done again, up to the ways that have been written already.
+        """
+        n: cython.int = self._best()
+        last: cython.int = n
+        depth: cython.int = -1
+        start: cython.longlong = NO_BOUND
+        while n:
+            depth += 1
+            if depth == self.chosen.shape[0]:
+                self.chosen = _longer(self.chosen, 2 * depth, 0)
+                self.path = _longer(self.path, 2 * depth, 0)
+                self.path_label = _longer(self.path_label, 2 * depth, 0)
+            self.chosen[depth] = self.wide[n, 0]
+            start = self.wide[n, 1]  # that of the first event is its own
+            n = self._before(n)
+        if last and not self._write(last, depth, start):
+            return False
+        self.reporting = -1
+        if self.reported:
+            self.produced = True
+            if self.consuming:
+                self._begin()
+        return True
+
+    @cython.final
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def _write(self, last: cython.int, depth: cython.int, start: cython.longlong) -> cython.bint:
+        """Write the chosen match. With labels, all that is accepted is walked through, as far as
+        it has the chosen events."""
+        self.walk_at = self.base + self.event
+        self.walk_end = self.walk_at
+        if self.open_ended or self.ends_at_marks:
+            self.walk_end = self.wide[last, 0]
+        i: cython.int
+        if not self.with_labels:
+            self._push(last, 0)
+        for i in range(self.n_active):
+            if self.with_labels and self.accepting[self.active[i]]:
+                c: cython.int = self.first[self.active[i]]
+                while c >= 0:
+                    if self.root[c]:
+                        self._push(self.root[c], 0)
+                    c = self.following[c]
+        written: cython.longlong = self.reported
+        self.reported = 0
+        while self.height:
+            self.height -= 1
+            n: cython.int = self.stack[self.height, 0]
+            d: cython.int = self.stack[self.height, 1]
+            if self.wide[n, 1] < start:
+                continue
+            if self.with_labels:
+                self._push_beside(n, d)
+            if self.wide[n, 0] != self.chosen[d]:
+                continue
+            self.path[d] = self.shown[self.chosen[d] - self.known_from]
+            self.path_label[d] = self.thin[n, 7] >> 8
+            if d < depth:
+                n = self._before(n) if not self.with_labels else self.thin[n, 4]
+                if n:
+                    self._push(n, d + 1)
+            elif self.thin[n, 4] == 0 and not self._write_one(n, depth, written):
+                return False
+        return True
+
+    @cython.final
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def _push_beside(self, n: cython.int, depth: cython.int) -> cython.int:
+        """The other choices at the depth of a node."""
+        if self.thin[n, 6]:
+            self._push(self.thin[n, 6], depth)
+        if self.thin[n, 5]:
+            self._push(self.thin[n, 5], depth)
+        return 0
+
+    @cython.final
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def _write_one(
+        self, first: cython.int, depth: cython.int, written: cython.longlong
+    ) -> cython.bint:
+        """Write what is on the path, unless it has been written before; False: no room."""
+        if self.limit >= 0 and self.reported >= self.limit:
+            self.height = 0
+        elif self.reported >= self.max_matches:
+            self.height = 0
+            self.cut_short = True
+        elif self.reported < written and (not self.must_show or self._shows(depth)):
+            self.reported += 1
+        elif self.reported >= written and not self._emit(first, depth):
+            self.height = 0
+            return False
+        return True
+
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def _sweep(self) -> cython.int:
+        Kernel._sweep(self)
+        np.asarray(self.choice)[:] = 0  # nodes have new numbers
         return 0
 
 

@@ -19,13 +19,14 @@ from cereus.engine.kernel import (
     TOO_MANY_CONFIGURATIONS,
     TOO_MANY_MATCHES,
     TOO_MANY_NODES,
+    ChoosingKernel,
     Kernel,
 )
 from cereus.engine.learned import Learned
 from cereus.engine.table import HIDDEN
 from cereus.errors import LimitError
 from cereus.lang import cel
-from cereus.plan.plan import Plan
+from cereus.plan.plan import ChosenBy, Plan
 
 CHUNK = 1 << 14
 """Matches in one turn of the kernel: small enough for its arrays to stay in the cache."""
@@ -96,6 +97,7 @@ class Options:
     totals: tuple[int, ...] = ()
     closes: bool = False
     ends_at_marks: bool = False
+    latest: bool = False
 
     @classmethod
     def of(cls, plan: Plan, limits: Limits) -> Options:
@@ -110,10 +112,11 @@ class Options:
             max_matches=1 << 62 if limits.matches_per_event is None else limits.matches_per_event,
             slots=plan.slots,
             sweep_at=SWEEP_AT,
-            must_show=plan.hides and plan.replayed is None,
+            must_show=plan.hides and not plan.chosen_late,
             totals=tuple(KINDS[total.kind] for total in plan.totals),
             closes=plan.closes,
             ends_at_marks=plan.ends_at_marks,
+            latest=plan.query.strategy is not cel.Strategy.NEXT,
         )
 
 
@@ -159,7 +162,8 @@ class Runner:
         self.lock = self.front.lock = learned.lock
 
     def _new_kernel(self) -> Kernel:
-        return Kernel(self.table, Options.of(self.plan, self.limits))
+        kind = ChoosingKernel if self.plan.chosen_by is ChosenBy.KERNEL else Kernel
+        return kind(self.table, Options.of(self.plan, self.limits))
 
     @property
     def keys(self) -> int:

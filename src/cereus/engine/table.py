@@ -61,9 +61,9 @@ class TransitionTable:
     """`head[c, s]` is STAY, UNKNOWN, or where the moves of state s on class c stand in `edges`:
     their number, a column (see `_index`), whether runs may also stay, then (label, target, checks,
     copy) for each; checks and copy say where in `programs` the kernel reads what to check and which
-    values to take along (-1: nothing). `gap_to[s]` is the move on an irrelevant event, `gap_copy[s]`
-    its copy. `moving[c]` lists the states that do not, as far as is known, STAY on class c;
-    `n_moving[c]` says how many (UNCOUNTED: no list is kept).
+    values to take along (-1: nothing). `gap_to[s]` is the move on an irrelevant event, and
+    `gap_copy[s]` its copy. `moving[c]` lists the states that do not, as far as is known, STAY on
+    class c; `n_moving[c]` says how many (UNCOUNTED: no list is kept).
 
     `ambiguous` turns true when two moves from one state mark an event in the same way and both
     may be possible: then one match may be found twice.

@@ -20,7 +20,7 @@ from cereus.plan.correlation import (
 )
 from cereus.plan.describe import label_text, letters_text, test_text
 from cereus.plan.outlook import Outlook, warnings
-from cereus.plan.plan import RULES, Plan
+from cereus.plan.plan import RULES, ChosenBy, Plan
 from cereus.plan.rewrite import RULES as LOCAL_RULES
 from cereus.plan.rewrite import rewrite
 from cereus.plan.sase import is_local
@@ -32,6 +32,11 @@ REMEMBERED_BYTES = 20
 """Of an event that passed a test: its row number, its time, its key."""
 
 MOST_STATES_SHOWN = 24
+ENGINES = {
+    ChosenBy.KERNEL: "kernel that chooses",
+    ChosenBy.REPLAY: "kernel, then replay of windows",
+    ChosenBy.LISTING: "kernel, then a choice among what it lists",
+}
 _PLACES = {
     "ceql": ": :+ START ALL STRICT, or WITHIN … EVENTS",
     "sremo": ". between events without skip*, & ! [1..w], or WITHIN … EVENTS",
@@ -104,7 +109,7 @@ def _engine(plan: Plan) -> str:
         return "states that remember values" + (f": {plan.why_values}" if plan.why_values else "")
     if plan.query.count:
         return "counting, without listing"
-    return "kernel, then replay of windows" if plan.replayed is not None else "kernel"
+    return ENGINES.get(plan.chosen_by, "kernel")
 
 
 def _states_text(explored: Explored, what: str) -> str:
@@ -241,13 +246,8 @@ def _matches(plan: Plan, outlook: Outlook) -> Iterator[str]:
         yield f"each binding of {', '.join(plan.names)} once, with the latest start"
     if plan.correlated and not plan.detects:
         yield ambiguity(outlook)
-    if plan.replayed is not None:
-        yield (
-            f"{query.strategy} chooses among what the window has kept: wherever a match ends, the "
-            "events of its window are read once more by the automaton of the strategy"
-        )
-    elif query.strategy is not cel.Strategy.ALL:
-        yield f"{query.strategy} is part of the automaton"
+    if query.strategy is not cel.Strategy.ALL:
+        yield f"{query.strategy} is decided by {plan.chosen_by.value}"
     if plan.closes:
         yield f"a match may be {_completes_when(plan)}, if it is not before"
     if plan.open_ended:

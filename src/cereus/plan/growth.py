@@ -34,7 +34,7 @@ def conditions(plan: Plan) -> list[Condition]:
     """The conditions between events of a CEQL query, where the rewrite rules have put them."""
     if not plan.correlated or not isinstance(plan.query.formula, cel.Formula):
         return []
-    where = CHOSEN if plan.query.strategy in SELECTIONS else None
+    where = CHOSEN if plan.query.strategy is cel.Strategy.MAX else None
     found = _conditions(rewrite(plan.query.formula, RULES), where)
     return list({(each.predicate, each.why): each for each in found}.values())
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, fields, is_dataclass, replace
+from enum import Enum
 from functools import cached_property
 from typing import NamedTuple
 
@@ -28,13 +29,19 @@ from cereus.plan.tests import EventTest, TestSet
 RULES: tuple[Rule, ...] = (*LOCAL_RULES, narrow_filters)
 """All rewrite rules, in the order they are applied."""
 
-PLAN_VERSION = 2
+PLAN_VERSION = 3
 """Raised whenever a snapshot taken with an older plan could be misread."""
 
 NO_SCHEMA = "the types of the columns are not known yet"
 
-REPLAYED = (cel.Strategy.NEXT, cel.Strategy.LAST, cel.Strategy.ANY, cel.Strategy.MAX)
-"""Strategies that choose among the matches that the window has kept, so not by automaton alone."""
+
+class ChosenBy(Enum):
+    """Who decides what a strategy at the top of a query keeps."""
+
+    AUTOMATON = "the automaton"
+    KERNEL = "the kernel, among the partial matches that it holds"
+    REPLAY = "the strategy's automaton, which reads the events of the window once more"
+    LISTING = "a comparison of all matches of an event"
 
 
 class Total(NamedTuple):
@@ -52,8 +59,6 @@ class Plan:
 
     tests      what is asked of every event; the answers are the letters of the automaton
     automaton  recognises the matches; labels are what is shown of them
-    replayed   with a window, the strategy chooses where `automaton` (all matches) has found one:
-               this automaton, without labels cut, is run again over the window's events
     compared   the attributes that conditions between events read
     columns_compared  with registers: the columns whose values they hold
     slots      the most values that a partial match may have to remember
@@ -64,7 +69,6 @@ class Plan:
     stream: Stream
     tests: tuple[EventTest, ...]
     automaton: Automaton
-    replayed: Automaton | None = None
     compared: frozenset[tuple[str, ...]] = frozenset()
     columns_compared: tuple[Column, ...] = ()
     why_values: str | None = None
@@ -108,6 +112,24 @@ class Plan:
         """Whether a match may be reported at a later event than its last one."""
         return not ends_marked(self.query.formula)
 
+    @cached_property
+    def chosen_by(self) -> ChosenBy:
+        """Which matches a window has kept changes as it moves, so that no automaton can choose
+        among them from the past alone; nor has it room for the values of other runs."""
+        windowed = self.query.window is not None
+        if self.query.strategy not in SELECTIONS:
+            return ChosenBy.AUTOMATON
+        if windowed and self.open_ended:
+            return ChosenBy.LISTING
+        if self.query.strategy is cel.Strategy.MAX:
+            return ChosenBy.REPLAY if windowed else ChosenBy.AUTOMATON
+        return ChosenBy.KERNEL if windowed or self.registers else ChosenBy.AUTOMATON
+
+    @property
+    def chosen_late(self) -> bool:
+        """Whether the kernel finds more than the strategy keeps."""
+        return self.chosen_by in (ChosenBy.REPLAY, ChosenBy.LISTING)
+
     @property
     def closes(self) -> bool:
         """Whether matches may be complete because their window has passed, or the input ended."""
@@ -121,7 +143,8 @@ class Plan:
     @property
     def hides(self) -> bool:
         """Whether marked events of which nothing is selected are still part of what is found."""
-        return self.names is not None and (self.open_ended or self.registers)
+        compared = self.open_ended or self.registers or self.chosen_by is ChosenBy.KERNEL
+        return self.names is not None and compared
 
     @property
     def detects(self) -> bool:
@@ -148,7 +171,7 @@ class Plan:
     def consumes_late(self) -> bool:
         """Whether it takes the strategy's choice to know that an event has output to consume:
         what it chooses may show nothing of the selected variables."""
-        if self.query.consume is cel.Consume.NONE or self.names is None or self.replayed is None:
+        if self.query.consume is cel.Consume.NONE or self.names is None or not self.chosen_late:
             return False
         return surely_bound(self.query.formula).isdisjoint(self.names)
 
@@ -235,25 +258,18 @@ def build(
         query = checked(query, stream, schema)
     formula = rewrite(query.formula, rules)
     lowering, base, why = _lowered(query, formula, stream, schema)
-    replayed = None
-    automaton = base
-    if query.strategy in REPLAYED and query.window is not None:
-        replayed = select(query.strategy, base)
-    else:
-        automaton = select(query.strategy, base)
     plan = Plan(
         query,
         stream,
         lowering.tests.tests,
-        automaton,
-        replayed,
+        base,
         frozenset(lowering.compared),
         tuple(lowering.columns.numbers),
         why if lowering.comparisons else None,
         lowering.slots,
     )
-    if replayed is None:
-        plan = replace(plan, automaton=plan.shown(automaton))
+    if plan.chosen_by is ChosenBy.AUTOMATON:
+        plan = replace(plan, automaton=plan.shown(select(query.strategy, base)))
     return plan
 
 
@@ -266,7 +282,7 @@ def _lowered(
     why = CHOSEN
     if schema is None:
         why = NO_SCHEMA
-    elif query.strategy not in SELECTIONS:
+    elif query.strategy is not cel.Strategy.MAX:
         lowering = Lowering(TestSet(), *names, schema=schema)
         try:
             return lowering, lowering.automaton(formula), None
@@ -279,7 +295,8 @@ def _lowered(
 def _check_count(query: cel.Query) -> None:
     """What can be counted without listing: all matches, each reported at its own last event."""
     if query.count and (
-        query.strategy in REPLAYED or (query.window is not None and not ends_marked(query.formula))
+        query.strategy in SELECTIONS
+        or (query.window is not None and not ends_marked(query.formula))
     ):
         raise RefusedError(
             "COUNT(*) under NEXT, LAST, MAX or ANY, or of matches that end before the event they "
