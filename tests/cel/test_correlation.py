@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
 import pyarrow as pa
 import pytest
 
 import cereus
-from cereus.lang.ceql import to_text
+from cereus.lang import cel
+from cereus.lang.ceql import parse, to_text
 
 from . import correlated, strategies
-from .harness import assert_agrees, compiled, positions, rows, spelled
+from .harness import assert_agrees, compiled, positions, rows, sizes, spelled
 
 BLOCKS, SEEDS = 10, 320
 
@@ -28,6 +30,48 @@ def test_random_correlated_queries_give_what_the_definition_gives(block: int) ->
                 assert_agrees(found, case.query, case.stream, events)
             except AssertionError as error:
                 raise AssertionError(f"seed {seed}: {to_text(case.query)}\n{error}") from None
+
+
+CHOSEN_BY_KERNEL = (cel.Strategy.NEXT, cel.Strategy.LAST, cel.Strategy.ANY)
+
+
+@pytest.mark.parametrize("strategy", CHOSEN_BY_KERNEL)
+def test_random_correlated_queries_under_a_strategy(strategy: cel.Strategy) -> None:
+    """Chunks of one match and frequent sweeps: choices are made again, and start over midway."""
+    for seed in range(120_000, 120_200):
+        draw = Random(seed)
+        case = correlated.case(draw)
+        chosen = parse(to_text(replace(case.query, strategy=strategy)))
+        query = compiled(chosen, case.stream)
+        for events in case.streams:
+            with sizes(chunk=draw.choice([1, 3, 1000]), sweep=draw.choice([1, 20, 1000])):
+                found = rows(query.run(strategies.table(events)), chosen)
+            try:
+                assert_agrees(found, chosen, case.stream, events)
+            except AssertionError as error:
+                raise AssertionError(f"seed {seed}: {to_text(chosen)}\n{error}") from None
+
+
+@pytest.mark.parametrize("strategy", ["NEXT", "LAST", "ANY"])
+def test_when_the_best_match_has_left_the_window_the_next_best_is_chosen(strategy: str) -> None:
+    events = spelled("A A B B C C", x="1 2 2 1 0 0")
+    text = f"SELECT {strategy} * WHERE A AS a ; B AS b ; C FILTER a.x = b.x WITHIN 5 EVENTS"
+    assert positions(text, events) == [[0, 3, 4], [1, 2, 5]]
+
+
+@pytest.mark.parametrize("strategy", ["NEXT", "LAST"])
+def test_without_a_window_a_configuration_holds_its_best_partial_match_only(strategy: str) -> None:
+    n, values = 3000, 7
+    events = pa.table({"type": ["A"] * n + ["B"], "x": [i % values for i in range(n)] + [3]})
+    text = f"SELECT {strategy} * WHERE A AS a ; A AS c ; B AS b FILTER a.x = b.x AND c.x = b.x"
+    executor = cereus.compile(text, schema=events.schema).executor(events.schema)
+    (batch,) = events.combine_chunks().to_batches()
+    (found,) = executor.push(batch)
+    alike = [i for i in range(n) if i % values == 3]
+    chosen = alike[:2] if strategy == "NEXT" else alike[-2:]
+    assert found.column("positions").to_pylist() == [[*chosen, n]]
+    executor.save()  # which sweeps
+    assert executor.runner.kernel.node_count <= 4 * values  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("block", range(4))

@@ -139,8 +139,9 @@ def test_what_can_be_read_once_is_counted_like_a_table() -> None:
         pa.array([Decimal("1.0"), Decimal("2.0")]),
     ],
 )
-def test_a_snapshot_takes_up_times_and_decimals_that_states_remember(values: pa.Array) -> None:
-    text = "SELECT NEXT * FROM S WHERE A AS a ; B AS b FILTER a.v < b.v WITHIN 9 EVENTS"
+@pytest.mark.parametrize("strategy", ["ALL", "MAX"])  # registers, and states that remember values
+def test_a_snapshot_takes_up_times_and_decimals(values: pa.Array, strategy: str) -> None:
+    text = f"SELECT {strategy} * FROM S WHERE A AS a ; B AS b FILTER a.v < b.v WITHIN 9 EVENTS"
     query = cereus.compile(text, stream=Stream(type="type"))
     events = pa.table({"type": ["A", "B"], "v": values})
     recognizer = query.recognizer()

@@ -76,8 +76,10 @@ def test_a_whole_explanation() -> None:
 @pytest.mark.parametrize(
     ("where", "head", "said"),
     [
-        ("A ; B WITHIN 9 EVENTS", "SELECT NEXT *", "read once more by the automaton"),
-        ("A ; B", "SELECT LAST *", "LAST is part of the automaton"),
+        ("A ; B WITHIN 9 EVENTS", "SELECT MAX *", "MAX is decided by the strategy's automaton"),
+        ("A ; B WITHIN 9 EVENTS", "SELECT NEXT *", "NEXT is decided by the kernel"),
+        ("A ; B", "SELECT LAST *", "LAST is decided by the automaton"),
+        ("A ; NOT(B) WITHIN 9 EVENTS", "SELECT ANY *", "ANY is decided by a comparison of all"),
         ("A ; NOT(B)", "SELECT *", "a match may be reported after its last event"),
         ("A ; B LIMIT 3", "SELECT *", "at most 3 per event"),
         ("A ; B CONSUME BY ANY", "SELECT *", "all partial matches are dropped"),

@@ -115,6 +115,8 @@ def _floats(values: pa.Array) -> pa.Array:
 def _whole(values: pa.Array) -> Ints:
     if pa.types.is_boolean(values.type):
         values = values.cast(pa.int8())
+    if pa.types.is_date32(values.type):
+        values = values.cast(pa.int32())
     if not pa.types.is_integer(values.type):
         values = values.cast(pa.int64())
     plain: Ints = values.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Strategies under a window: NEXT, LAST, ANY and MAX choose among what the window has kept.
+"""MAX under a window: it chooses among what the window has kept.
 
 Which matches there are to choose from changes as the window moves, so no automaton can decide it
 from the past alone. The kernel finds the events where some match ends (one match is enough), and

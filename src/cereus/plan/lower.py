@@ -28,7 +28,7 @@ SELECTIONS: dict[cel.Strategy, type[strategies.Selection]] = {
     cel.Strategy.ANY: strategies.Last,  # one per end position: the LAST one, to be deterministic
     cel.Strategy.MAX: strategies.Max,
 }
-CHOSEN = "NEXT, LAST, ANY and MAX compare whole runs"
+CHOSEN = "MAX, and a strategy inside a pattern, compare whole runs"
 IN_UNLESS = "the exception of UNLESS follows all its runs at once"
 """Where registers have no room."""
 
