@@ -87,7 +87,7 @@ def source(data: Any, stream: Stream, *, sort: bool = False) -> Source:
     if not sort:
         return Source(table.schema, table)
     if stream.time is None:
-        raise DataError("sort=True needs a time column", hint='say Stream(time="…")')
+        raise DataError("sorting needs a time column", hint='say Stream(time="…")')
     _need_time(table, stream.time)
     order = pc.sort_indices(table.column(stream.time))
     # sort_indices is stable, so events of one time keep their order

@@ -61,7 +61,7 @@ def test_options_of_a_dialect_are_checked(cli: Run) -> None:  # noqa: F811
     assert "did you mean" in cli("explain", "A", "--dialect", "algebra", "--set", "value").stderr
     assert "neither" in cli("explain", "A", "--dialect", "algebra", "--set", "values=2").stderr
     assert (
-        "optimise=False"
+        "optimise is off"
         in cli("explain", "A", "--dialect", "algebra", "--set", "optimise=no").stdout
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,8 @@ import pyarrow as pa
 
 from cereus.column_types import TYPE_NAMES, named_schema
 from cereus.dialects import values_of
-from cereus.errors import CereusError, DataError
+from cereus.engine.runner import Limits
+from cereus.errors import CereusError, DataError, did_you_mean
 from cereus.plan.stream import Stream
 from cereus.query import Query, compile
 from cereus.sources import SUFFIXES, Source, source
@@ -19,6 +21,8 @@ from cereus.sources import SUFFIXES, Source, source
 QUERY_SUFFIXES = (".ceql", ".sase", ".txt", ".sql", ".query")
 NO_COLUMN = "none"
 DEFAULT_TYPE = "type"
+LIMITS = tuple(each.name for each in fields(Limits) if each.name != "shed")
+"""Those that can be set here: results of a command have no place for a note of what was shed."""
 
 
 def query_text(argument: str) -> str:
@@ -71,9 +75,27 @@ def compiled(
     stream: Stream,
     schema: pa.Schema | None,
     settings: Sequence[str] | None = None,
+    limits: Limits | None = None,
 ) -> Query:
     options: dict[str, Any] = dict(_setting(text, dialect) for text in settings or ())
-    return compile(query_text(text), dialect=dialect, stream=stream, schema=schema, **options)
+    return compile(
+        query_text(text), dialect=dialect, stream=stream, schema=schema, limits=limits, **options
+    )
+
+
+def limits_of(said: Sequence[str]) -> Limits:
+    """`nodes=1000`: what a run may use."""
+    limits: dict[str, Any] = dict(map(_limit, said))
+    return Limits(**limits)
+
+
+def _limit(text: str) -> tuple[str, int]:
+    name, _, value = text.partition("=")
+    if name not in LIMITS:
+        raise CereusError(f"there is no limit {name!r}", hint=did_you_mean(name, LIMITS))
+    if not value.isdecimal():
+        raise CereusError(f"--limit {text} is not a whole number", hint=f"write {name}=100000")
+    return name, int(value)
 
 
 def _setting(text: str, dialect: str) -> tuple[str, bool | str]:

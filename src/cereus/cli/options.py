@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from cereus.cli.inputs import LIMITS
 from cereus.query import DIALECTS
 
 QueryText = Annotated[
@@ -57,6 +58,15 @@ Unit = Annotated[
     typer.Option(
         metavar="UNIT",
         help="What one unit of a numeric time column is: s, ms, us or ns.",
+        show_default=False,
+    ),
+]
+Limits = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--limit",
+        metavar="NAME=N",
+        help=f"How much of one thing a run may hold: {', '.join(LIMITS)}; repeatable.",
         show_default=False,
     ),
 ]

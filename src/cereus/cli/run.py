@@ -75,6 +75,7 @@ def run(
     unit: opt.Unit = None,
     dialect: opt.Dialect = "ceql",
     settings: opt.Settings = None,
+    limit: opt.Limits = None,
     engine: Annotated[
         Engine | None,
         typer.Option(
@@ -117,7 +118,7 @@ def run(
 ) -> None:
     """Find all matches of queries in files of events, or run a pipeline."""
     if not queries and query is not None and query.lower().endswith(PIPELINE):
-        said = (events, output, type, time, key, stream, unit, settings, engine, tie)
+        said = (events, output, type, time, key, stream, unit, settings, limit, engine, tie)
         if any(said) or sort or overwrite or dialect != "ceql":
             hint = "leave out all but --master, --dry-run and --metrics, and write it in the file"
             raise CereusError("a pipeline says inputs, columns and outputs itself", hint=hint)
@@ -127,13 +128,14 @@ def run(
         raise CereusError("--dry-run and --metrics are for pipelines", hint="cereus run FILE.toml")
     paths = _inputs(query, events or [], queries or [])
     texts = query_texts(queries or [str(query)])
+    limits = inputs.limits_of(limit or ())
 
     def compiler(schema: pa.Schema) -> QuerySet:
         described = inputs.stream_of(
             type=type, time=time, keys=key or (), stream=stream, unit=unit, schema=schema
         )
         found = {
-            name: inputs.compiled(text, dialect, described, schema, settings)
+            name: inputs.compiled(text, dialect, described, schema, settings, limits)
             for name, text in texts.items()
         }
         for warning in (each for query in found.values() for each in query.warnings):

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from cereus.cli.wording import FLAGS, Vocabulary, spoken
 from cereus.errors import CereusError
 
 out = Console()
@@ -20,6 +21,7 @@ err = Console(stderr=True)
 MOST_COLUMNS = 8
 MOST_EVENTS = 8
 RIGHT = (int, float)
+HINT = "hint:"
 
 
 @dataclass(frozen=True)
@@ -35,20 +37,22 @@ class ShownMatch:
     events: list[ShownEvent]
 
 
-def show_error(error: CereusError) -> None:
-    """`error: …`, the line with its caret, and the hint."""
+def show_error(error: CereusError, words: Vocabulary = FLAGS) -> None:
+    """`error: …`, the line with its caret, and the hint in the words of what was typed."""
     first, *rest = error.message.splitlines() or [""]
     text = Text.assemble(("error: ", "bold red"), (first, "bold"))
     for line in rest:
         caret = bool(line.strip()) and set(line.strip()) == {"^"}
+        line = spoken(line, words) if line.strip().startswith(HINT) else line
         text.append("\n  " + line, "bold red" if caret else "")
     if error.hint is not None:
-        text.append("\nhint: ", "cyan").append(error.hint)
+        text.append(f"\n{HINT} ", "cyan").append(spoken(error.hint, words))
     err.print(text, soft_wrap=True)
 
 
-def show_warning(message: str) -> None:
-    err.print(Text.assemble(("warning: ", "bold yellow"), message), soft_wrap=True)
+def show_warning(message: str, words: Vocabulary = FLAGS) -> None:
+    said = spoken(message, words)
+    err.print(Text.assemble(("warning: ", "bold yellow"), said), soft_wrap=True)
 
 
 def columns_to_show(names: Sequence[str], first: Iterable[str]) -> list[str]:

@@ -211,7 +211,7 @@ class AlgebraQuery(EventwiseQuery):
 
     def _optimised(self) -> Iterator[str]:
         if self.optimised is None:
-            yield "no: optimise=False"
+            yield "no: optimise is off"
         elif not self.optimised.steps:
             yield "no law lowers the bounds"
         else:
@@ -226,7 +226,7 @@ class AlgebraQuery(EventwiseQuery):
         yield (
             "of several instances of a primitive in a tick the first counts"
             if self.merge_ties
-            else "two instances of a primitive in a tick are an error (merge_ties=True: the first)"
+            else "two instances of a primitive in a tick are an error (with merge_ties: the first)"
         )
 
     def _results(self) -> Iterator[str]:
@@ -236,7 +236,7 @@ class AlgebraQuery(EventwiseQuery):
         yield (
             "start, end and the rows of the constituents"
             if self.values
-            else "start and end (values=True: also the rows of the constituents)"
+            else "start and end (with values: also the rows of the constituents)"
         )
 
     def _bounds(self) -> Iterator[str]:

@@ -154,7 +154,7 @@ class Clock:
                 if stream.time is None:
                     raise CereusError(
                         "WITHIN a length of time needs a time column",
-                        hint='say which one it is: Stream(time="…"), or --time on the command line',
+                        hint='say which one it is: Stream(time="…")',
                     )
                 self.path = (stream.time,)
                 self.span = in_units_of(_kind(schema, self.path), microseconds, stream)
