@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import pyarrow as pa
 import typer
 from rich.text import Text
 
@@ -14,7 +13,6 @@ from cereus.cli import options as opt
 from cereus.cli.view import out, show_warning
 from cereus.dialects.translate import translated
 from cereus.errors import CereusError
-from cereus.query import Query
 from cereus.show.diagram import diagram
 
 SchemaFile = Annotated[
@@ -78,7 +76,6 @@ def check(
         type=type, time=time, keys=key or (), stream=stream, unit=unit, schema=known
     )
     compiled = inputs.compiled(inputs.query_text(query), dialect, described, known, settings)
-    _check_window(compiled, known)
     for warning in compiled.warnings:
         show_warning(warning)
     out.print(
@@ -86,12 +83,6 @@ def check(
         if known is not None
         else "[green]ok[/green] (no --schema: names and types unchecked)"
     )
-
-
-def _check_window(query: Query, schema: pa.Schema | None) -> None:
-    """What only the engine knows of the columns: that the window's column can be measured."""
-    if schema is not None:
-        query.executor(schema)
 
 
 def show(
