@@ -60,6 +60,12 @@ def test_expressions_run_over_files(cli: Run) -> None:  # noqa: F811
 def test_options_of_a_dialect_are_checked(cli: Run) -> None:  # noqa: F811
     assert "did you mean" in cli("explain", "A", "--dialect", "algebra", "--set", "value").stderr
     assert "neither" in cli("explain", "A", "--dialect", "algebra", "--set", "values=2").stderr
+    sase = ("explain", "PATTERN SEQ(A a, B b) WITHIN 5 events", "--dialect", "sase", "--set")
+    for misspelt in ("outptu=foo", "outptu"):
+        failed = cli(*sase, misspelt).stderr
+        assert "sase has no option 'outptu'" in failed and "did you mean 'output'?" in failed
+    assert "cannot be given on the command line" in cli(*sase, "aggregates=foo").stderr
+    assert "no options of its own" in cli("explain", "A", "--set", "output=foo").stderr
     assert (
         "optimise is off"
         in cli("explain", "A", "--dialect", "algebra", "--set", "optimise=no").stdout

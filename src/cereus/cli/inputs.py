@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from cereus.column_types import TYPE_NAMES, named_schema
-from cereus.dialects import values_of
+from cereus.dialects import options_of, switches_of, texts_of
 from cereus.engine.runner import Limits
 from cereus.errors import CereusError, DataError, did_you_mean
 from cereus.plan.stream import Stream
@@ -99,14 +99,19 @@ def _limit(text: str) -> tuple[str, int]:
 
 
 def _setting(text: str, dialect: str) -> tuple[str, bool | str]:
-    """`values`, `values=yes`, `optimise=no`; `output=STREAM` where the option is no switch."""
+    """`values`, `values=yes`, `optimise=no`; `output=STREAM` where the option is no switch.
+    Compiling says of an unknown option which there are."""
     name, _, said = text.partition("=")
-    if name in values_of(dialect):
+    name = name.replace("-", "_")
+    if name not in switches_of(dialect):
+        if name in options_of(dialect) and name not in texts_of(dialect):
+            hint = f"compile the query in Python: cereus.compile(…, {name}=…)"
+            raise CereusError(f"{name} cannot be given on the command line", hint=hint)
         return name, said
     known = {"": True, "yes": True, "true": True, "no": False, "false": False}
     if said.lower() not in known:
         raise CereusError(f"--set {text} is neither yes nor no", hint=f"write {name}=yes or =no")
-    return name.replace("-", "_"), known[said.lower()]
+    return name, known[said.lower()]
 
 
 def events_of(paths: Sequence[str], stream: Stream, *, sort: bool) -> Source:
