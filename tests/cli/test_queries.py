@@ -86,7 +86,7 @@ def test_stopping_is_clean(cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def stopped(_: str) -> str:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("cereus.cli.inputs.query_text", stopped)
+    monkeypatch.setattr("cereus.cli.inputs.written", stopped)
     done = cli("check", QUERY)
     assert done.exit_code == main.INTERRUPTED
     assert "Traceback" not in done.output

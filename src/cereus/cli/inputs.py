@@ -4,40 +4,59 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from cereus.column_types import TYPE_NAMES, named_schema
-from cereus.dialects import options_of, switches_of, texts_of
+from cereus.dialects import dialect_of, options_of, switches_of, texts_of
 from cereus.engine.runner import Limits
 from cereus.errors import CereusError, DataError, did_you_mean
 from cereus.plan.stream import Stream
 from cereus.query import Query, compile
 from cereus.sources import SUFFIXES, Source, source
 
-QUERY_SUFFIXES = (".ceql", ".sase", ".txt", ".sql", ".query")
+OTHER_SUFFIXES = (".txt", ".sql", ".query")
+"""Those of query files that do not name a language."""
+DEFAULT_DIALECT = "ceql"
 NO_COLUMN = "none"
 DEFAULT_TYPE = "type"
 LIMITS = tuple(each.name for each in fields(Limits) if each.name != "shed")
 """Those that can be set here: results of a command have no place for a note of what was shed."""
 
 
-def query_text(argument: str) -> str:
+@dataclass(frozen=True)
+class Written:
+    """The text of a query, and the file it stands in if it was not typed."""
+
+    text: str
+    file: Path | None = None
+
+    def dialect(self, said: str | None) -> str:
+        """As said; else as the suffix of the file says."""
+        of_file = None if self.file is None else dialect_of(self.file)
+        return said or of_file or DEFAULT_DIALECT
+
+
+def written(argument: str) -> Written:
     """A query as typed, or the content of the file it names: `@file`, or a path like `q.ceql`."""
     explicit = argument.startswith("@")
     path = Path(argument[1:] if explicit else argument)
     one_word = len(argument.split()) == 1
-    if not explicit and not (one_word and path.suffix.lower() in QUERY_SUFFIXES):
-        return argument
+    if not explicit and not (one_word and _is_query_file(path)):
+        return Written(argument)
     try:
-        return path.read_text(encoding="utf-8")
+        return Written(path.read_text(encoding="utf-8"), path)
     except FileNotFoundError:
         raise CereusError(f"there is no query file {str(path)!r}", hint="check the path") from None
     except (OSError, UnicodeDecodeError) as error:
         raise CereusError(f"cannot read the query file {str(path)!r}: {error}") from None
+
+
+def _is_query_file(path: Path) -> bool:
+    return dialect_of(path) is not None or path.suffix.lower() in OTHER_SUFFIXES
 
 
 def stream_of(
@@ -70,16 +89,18 @@ def _column(name: str | None) -> str | None:
 
 
 def compiled(
-    text: str,
-    dialect: str,
+    query: Written,
+    said: str | None,
     stream: Stream,
     schema: pa.Schema | None,
     settings: Sequence[str] | None = None,
     limits: Limits | None = None,
 ) -> Query:
+    """A query in the dialect that was said, or that of its file."""
+    dialect = query.dialect(said)
     options: dict[str, Any] = dict(_setting(text, dialect) for text in settings or ())
     return compile(
-        query_text(text), dialect=dialect, stream=stream, schema=schema, limits=limits, **options
+        query.text, dialect=dialect, stream=stream, schema=schema, limits=limits, **options
     )
 
 

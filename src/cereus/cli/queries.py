@@ -43,7 +43,7 @@ def explain(
     key: opt.KeyColumns = None,
     stream: opt.StreamColumn = None,
     unit: opt.Unit = None,
-    dialect: opt.Dialect = "ceql",
+    dialect: opt.Dialect = None,
     settings: opt.Settings = None,
     into: Into = None,
 ) -> None:
@@ -52,7 +52,7 @@ def explain(
     described = inputs.stream_of(
         type=type, time=time, keys=key or (), stream=stream, unit=unit, schema=known
     )
-    compiled = inputs.compiled(inputs.query_text(query), dialect, described, known, settings)
+    compiled = inputs.compiled(inputs.written(query), dialect, described, known, settings)
     if into is not None:
         out.print(Text(translated(compiled.compiled, into)), soft_wrap=True)
         return
@@ -67,7 +67,7 @@ def check(
     key: opt.KeyColumns = None,
     stream: opt.StreamColumn = None,
     unit: opt.Unit = None,
-    dialect: opt.Dialect = "ceql",
+    dialect: opt.Dialect = None,
     settings: opt.Settings = None,
 ) -> None:
     """Check a query, against the columns of the events if they are given. Exit code 1 if wrong."""
@@ -75,7 +75,7 @@ def check(
     described = inputs.stream_of(
         type=type, time=time, keys=key or (), stream=stream, unit=unit, schema=known
     )
-    compiled = inputs.compiled(inputs.query_text(query), dialect, described, known, settings)
+    compiled = inputs.compiled(inputs.written(query), dialect, described, known, settings)
     for warning in compiled.warnings:
         show_warning(warning)
     out.print(
@@ -92,11 +92,11 @@ def show(
         typer.Option("--output", "-o", help="Write to this file: .svg (needs graphviz) or .dot."),
     ] = None,
     type: opt.TypeColumn = None,
-    dialect: opt.Dialect = "ceql",
+    dialect: opt.Dialect = None,
 ) -> None:
     """Draw the automaton of a query: DOT text, or a picture."""
     described = inputs.stream_of(type=type)
-    picture = diagram(inputs.compiled(inputs.query_text(query), dialect, described, None))
+    picture = diagram(inputs.compiled(inputs.written(query), dialect, described, None))
     if output is None:
         out.print(Text(picture.dot), soft_wrap=True)
         return

@@ -36,8 +36,8 @@ def run(
         str | None,
         typer.Argument(
             metavar="QUERY|PIPELINE.toml",
-            help="The query, or a file with it: a path that ends in .ceql, .sase or .txt, or "
-            "@FILE. A path that ends in .toml is a whole pipeline.",
+            help=f"The query, or a file with it: {opt.QUERY_FILES}. "
+            "A path that ends in .toml is a whole pipeline.",
             show_default=False,
         ),
     ] = None,
@@ -73,7 +73,7 @@ def run(
     key: opt.KeyColumns = None,
     stream: opt.StreamColumn = None,
     unit: opt.Unit = None,
-    dialect: opt.Dialect = "ceql",
+    dialect: opt.Dialect = None,
     settings: opt.Settings = None,
     limit: opt.Limits = None,
     engine: Annotated[
@@ -118,8 +118,21 @@ def run(
 ) -> None:
     """Find all matches of queries in files of events, or run a pipeline."""
     if not queries and query is not None and query.lower().endswith(PIPELINE):
-        said = (events, output, type, time, key, stream, unit, settings, limit, engine, tie)
-        if any(said) or sort or overwrite or dialect != "ceql":
+        said = (
+            events,
+            output,
+            type,
+            time,
+            key,
+            stream,
+            unit,
+            settings,
+            limit,
+            engine,
+            tie,
+            dialect,
+        )
+        if any(said) or sort or overwrite:
             hint = "leave out all but --master, --dry-run and --metrics, and write it in the file"
             raise CereusError("a pipeline says inputs, columns and outputs itself", hint=hint)
         run_pipeline(query, master=master, dry_run=dry_run, metrics=metrics)
@@ -135,8 +148,8 @@ def run(
             type=type, time=time, keys=key or (), stream=stream, unit=unit, schema=schema
         )
         found = {
-            name: inputs.compiled(text, dialect, described, schema, settings, limits)
-            for name, text in texts.items()
+            name: inputs.compiled(each, dialect, described, schema, settings, limits)
+            for name, each in texts.items()
         }
         for warning in (each for query in found.values() for each in query.warnings):
             show_warning(warning)

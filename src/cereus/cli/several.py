@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from cereus.cli import inputs
+from cereus.cli.inputs import Written, written
 from cereus.cli.local import Outcome, Sample, event_progress, matches_in, shown_matches
 from cereus.cli.output import writer
 from cereus.errors import CereusError
@@ -25,17 +25,17 @@ QUERY = "query"
 Compiler = Callable[[pa.Schema], QuerySet]
 
 
-def query_texts(arguments: Sequence[str]) -> dict[str, str]:
+def query_texts(arguments: Sequence[str]) -> dict[str, Written]:
     """Texts by name: that of the file, or `q1`, `q2`, … by their place."""
-    found: dict[str, str] = {}
+    found: dict[str, Written] = {}
     for place, argument in enumerate(arguments, 1):
-        text = inputs.query_text(argument)
-        name = f"q{place}" if text == argument else Path(argument.removeprefix("@")).stem
+        query = written(argument)
+        name = f"q{place}" if query.file is None else query.file.stem
         if name in found:
             raise CereusError(
                 f"two queries are called {name!r}", hint="rename one of the files: results say it"
             )
-        found[name] = text
+        found[name] = query
     return found
 
 

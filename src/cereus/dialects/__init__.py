@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from cereus.dialects import algebra, ceql, par, sase, sremo
@@ -12,7 +13,15 @@ from cereus.engine.runner import Limits
 from cereus.errors import CereusError, did_you_mean
 from cereus.plan.stream import Stream
 
-__all__ = ["DIALECTS", "CompiledQuery", "compile_text", "options_of", "switches_of", "texts_of"]
+__all__ = [
+    "DIALECTS",
+    "CompiledQuery",
+    "compile_text",
+    "dialect_of",
+    "options_of",
+    "switches_of",
+    "texts_of",
+]
 
 Compile = Callable[..., CompiledQuery]
 """Takes a text and its stream, `limits`, and the dialect's own options by keyword."""
@@ -38,6 +47,12 @@ def compile_text(
             hint = did_you_mean(name, known) or f"{dialect} has no options of its own"
             raise CereusError(f"{dialect} has no option {name!r}", hint=hint)
     return DIALECTS[dialect](text, stream, limits=limits, **options)
+
+
+def dialect_of(path: str | Path) -> str | None:
+    """The dialect that the suffix of a file names: `q.sase` is in SASE+."""
+    name = Path(path).suffix.lower().removeprefix(".")
+    return name if name in DIALECTS else None
 
 
 def options_of(dialect: str) -> list[str]:
