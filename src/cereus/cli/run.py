@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,7 +19,7 @@ from cereus.cli.output import make_room
 from cereus.cli.pipeline import run_pipeline
 from cereus.cli.several import query_texts, run_several, run_several_on_spark
 from cereus.cli.view import columns_to_show, count_text, matches_table, out, rate_text, show_warning
-from cereus.errors import CereusError
+from cereus.errors import CereusError, about
 from cereus.many import QuerySet
 from cereus.query import Query
 from cereus.sources import Source
@@ -147,12 +148,13 @@ def run(
         described = inputs.stream_of(
             type=type, time=time, keys=key or (), stream=stream, unit=unit, schema=schema
         )
-        found = {
-            name: inputs.compiled(each, dialect, described, schema, settings, limits)
-            for name, each in texts.items()
-        }
-        for warning in (each for query in found.values() for each in query.warnings):
-            show_warning(warning)
+        found = {}
+        for name, each in texts.items():
+            with about(str(each.file or name)) if queries else nullcontext():
+                found[name] = inputs.compiled(each, dialect, described, schema, settings, limits)
+        for name, compiled in found.items():
+            for warning in compiled.warnings:
+                show_warning(f"{texts[name].file or name}: {warning}" if queries else warning)
         if output is not None:
             make_room(output, paths, overwrite=overwrite)
         return QuerySet(found)
