@@ -34,10 +34,19 @@ class Outcome:
     """What came of a run: how much, how fast, and the first matches."""
 
     matches: int = 0
+    rows: int = 0
+    """Of the result: as many as matches, or fewer where they count them."""
     events: int | None = 0
     seconds: float = 0.0
     first: list[ShownMatch] = field(default_factory=list)
     columns: list[str] = field(default_factory=list)
+
+    def add(self, batch: pa.RecordBatch, query: Query) -> None:
+        self.rows += batch.num_rows
+        if query.compiled.counts:
+            self.matches += int(pc.sum(batch.column("count")).as_py() or 0)
+        else:
+            self.matches += batch.num_rows
 
 
 @dataclass
@@ -76,18 +85,11 @@ def run_local(query: Query, events: Source, out: Path | None, shown: int) -> Out
         found = query.batches(events, progress=told)
         for batch in _written(found, query, events, out):
             sample.add(batch)
-            outcome.matches += matches_in(batch)
+            outcome.add(batch, query)
     outcome.seconds = time.perf_counter() - begin
     outcome.first = shown_matches(sample.rows, events, query)
     outcome.columns = list(outcome.first[0].events[0].values) if outcome.first else []
     return outcome
-
-
-def matches_in(batch: pa.RecordBatch) -> int:
-    """The rows; of a query that counts, what it has counted."""
-    if {"count", "exact"} <= set(batch.schema.names):
-        return int(pc.sum(batch.column("count")).as_py() or 0)
-    return int(batch.num_rows)
 
 
 def _written(

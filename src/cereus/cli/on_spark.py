@@ -44,7 +44,7 @@ def run_on_spark(
         with spark_progress(session, "matching on Spark"):
             listed = out is None or not query.variables
             found = cs.match(events, query, events=listed, tie=tie)
-            outcome = collected(found, query, shown) if out is None else _written(found, out)
+            outcome = collected(found, query, shown) if out is None else _written(found, query, out)
         outcome.seconds = time.perf_counter() - begin
         outcome.events = events.count() if kind in COUNTED else None
     outcome.columns = list(outcome.first[0].events[0].values) if outcome.first else []
@@ -93,23 +93,37 @@ def arrow_schema(df: DataFrame) -> pa.Schema:
 def collected(found: DataFrame, query: Query, shown: int) -> Outcome:
     """Count all, bring some (of different keys). Kept on disk, so that the query runs once."""
     from pyspark import StorageLevel
+    from pyspark.sql import Observation
 
     kept = found.persist(StorageLevel.DISK_ONLY)
     try:
-        matches = kept.count()
+        seen = Observation()
+        kept.observe(seen, *sizes(query)).count()
         keys = [".".join(path) for path in query.keys]
         sample = kept.dropDuplicates(keys) if keys else kept
         rows = sample.limit(shown).toArrow().to_pylist() if shown else []
     finally:
         kept.unpersist()
-    return Outcome(matches, first=[_shown(row, query) for row in rows])
+    outcome = counted(seen)
+    outcome.first = [_shown(row, query) for row in rows]
+    return outcome
 
 
-def _written(found: DataFrame, out: Path) -> Outcome:
+def _written(found: DataFrame, query: Query, out: Path) -> Outcome:
+    return counted(write(found, out, sizes(query)))
+
+
+def sizes(query: Query, name: str = "", own: Column | bool = True) -> list[Column]:
+    """What `counted` reads: rows and matches, of those rows that are a query's own."""
     from pyspark.sql import functions as f
 
-    counted = write(found, out, [f.count(f.lit(1)).alias("matches")])
-    return Outcome(observed(counted, "matches"))
+    rows = f.count_if(f.lit(own))
+    matches = f.sum(f.when(f.lit(own), f.col("count"))) if query.compiled.counts else rows
+    return [rows.alias(f"{name} rows"), matches.alias(f"{name} matches")]
+
+
+def counted(seen: Observation, name: str = "") -> Outcome:
+    return Outcome(observed(seen, f"{name} matches"), observed(seen, f"{name} rows"))
 
 
 def write(found: DataFrame, out: Path, counts: Sequence[Column]) -> Observation:
@@ -123,10 +137,10 @@ def write(found: DataFrame, out: Path, counts: Sequence[Column]) -> Observation:
         )
     if kind == "csv":
         found = flat(found)
-    counted = Observation()
-    found = found.observe(counted, *counts)
+    seen = Observation()
+    found = found.observe(seen, *counts)
     found.write.format(kind).options(**(CSV if kind == "csv" else {})).save(located(str(out)))
-    return counted
+    return seen
 
 
 def _shown(row: dict[str, Any], query: Query) -> ShownMatch:

@@ -226,15 +226,18 @@ def _chosen(engine: Engine | None, master: str | None) -> Engine:
 def report(outcome: Outcome, query: Query, output: Path | None, name: str | None = None) -> None:
     """Some matches as a table, how many there are, and how fast that was; `name` is said where
     there are several queries."""
+    counts = query.compiled.counts
     if outcome.first:
-        more = len(outcome.first) < outcome.matches
-        title = f"{len(outcome.first)} of the matches" if more else "all matches"
+        many, one = ("rows", "row") if counts else ("matches", "match")
+        more = len(outcome.first) < outcome.rows
+        title = f"{len(outcome.first)} of the {many}" if more else f"all {many}"
         title = title if name is None else f"{name}: {title}"
-        out.print(matches_table(outcome.first, main_columns(query, outcome.columns), title))
+        columns = main_columns(query, outcome.columns)
+        out.print(matches_table(outcome.first, columns, title, one))
     where = f" written to {output}" if output is not None else ""
     out.print(
         f"{'' if name is None else f'{name}: '}"
-        f"[bold]{count_text(outcome.matches)}[/bold]{where} · "
+        f"[bold]{count_text(outcome.matches, outcome.rows if counts else None)}[/bold]{where} · "
         f"{rate_text(outcome.events, outcome.seconds)}",
         highlight=False,
         soft_wrap=True,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from cereus.cli.inputs import Written, written
-from cereus.cli.local import Outcome, Sample, event_progress, matches_in, shown_matches
+from cereus.cli.local import Outcome, Sample, event_progress, shown_matches
 from cereus.cli.output import writer
 from cereus.errors import CereusError
 from cereus.many import QuerySet
@@ -62,7 +62,7 @@ def run_several(
         found = queries.batches(events, progress=told)
         for name, batch in _written(found, queries, events, out):
             samples[name].add(batch)
-            outcomes[name].matches += matches_in(batch)
+            outcomes[name].add(batch, queries[name])
     seconds = time.perf_counter() - begin
     for name, outcome in outcomes.items():
         outcome.seconds = seconds
@@ -139,7 +139,7 @@ def run_several_on_spark(
             if out is None:
                 outcomes = {n: collected(each, queries[n], shown) for n, each in found.items()}
             else:
-                outcomes = _written_on_spark(found, out)
+                outcomes = _written_on_spark(found, queries, out)
         seconds = time.perf_counter() - begin
         rows = events.count() if kind in COUNTED else None
     for outcome in outcomes.values():
@@ -148,16 +148,15 @@ def run_several_on_spark(
     return outcomes, queries
 
 
-def _written_on_spark(found: dict[str, Any], out: Path) -> dict[str, Outcome]:
+def _written_on_spark(found: dict[str, Any], queries: QuerySet, out: Path) -> dict[str, Outcome]:
     from pyspark.sql import functions as f
 
-    from cereus.cli.on_spark import write
-    from cereus.spark.files import observed
+    from cereus.cli.on_spark import counted, sizes, write
 
     named = [each.select(f.lit(name).alias(QUERY), f.col("*")) for name, each in found.items()]
     whole: DataFrame = named[0]
     for each in named[1:]:
         whole = whole.unionByName(each, allowMissingColumns=True)
-    counts = [f.count_if(f.col(QUERY) == name).alias(name) for name in found]
-    counted = write(whole, out, counts)
-    return {name: Outcome(observed(counted, name)) for name in found}
+    own = {name: f.col(QUERY) == name for name in found}
+    seen = write(whole, out, [s for n, of in own.items() for s in sizes(queries[n], n, of)])
+    return {name: counted(seen, name) for name in found}

@@ -61,11 +61,13 @@ def columns_to_show(names: Sequence[str], first: Iterable[str]) -> list[str]:
     return [*ahead, *(name for name in names if name not in ahead)][:MOST_COLUMNS]
 
 
-def matches_table(matches: Sequence[ShownMatch], columns: Sequence[str], title: str) -> Table:
+def matches_table(
+    matches: Sequence[ShownMatch], columns: Sequence[str], title: str, one: str = "match"
+) -> Table:
     """One line per matched event, a rule between matches; a long match without its middle."""
     with_variables = any(event.variables for match in matches for event in match.events)
     table = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD)
-    table.add_column("match", justify="right", style="dim")
+    table.add_column(one, justify="right", style="dim")
     if with_variables:
         table.add_column("variable", style="cyan")
     days = {name: _day(_values(matches, name)) for name in columns}
@@ -136,5 +138,7 @@ def rate_text(events: int | None, seconds: float) -> str:
     return f"{events:,} events in {seconds:.1f} s ({said} events/s)"
 
 
-def count_text(matches: int) -> str:
-    return f"{matches:,} match{'' if matches == 1 else 'es'}"
+def count_text(matches: int, rows: int | None = None) -> str:
+    """`15 matches`; with the rows that count them, `15 matches counted in 5 rows`."""
+    said = f"{matches:,} match{'' if matches == 1 else 'es'}"
+    return said if rows is None else f"{said} counted in {rows:,} row{'' if rows == 1 else 's'}"

@@ -47,6 +47,10 @@ class PatternQuery(CompiledQuery):
         return tuple(output.variable for output in self.query.select or ())
 
     @property
+    def counts(self) -> bool:
+        return self.query.count
+
+    @property
     def keys(self) -> tuple[Path, ...]:
         return self.plan().keys
 

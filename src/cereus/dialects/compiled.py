@@ -43,6 +43,11 @@ class CompiledQuery(ABC):
         return ()
 
     @property
+    def counts(self) -> bool:
+        """Whether a row of a result counts matches, in its column `count`, and is none itself."""
+        return False
+
+    @property
     def keys(self) -> tuple[Path, ...]:
         """The columns that split the stream."""
         return tuple((name,) for name in self.stream.keys)
