@@ -168,7 +168,7 @@ def test_state_that_grows_with_the_stream_is_warned_of(where: str) -> None:
 
 def test_a_window_of_time_without_times_is_warned_of() -> None:
     blind = cereus.compile("SELECT * FROM S WHERE A ; B WITHIN 1 hour")
-    assert "--time" in blind.warnings[0]
+    assert "Stream(time=…)" in blind.warnings[0]
 
 
 # ---------------------------------------------------------------- exploring
