@@ -206,8 +206,15 @@ class Translation:
             total = Typed(read(Leaf(node.variable, value, sort, f"sum {sort}")), sort)
             count = Typed(read(Leaf(node.variable, value, sort, "count")), INT)
             return self._arithmetic("/", total, count)
-        how = node.function if node.function in ("first", "last") else f"{node.function} {sort}"
-        return Typed(read(Leaf(node.variable, value, sort, how)), sort)
+        if node.function in ("first", "last"):
+            return Typed(read(Leaf(node.variable, value, sort, node.function)), sort)
+        ranked = _without_nan(value) if sort == FLOAT and node.function != "sum" else value
+        return Typed(read(Leaf(node.variable, ranked, sort, f"{node.function} {sort}")), sort)
+
+
+def _without_nan(value: ex.Expression) -> ex.Expression:
+    """NULL for NaN, so that `min` and `max` pass it over: it has no place in the order."""
+    return ex.Case(((ex.Comparison("=", value, value), value),))
 
 
 def _compare(op: str, left: Typed, right: Typed) -> Typed:
