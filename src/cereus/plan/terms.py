@@ -10,16 +10,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import reduce
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import pyarrow as pa
 
 from cereus.automata.terms import Term, constant
 from cereus.lang import expression as ex
 from cereus.lang.expression import Expression, variables, without_variable
+from cereus.lang.print_expression import condition_text
 
 DEEPEST = 60
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
 INT, FLOAT, TRUTH, TEXT, INSTANT, LENGTH, NOTHING = (
     "int", "float", "boolean", "string", "timestamp", "interval", "null",
 )  # fmt: skip
@@ -41,6 +43,23 @@ class Leaf(NamedTuple):
     expression: Expression
     sort: str
     total: str | None = None
+
+
+class Said(int):
+    """A count of microseconds, shown as the literal that it stands for: `INTERVAL 5 seconds`."""
+
+    literal: ex.Literal
+
+    def __new__(cls, count: int, literal: ex.Literal) -> Self:
+        said = super().__new__(cls, count)
+        said.literal = literal
+        return said
+
+    def __reduce__(self) -> tuple[type[Said], tuple[int, ex.Literal]]:
+        return Said, (int(self), self.literal)
+
+    def __str__(self) -> str:
+        return condition_text(self.literal)
 
 
 class Typed(NamedTuple):
@@ -149,10 +168,10 @@ class Translation:
             case int() | float():
                 return Typed(constant(float(value)), FLOAT)
             case timedelta():
-                return Typed(constant(value // timedelta(microseconds=1)), LENGTH)
+                return Typed(constant(Said(value // MICROSECOND, node)), LENGTH)
             case datetime():
                 instant = value if value.tzinfo else value.replace(tzinfo=UTC)
-                return Typed(constant((instant - EPOCH) // timedelta(microseconds=1)), INSTANT)
+                return Typed(constant(Said((instant - EPOCH) // MICROSECOND, node)), INSTANT)
         raise NotATerm("a string is compared with values of several events")
 
     def _arithmetic(self, op: str, left: Typed, right: Typed) -> Typed:
