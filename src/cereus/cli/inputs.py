@@ -60,12 +60,12 @@ def _is_query_file(path: Path) -> bool:
 
 
 def stream_of(
+    type: str | None,
+    time: str | None,
+    keys: Sequence[str] | None,
+    stream: str | None,
+    unit: str | None,
     *,
-    type: str | None = None,
-    time: str | None = None,
-    keys: Sequence[str] = (),
-    stream: str | None = None,
-    unit: str | None = None,
     schema: pa.Schema | None = None,
 ) -> Stream:
     """The stream that the options describe. Without `--type` the type column is `type`."""
@@ -78,10 +78,15 @@ def stream_of(
     return Stream(
         type=_column(type or DEFAULT_TYPE),
         time=_column(time),
-        keys=tuple(keys),
+        keys=tuple(keys or ()),
         stream=_column(stream),
         unit=unit,
     )
+
+
+def ordered_by(time: str | None) -> Stream:
+    """What reading events needs to know of their stream: the column to sort them by."""
+    return Stream(time=_column(time))
 
 
 def _column(name: str | None) -> str | None:

@@ -49,9 +49,7 @@ def explain(
 ) -> None:
     """Say how a query will be run: stages, tests, automaton, memory, warnings."""
     known = None if schema is None else inputs.schema_of(schema)
-    described = inputs.stream_of(
-        type=type, time=time, keys=key or (), stream=stream, unit=unit, schema=known
-    )
+    described = inputs.stream_of(type, time, key, stream, unit, schema=known)
     compiled = inputs.compiled(inputs.written(query), dialect, described, known, settings)
     if into is not None:
         out.print(Text(translated(compiled.compiled, into)), soft_wrap=True)
@@ -72,9 +70,7 @@ def check(
 ) -> None:
     """Check a query, against the columns of the events if they are given. Exit code 1 if wrong."""
     known = None if schema is None else inputs.schema_of(schema)
-    described = inputs.stream_of(
-        type=type, time=time, keys=key or (), stream=stream, unit=unit, schema=known
-    )
+    described = inputs.stream_of(type, time, key, stream, unit, schema=known)
     compiled = inputs.compiled(inputs.written(query), dialect, described, known, settings)
     for warning in compiled.warnings:
         show_warning(warning)
@@ -92,11 +88,16 @@ def show(
         typer.Option("--output", "-o", help="Write to this file: .svg (needs graphviz) or .dot."),
     ] = None,
     type: opt.TypeColumn = None,
+    time: opt.TimeColumn = None,
+    key: opt.KeyColumns = None,
+    stream: opt.StreamColumn = None,
+    unit: opt.Unit = None,
     dialect: opt.Dialect = None,
+    settings: opt.Settings = None,
 ) -> None:
     """Draw the automaton of a query: DOT text, or a picture."""
-    described = inputs.stream_of(type=type)
-    picture = diagram(inputs.compiled(inputs.written(query), dialect, described, None))
+    described = inputs.stream_of(type, time, key, stream, unit)
+    picture = diagram(inputs.compiled(inputs.written(query), dialect, described, None, settings))
     if output is None:
         out.print(Text(picture.dot), soft_wrap=True)
         return

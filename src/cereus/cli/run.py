@@ -145,9 +145,7 @@ def run(
     limits = inputs.limits_of(limit or ())
 
     def compiler(schema: pa.Schema) -> QuerySet:
-        described = inputs.stream_of(
-            type=type, time=time, keys=key or (), stream=stream, unit=unit, schema=schema
-        )
+        described = inputs.stream_of(type, time, key, stream, unit, schema=schema)
         found = {}
         for name, each in texts.items():
             with about(str(each.file or name)) if queries else nullcontext():
@@ -161,7 +159,7 @@ def run(
 
     shown = limit_shown if output is None else 0
     if _chosen(engine, master) is Engine.LOCAL:
-        read = inputs.events_of(paths, inputs.stream_of(time=time), sort=sort)
+        read = inputs.events_of(paths, inputs.ordered_by(time), sort=sort)
         compiled = compiler(read.schema)
         outcomes = _run_local(compiled, read, output, shown, several=bool(queries))
     else:
