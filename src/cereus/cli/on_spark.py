@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +12,11 @@ import pyarrow as pa
 
 from cereus.cli.local import Outcome, said
 from cereus.cli.output import format_of
+from cereus.cli.several import QUERY
 from cereus.cli.spark_progress import spark_progress
 from cereus.cli.view import ShownEvent, ShownMatch
 from cereus.errors import CereusError, DataError
+from cereus.many import QuerySet
 from cereus.query import Query
 from cereus.sources import SUFFIXES
 from cereus.spark.files import COUNTED, CSV, flat, located, observed
@@ -22,7 +25,7 @@ from cereus.spark.raised import spark_errors
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, Observation, SparkSession
 
-Compiler = Callable[[pa.Schema], Query]
+Compiler = Callable[[pa.Schema], QuerySet]
 
 
 def run_on_spark(
@@ -33,22 +36,30 @@ def run_on_spark(
     *,
     master: str,
     tie: Sequence[str] = (),
-) -> tuple[Outcome, Query]:
+    named: bool = False,
+) -> tuple[dict[str, Outcome], QuerySet]:
+    """A job for each query. Where they are `named`, what is written says whose match it is."""
     from cereus import spark as cs
 
     with spark_errors():
         session = cs.session(master)
         events, kind = read(session, paths)
-        query = compiler(arrow_schema(events))
+        queries = compiler(arrow_schema(events))
         begin = time.perf_counter()
         with spark_progress(session, "matching on Spark"):
-            listed = out is None or not query.variables
-            found = cs.match(events, query, events=listed, tie=tie)
-            outcome = collected(found, query, shown) if out is None else _written(found, query, out)
-        outcome.seconds = time.perf_counter() - begin
-        outcome.events = events.count() if kind in COUNTED else None
-    outcome.columns = list(outcome.first[0].events[0].values) if outcome.first else []
-    return outcome, query
+            found = {
+                name: cs.match(events, query, events=out is None or not query.variables, tie=tie)
+                for name, query in queries.queries.items()
+            }
+            if out is None:
+                outcomes = {n: collected(each, queries[n], shown) for n, each in found.items()}
+            else:
+                outcomes = _written(found, queries, out, named=named)
+        seconds = time.perf_counter() - begin
+        rows = events.count() if kind in COUNTED else None
+    for outcome in outcomes.values():
+        outcome.events, outcome.seconds = rows, seconds
+    return outcomes, queries
 
 
 def read(session: SparkSession, paths: Sequence[str]) -> tuple[DataFrame, str]:
@@ -109,8 +120,19 @@ def collected(found: DataFrame, query: Query, shown: int) -> Outcome:
     return outcome
 
 
-def _written(found: DataFrame, query: Query, out: Path) -> Outcome:
-    return counted(write(found, out, sizes(query)))
+def _written(
+    found: Mapping[str, DataFrame], queries: QuerySet, out: Path, *, named: bool
+) -> dict[str, Outcome]:
+    from pyspark.sql import functions as f
+
+    if not named:
+        ((name, alone),) = found.items()
+        return {name: counted(write(alone, out, sizes(queries[name])))}
+    tables = [each.select(f.lit(name).alias(QUERY), f.col("*")) for name, each in found.items()]
+    whole = reduce(lambda one, two: one.unionByName(two, allowMissingColumns=True), tables)
+    own = {name: f.col(QUERY) == name for name in found}
+    seen = write(whole, out, [s for n, of in own.items() for s in sizes(queries[n], n, of)])
+    return {name: counted(seen, name) for name in found}
 
 
 def sizes(query: Query, name: str = "", own: Column | bool = True) -> list[Column]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from enum import StrEnum
 from importlib.util import find_spec
@@ -17,12 +16,11 @@ from cereus.cli import options as opt
 from cereus.cli.local import Outcome, run_local
 from cereus.cli.output import make_room
 from cereus.cli.pipeline import run_pipeline
-from cereus.cli.several import query_texts, run_several, run_several_on_spark
+from cereus.cli.several import query_texts
 from cereus.cli.view import columns_to_show, count_text, matches_table, out, rate_text, show_warning
 from cereus.errors import CereusError, about
 from cereus.many import QuerySet
 from cereus.query import Query
-from cereus.sources import Source
 
 PIPELINE = ".toml"
 
@@ -157,14 +155,16 @@ def run(
             make_room(output, paths, overwrite=overwrite)
         return QuerySet(found)
 
-    shown = limit_shown if output is None else 0
+    shown, named = limit_shown if output is None else 0, bool(queries)
     if _chosen(engine, master) is Engine.LOCAL:
         read = inputs.events_of(paths, inputs.ordered_by(time), sort=sort)
         compiled = compiler(read.schema)
-        outcomes = _run_local(compiled, read, output, shown, several=bool(queries))
+        outcomes = run_local(compiled, read, output, shown, named=named)
     else:
-        outcomes, compiled = _run_on_spark(
-            compiler, paths, output, shown, master or "local[*]", tie or (), several=bool(queries)
+        from cereus.cli.on_spark import run_on_spark
+
+        outcomes, compiled = run_on_spark(
+            compiler, paths, output, shown, master=master or "local[*]", tie=tie or (), named=named
         )
     for name, outcome in outcomes.items():
         report(outcome, compiled[name], output, name if queries else None)
@@ -179,38 +179,6 @@ def _inputs(query: str | None, events: list[str], queries: list[str]) -> list[st
     if not paths:
         raise CereusError("no input was given", hint="name files or directories of events")
     return paths
-
-
-def _run_local(
-    queries: QuerySet, events: Source, output: Path | None, shown: int, *, several: bool
-) -> dict[str, Outcome]:
-    if several:
-        return run_several(queries, events, output, shown)
-    ((name, query),) = queries.queries.items()
-    return {name: run_local(query, events, output, shown)}
-
-
-def _run_on_spark(
-    compiler: Callable[[pa.Schema], QuerySet],
-    paths: list[str],
-    output: Path | None,
-    shown: int,
-    master: str,
-    tie: Sequence[str],
-    *,
-    several: bool,
-) -> tuple[dict[str, Outcome], QuerySet]:
-    from cereus.cli.on_spark import run_on_spark
-
-    if several:
-        return run_several_on_spark(compiler, paths, output, shown, master=master, tie=tie)
-
-    def single(schema: pa.Schema) -> Query:
-        (query,) = compiler(schema).queries.values()
-        return query
-
-    outcome, query = run_on_spark(single, paths, output, shown, master=master, tie=tie)
-    return {"": outcome}, QuerySet({"": query})
 
 
 def _chosen(engine: Engine | None, master: str | None) -> Engine:

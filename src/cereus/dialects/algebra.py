@@ -25,7 +25,6 @@ from cereus.errors import DataError, RefusedError
 from cereus.lang import algebra as tree
 from cereus.lang.algebra_text import parse
 from cereus.plan.atoms import event_test
-from cereus.plan.describe import test_text
 from cereus.plan.stream import Stream
 from cereus.plan.tests import EventTest
 
@@ -200,7 +199,7 @@ class AlgebraQuery(EventwiseQuery):
             {
                 "expression": [str(self.written)],
                 "optimised": self._optimised(),
-                "tests": (f"t{n}  {test_text(t)}" for n, t in enumerate(self.tests(schema))),
+                "tests": self.tests_said(schema),
                 "dropped before detection": ["events that pass no test"],
                 "ticks": self._ticks(),
                 "results": self._results(),
