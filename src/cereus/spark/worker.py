@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -116,12 +116,21 @@ def stretches(
 
 
 def first_change(batch: pa.RecordBatch, keys: tuple[tuple[str, ...], ...]) -> int | None:
-    """The first row whose key is not that of the row before it."""
-    changes = []
-    for path in keys:
-        column = read(batch, path, "the key column")
-        if pa.types.is_floating(column.type):
-            column = pc.add(column, 0.0)  # -0.0 and 0.0 are one key
-        codes = column.dictionary_encode(null_encoding="encode").indices.to_numpy()
-        changes.extend(np.flatnonzero(codes != codes[0])[:1].tolist())
-    return min(changes, default=None)
+    """The first row whose key is not that of the row before it. Rows are sorted by key, so it
+    is looked for by halves."""
+    columns = [_comparable(read(batch, path, "the key column")) for path in keys]
+    found = bisect_left(
+        range(batch.num_rows), True, key=lambda row: any(_differs(c, row) for c in columns)
+    )
+    return found if found < batch.num_rows else None
+
+
+def _comparable(column: pa.Array) -> pa.Array:
+    """-0.0 and 0.0 are one key."""
+    return pc.add(column, 0.0) if pa.types.is_floating(column.type) else column
+
+
+def _differs(column: pa.Array, row: int) -> bool:
+    """Whether a row has another value than the first one; NULL is a value, and NaN is one."""
+    pair = column.take(pa.array([0, row]))
+    return len(pair.dictionary_encode(null_encoding="encode").dictionary) > 1
