@@ -18,7 +18,7 @@ from cereus.cli.view import ShownEvent, ShownMatch
 from cereus.errors import CereusError, DataError
 from cereus.many import QuerySet
 from cereus.query import Query
-from cereus.sources import SUFFIXES
+from cereus.sources import SUFFIXES, files_of
 from cereus.spark.files import COUNTED, CSV, flat, located, observed
 from cereus.spark.raised import spark_errors
 
@@ -64,32 +64,25 @@ def run_on_spark(
 
 def read(session: SparkSession, paths: Sequence[str]) -> tuple[DataFrame, str]:
     """A DataFrame of files of one format, and the format."""
-    kinds = {_kind(path) for path in paths}
-    if len(kinds) > 1:
-        raise DataError(
-            f"the inputs are of different formats: {', '.join(sorted(kinds))}",
-            hint="run the query over files of one format",
-        )
-    (kind,) = kinds
-    for path in paths:
-        if "://" not in path and not Path(path).exists():
-            raise DataError(f"there is no file {path!r}", hint="check the path")
+    kind = _kind(paths)
     options = {**CSV, "inferSchema": True} if kind == "csv" else {}
     return session.read.format(kind).options(**options).load(
         [located(path) for path in paths]
     ), kind
 
 
-def _kind(path: str) -> str:
-    file = Path(path)
-    inside = next((p for p in sorted(file.rglob("*")) if p.suffix in SUFFIXES), file)
-    kind = SUFFIXES.get((inside if file.is_dir() else file).suffix.lower())
-    if kind in (None, "ipc"):
+def _kind(paths: Sequence[str]) -> str:
+    """The format of files here; of those elsewhere, what their suffix says."""
+    elsewhere = {SUFFIXES.get(Path(path).suffix.lower()) for path in paths if "://" in path}
+    local = [Path(path) for path in paths if "://" not in path]
+    kinds = elsewhere | ({files_of(local)[1]} if local else set())
+    if len(kinds) > 1 or kinds & {None, "ipc"}:
         raise DataError(
-            f"cannot read {path!r} on Spark",
-            hint="known: .parquet, .csv, .json, .orc; for Arrow files use --engine local",
+            f"cannot read {', '.join(map(repr, paths))} on Spark",
+            hint="known: .parquet, .csv, .json, .orc, all of one format; for Arrow files use "
+            "--engine local",
         )
-    return str(kind)
+    return str(kinds.pop())
 
 
 def arrow_schema(df: DataFrame) -> pa.Schema:
