@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -123,6 +124,26 @@ def test_a_pattern_that_can_never_match_is_warned_of(cli: Run, write: Write) -> 
     assert done.exit_code == 0
     assert "warning: this pattern can never match" in done.stderr
     assert "0 matches" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("dialect", "query"),
+    [
+        ("ceql", "SELECT * FROM S WHERE SEL ; BUY WITHIN 10 seconds"),
+        ("sase", "PATTERN SEQ(SEL a, BUY b) WITHIN 10 seconds"),
+        ("par", "SEL ; BUY[found]"),
+        ("algebra", "SEL ; BUY"),
+    ],
+)
+def test_a_type_that_no_event_has_is_warned_of(
+    dialect: str, query: str, cli: Run, write: Write
+) -> None:
+    done = local(cli, query, write(), "--dialect", dialect)
+    assert done.exit_code == 0 and "0 matches" in done.stdout, done.output
+    assert "warning: no event has the type 'SEL'; did you mean 'SELL'?" in done.stderr
+    right = re.sub(r"\bSEL\b", "SELL", query)
+    found = local(cli, right, write(), "--dialect", dialect)
+    assert found.stderr == "", found.stderr
 
 
 def test_state_without_end_is_warned_of(cli: Run, write: Write) -> None:

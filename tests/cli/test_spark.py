@@ -51,6 +51,11 @@ def test_what_was_counted_is_said(cli: Run, write: Write) -> None:
     assert "0 matches counted in 0 rows" in done
 
 
+def test_a_type_that_no_event_has_is_warned_of(cli: Run, write: Write) -> None:
+    done = cli("run", QUERY.replace("SELL", "SEL"), write(), *SPARK)
+    assert "no event has the type 'SEL'; did you mean 'SELL'?" in done.stderr, done.output
+
+
 def test_a_csv_file_is_read(cli: Run) -> None:
     csv.write_csv(events(), "events.csv")
     assert "2 matches" in cli("run", QUERY, "events.csv", *SPARK).stdout

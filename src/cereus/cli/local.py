@@ -22,6 +22,7 @@ from rich.progress import (
 
 from cereus.cli.output import writer
 from cereus.cli.several import fitted, joined_schema
+from cereus.cli.unseen import types_in
 from cereus.cli.view import ShownEvent, ShownMatch, err
 from cereus.many import QuerySet
 from cereus.query import Query
@@ -41,6 +42,8 @@ class Outcome:
     events: int | None = 0
     seconds: float = 0.0
     first: list[ShownMatch] = field(default_factory=list)
+    types: set[str] = field(default_factory=set)
+    """Those of the events, where nothing was found."""
 
     @property
     def columns(self) -> list[str]:
@@ -103,6 +106,8 @@ def run_local(
     for name, outcome in outcomes.items():
         outcome.seconds = seconds
         outcome.first = shown_matches(samples[name].rows, events, queries[name])
+        if not outcome.matches:
+            outcome.types = types_in(events, queries[name])
     return outcomes
 
 

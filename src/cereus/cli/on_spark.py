@@ -14,6 +14,7 @@ from cereus.cli.local import Outcome, said
 from cereus.cli.output import format_of
 from cereus.cli.several import QUERY
 from cereus.cli.spark_progress import spark_progress
+from cereus.cli.unseen import types_on_spark
 from cereus.cli.view import ShownEvent, ShownMatch
 from cereus.errors import CereusError, DataError
 from cereus.many import QuerySet
@@ -57,8 +58,10 @@ def run_on_spark(
                 outcomes = _written(found, queries, out, named=named)
         seconds = time.perf_counter() - begin
         rows = events.count() if kind in COUNTED else None
-    for outcome in outcomes.values():
-        outcome.events, outcome.seconds = rows, seconds
+        for name, outcome in outcomes.items():
+            outcome.events, outcome.seconds = rows, seconds
+            if not outcome.matches:
+                outcome.types = types_on_spark(events, queries[name])
     return outcomes, queries
 
 

@@ -17,6 +17,7 @@ from cereus.cli.local import Outcome, run_local
 from cereus.cli.output import make_room
 from cereus.cli.pipeline import run_pipeline
 from cereus.cli.several import query_texts
+from cereus.cli.unseen import warnings_of_types
 from cereus.cli.view import columns_to_show, count_text, matches_table, out, rate_text, show_warning
 from cereus.errors import CereusError, about
 from cereus.many import QuerySet
@@ -168,6 +169,9 @@ def run(
         )
     for name, outcome in outcomes.items():
         report(outcome, compiled[name], output, name if queries else None)
+        if outcome.types:
+            for warning in warnings_of_types(compiled[name], outcome.types):
+                show_warning(f"{texts[name].file or name}: {warning}" if queries else warning)
 
 
 def _inputs(query: str | None, events: list[str], queries: list[str]) -> list[str]:
