@@ -51,6 +51,10 @@ class PatternQuery(CompiledQuery):
         return self.query.count
 
     @property
+    def late(self) -> bool:
+        return self.plan().late
+
+    @property
     def keys(self) -> tuple[Path, ...]:
         return self.plan().keys
 

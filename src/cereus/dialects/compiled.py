@@ -49,6 +49,11 @@ class CompiledQuery(ABC):
         return False
 
     @property
+    def late(self) -> bool:
+        """Whether a result may be told later than its own time is read."""
+        return False
+
+    @property
     def keys(self) -> tuple[Path, ...]:
         """The columns that split the stream."""
         return tuple((name,) for name in self.stream.keys)

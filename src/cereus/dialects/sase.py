@@ -75,6 +75,10 @@ class SaseQuery(EventwiseQuery):
         return self.plan().result.names
 
     @property
+    def late(self) -> bool:
+        return self.plan().late
+
+    @property
     def warnings(self) -> list[str]:
         plan = self.plan()
         found = [
