@@ -162,7 +162,7 @@ def _dataset(data: str | Path | list[Any]) -> ds.Dataset:
         return ds.dataset([str(path) for path in files], format=kind)
     except (*UNREADABLE, OSError) as error:
         raise DataError(
-            f"cannot read {str(paths[0])!r} as {kind}: {error}", hint=_hint(files, kind)
+            f"cannot read {str(paths[0])!r} as {kind}: {_reason(error)}", hint=_hint(files, kind)
         ) from None
 
 
@@ -213,10 +213,24 @@ def _not_empty(files: list[Path], kind: str) -> list[Path]:
     return found
 
 
+def _reason(error: Exception) -> str:
+    """What Arrow says last: before it come the names of the file and of its format, twice."""
+    said = str(error)
+    return said.rpartition("': ")[2].removeprefix("Invalid: ") if "input source '" in said else said
+
+
 def _hint(paths: list[Path], kind: str) -> str | None:
+    if kind == "csv" and any(map(_has_other_separators, paths)):
+        return "columns are separated by commas"
     if kind == "json" and any(map(_holds_an_array, paths)):
         return "a JSON file has one event to a line, {…}; this one is an array: jq -c '.[]' does it"
     return None
+
+
+def _has_other_separators(path: Path) -> bool:
+    with path.open("rb") as file:
+        first = file.readline(4096)
+    return b"," not in first and (b";" in first or b"\t" in first)
 
 
 def _holds_an_array(path: Path) -> bool:

@@ -43,8 +43,9 @@ def run_on_spark(
     from cereus import spark as cs
 
     with spark_errors():
+        kind = format_of_all(paths)  # before Spark starts, which takes a while
         session = cs.session(master)
-        events, kind = read(session, paths)
+        events = read(session, paths, kind)
         queries = compiler(arrow_schema(events))
         begin = time.perf_counter()
         with spark_progress(session, "matching on Spark"):
@@ -65,16 +66,13 @@ def run_on_spark(
     return outcomes, queries
 
 
-def read(session: SparkSession, paths: Sequence[str]) -> tuple[DataFrame, str]:
-    """A DataFrame of files of one format, and the format."""
-    kind = _kind(paths)
+def read(session: SparkSession, paths: Sequence[str], kind: str) -> DataFrame:
+    """A DataFrame of files of one format."""
     options = {**CSV, "inferSchema": True} if kind == "csv" else {}
-    return session.read.format(kind).options(**options).load(
-        [located(path) for path in paths]
-    ), kind
+    return session.read.format(kind).options(**options).load([located(path) for path in paths])
 
 
-def _kind(paths: Sequence[str]) -> str:
+def format_of_all(paths: Sequence[str]) -> str:
     """The format of files here; of those elsewhere, what their suffix says."""
     elsewhere = {SUFFIXES.get(Path(path).suffix.lower()) for path in paths if "://" in path}
     local = [Path(path) for path in paths if "://" not in path]

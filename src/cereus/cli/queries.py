@@ -10,6 +10,7 @@ from rich.text import Text
 
 from cereus.cli import inputs
 from cereus.cli import options as opt
+from cereus.cli.output import need_directory
 from cereus.cli.view import out, show_warning
 from cereus.dialects.translate import translated
 from cereus.errors import CereusError
@@ -104,5 +105,6 @@ def show(
     suffix = output.suffix.lower()
     if suffix not in (".svg", ".dot"):
         raise CereusError(f"cannot draw to {str(output)!r}", hint="end the name in .svg or .dot")
+    need_directory(output)
     output.write_text(picture.svg() if suffix == ".svg" else picture.dot, encoding="utf-8")
     out.print(f"written to {output}", highlight=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,10 +15,10 @@ from cereus.cli import options as opt
 from cereus.cli.local import Outcome, run_local
 from cereus.cli.output import make_room
 from cereus.cli.pipeline import run_pipeline
-from cereus.cli.several import query_texts
+from cereus.cli.several import Typed, query_texts
 from cereus.cli.unseen import warnings_of_types
-from cereus.cli.view import columns_to_show, count_text, matches_table, out, rate_text, show_warning
-from cereus.errors import CereusError, about
+from cereus.cli.view import columns_to_show, count_text, matches_table, out, rate_text
+from cereus.errors import CereusError
 from cereus.many import QuerySet
 from cereus.query import Query
 
@@ -118,20 +117,8 @@ def run(
 ) -> None:
     """Find all matches of queries in files of events, or run a pipeline."""
     if not queries and query is not None and query.lower().endswith(PIPELINE):
-        said = (
-            events,
-            output,
-            type,
-            time,
-            key,
-            stream,
-            unit,
-            settings,
-            limit,
-            engine,
-            tie,
-            dialect,
-        )
+        columns = (type, time, key, stream, unit)
+        said = (events, output, *columns, settings, limit, engine, tie, dialect)
         if any(said) or sort or overwrite:
             hint = "leave out all but --master, --dry-run and --metrics, and write it in the file"
             raise CereusError("a pipeline says inputs, columns and outputs itself", hint=hint)
@@ -140,22 +127,24 @@ def run(
     if dry_run or metrics is not None:
         raise CereusError("--dry-run and --metrics are for pipelines", hint="cereus run FILE.toml")
     paths = _inputs(query, events or [], queries or [])
-    texts = query_texts(queries or [str(query)])
+    typed = Typed(query_texts(queries or [str(query)]), several=bool(queries))
     limits = inputs.limits_of(limit or ())
 
-    def compiler(schema: pa.Schema) -> QuerySet:
+    def compile_all(schema: pa.Schema | None) -> QuerySet:
         described = inputs.stream_of(type, time, key, stream, unit, schema=schema)
-        found = {}
-        for name, each in texts.items():
-            with about(str(each.file or name)) if queries else nullcontext():
-                found[name] = inputs.compiled(each, dialect, described, schema, settings, limits)
-        for name, compiled in found.items():
-            for warning in compiled.warnings:
-                show_warning(f"{texts[name].file or name}: {warning}" if queries else warning)
+        return typed.compiled(
+            lambda each: inputs.compiled(each, dialect, described, schema, settings, limits)
+        )
+
+    def compiler(schema: pa.Schema) -> QuerySet:
+        found = compile_all(schema)
+        for name, each in found.queries.items():
+            typed.warn(name, each.warnings)
         if output is not None:
             make_room(output, paths, overwrite=overwrite)
-        return QuerySet(found)
+        return found
 
+    compile_all(None)  # what is wrong in a text is said before anything is read
     shown, named = limit_shown if output is None else 0, bool(queries)
     if _chosen(engine, master) is Engine.LOCAL:
         read = inputs.events_of(paths, inputs.ordered_by(time), sort=sort)
@@ -170,8 +159,7 @@ def run(
     for name, outcome in outcomes.items():
         report(outcome, compiled[name], output, name if queries else None)
         if outcome.types:
-            for warning in warnings_of_types(compiled[name], outcome.types):
-                show_warning(f"{texts[name].file or name}: {warning}" if queries else warning)
+            typed.warn(name, warnings_of_types(compiled[name], outcome.types))
 
 
 def _inputs(query: str | None, events: list[str], queries: list[str]) -> list[str]:

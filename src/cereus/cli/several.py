@@ -2,15 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
 
 import pyarrow as pa
 
 from cereus.cli.inputs import Written, written
-from cereus.errors import CereusError
+from cereus.cli.view import show_warning
+from cereus.errors import CereusError, about
+from cereus.many import QuerySet
+from cereus.query import Query
 
 QUERY = "query"
 """The column that says which query a match is of."""
+
+
+@dataclass(frozen=True)
+class Typed:
+    """The queries of a command by name. Of `several`, what is said names the one it is about."""
+
+    texts: Mapping[str, Written]
+    several: bool
+
+    def compiled(self, make: Callable[[Written], Query]) -> QuerySet:
+        found = {}
+        for name, each in self.texts.items():
+            with about(self._called(name)) if self.several else nullcontext():
+                found[name] = make(each)
+        return QuerySet(found)
+
+    def warn(self, name: str, warnings: Iterable[str]) -> None:
+        for warning in warnings:
+            show_warning(f"{self._called(name)}: {warning}" if self.several else warning)
+
+    def _called(self, name: str) -> str:
+        return str(self.texts[name].file or name)
 
 
 def query_texts(arguments: Sequence[str]) -> dict[str, Written]:

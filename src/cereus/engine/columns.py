@@ -260,7 +260,8 @@ def in_units_of(kind: pa.DataType, microseconds: int, stream: Stream) -> int | f
         return length if pa.types.is_floating(kind) else int(length)
     raise CereusError(
         f"the time column {stream.time!r} has the type {kind}",
-        hint="cast it to a timestamp or a number first",
+        hint="cast it to a timestamp or a number first; in CSV and JSON a time that is read as one "
+        "is written 2025-03-03 09:30:00",
     )
 
 
