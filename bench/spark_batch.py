@@ -15,7 +15,7 @@ from __future__ import annotations
 import argparse
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -96,6 +96,30 @@ def cost(job: Callable[[], DataFrame]) -> Cost:
     return Cost(time.perf_counter() - begin, cpu_seconds() - used, int(counted.get["rows"]))
 
 
+def best(jobs: Mapping[str, Callable[[], DataFrame]], rounds: int) -> dict[str, Cost]:
+    """What each job costs at least. They take turns, so that all of them run on a JVM that is as
+    warm, and beside the same other load."""
+    took: dict[str, list[Cost]] = {name: [] for name in jobs}
+    for _ in range(rounds):
+        for name, job in jobs.items():
+            took[name].append(cost(job))
+    return {
+        name: Cost(min(c.seconds for c in costs), min(c.cpu for c in costs), costs[0].rows)
+        for name, costs in took.items()
+    }
+
+
+def report(keys: int, rows: int, costs: Mapping[str, Cost]) -> None:
+    base = costs["floor"]
+    for name, took in costs.items():
+        print(
+            f"{keys:>8}  {name:<20} {took.seconds:>8.2f} {rows / took.seconds:>12,.0f}"
+            f" {took.seconds / base.seconds:>9.2f} {took.cpu / rows * 1e6:>8.2f}"
+            f" {took.cpu / base.cpu:>9.2f} {took.rows:>11,}",
+            flush=True,
+        )
+
+
 def cpu_seconds(seen: dict[int, int] = {}) -> float:  # noqa: B006 (what has ended is remembered)
     """What the processes below this one have used so far: the JVM and its Python workers."""
     parents, used = {}, {}
@@ -121,7 +145,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--keys", type=int, nargs="+", default=[1, 100, 100_000])
-    parser.add_argument("--repeat", type=int, default=2, help="the fastest run counts")
+    parser.add_argument("--repeat", type=int, default=2, help="rounds; the best of each job counts")
     parser.add_argument("--master", default="local[*]")
     parser.add_argument("--data", type=Path, default=Path("build/bench"))
     options = parser.parse_args()
@@ -134,16 +158,7 @@ def main() -> None:
         cost(job)  # the first job of its kind pays for the JVM's own compiler
     for keys in options.keys:
         events = generated(spark, options.rows, keys, options.data)
-        base: Cost | None = None
-        for name, job in jobs(events, keys):
-            took = min((cost(job) for _ in range(options.repeat)), key=lambda each: each.cpu)
-            base = base or took
-            print(
-                f"{keys:>8}  {name:<20} {took.seconds:>8.2f} {options.rows / took.seconds:>12,.0f}"
-                f" {took.seconds / base.seconds:>9.2f} {took.cpu / options.rows * 1e6:>8.2f}"
-                f" {took.cpu / base.cpu:>9.2f} {took.rows:>11,}",
-                flush=True,
-            )
+        report(keys, options.rows, best(dict(jobs(events, keys)), options.repeat))
     spark.stop()
 
 

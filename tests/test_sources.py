@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -47,3 +48,37 @@ def test_a_pushed_event_of_another_type_is_refused() -> None:
     recognizer.push([{"type": "A", "ts": 1}])
     with pytest.raises(DataError, match="cannot read the events"):
         recognizer.push([{"type": "B", "ts": "x"}])
+
+
+CSV = "type,ts,n\nA,1,1\nB,2,2\n"
+STREAM = Stream(type="type", time="ts")
+
+
+def test_a_directory_is_read_without_what_is_no_events(tmp_path: Path) -> None:
+    """What Spark writes beside the rows, and parts without any."""
+    inside = tmp_path / "day=1"
+    inside.mkdir()
+    (inside / "part-1.csv").write_text(CSV)
+    for name in ("_SUCCESS", ".part-1.csv.crc", "part-0.csv", "_old.json"):
+        (inside / name).write_text("")
+    (inside / "readme.txt").write_text("not events")
+    assert len(cereus.compile(TEXT, stream=STREAM).run(tmp_path)) == 1
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({"a.csv": CSV, "b.json": '{"type": "A"}'}, "different formats: csv, json"),
+        ({"a.csv": ""}, "'.*a.csv' is empty"),
+        ({"a.txt": CSV}, "there are no events in the directory"),
+        ({}, "there are no events in the directory"),
+    ],
+)
+def test_a_directory_that_cannot_be_read(files: dict[str, str], said: str, tmp_path: Path) -> None:
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    with pytest.raises(DataError, match=said):
+        cereus.compile(TEXT, stream=STREAM).run(tmp_path)
+    if len(files) > 1:
+        with pytest.raises(DataError, match=said):
+            cereus.compile(TEXT, stream=STREAM).run([tmp_path / name for name in files])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 Span = tuple[int, int]
 """Start and end offset of a piece of query text."""
@@ -19,6 +20,10 @@ class CereusError(Exception):
         self.message = message
         self.hint = hint
         super().__init__(message if hint is None else f"{message}\nhint: {hint}")
+
+    def say_of(self, what: str) -> None:
+        """Begin the message with what it is about."""
+        CereusError.__init__(self, f"{what}: {self.message}", hint=self.hint)
 
 
 class QueryError(CereusError):
@@ -66,6 +71,16 @@ class LimitError(CereusError):
 
 class SnapshotError(CereusError):
     """A snapshot that belongs to another query or another version."""
+
+
+@contextmanager
+def about(what: str) -> Iterator[None]:
+    """Errors inside say which of several things they are about."""
+    try:
+        yield
+    except CereusError as error:
+        error.say_of(what)
+        raise
 
 
 def underline(text: str, span: Span) -> str:

@@ -10,7 +10,7 @@ import pyarrow as pa
 from cereus.engine.executor import Executor, PatternExecutor
 from cereus.engine.runner import Limits
 from cereus.engine.shared import SharedLetters
-from cereus.errors import CereusError
+from cereus.errors import CereusError, about
 from cereus.matches import Matches
 from cereus.plan.stream import Stream
 from cereus.query import Progress, Query, compile
@@ -34,12 +34,13 @@ def compile_many(
     named = dict(texts) if isinstance(texts, Mapping) else {str(i): t for i, t in enumerate(texts)}
     if not named:
         raise CereusError("no query was given", hint="give a list or a dict of query texts")
-    return QuerySet(
-        {
-            name: compile(text, dialect=dialect, stream=stream, schema=schema, limits=limits)
-            for name, text in named.items()
-        }
-    )
+    queries = {}
+    for name, text in named.items():
+        with about(f"query {name!r}"):
+            queries[name] = compile(
+                text, dialect=dialect, stream=stream, schema=schema, limits=limits
+            )
+    return QuerySet(queries)
 
 
 class QuerySet:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ BATCH_ROWS = 1 << 20
 STREAM_COLUMN = "__stream"
 SUFFIXES = {".parquet": "parquet", ".csv": "csv", ".json": "json", ".jsonl": "json",
             ".ndjson": "json", ".arrow": "ipc", ".feather": "ipc", ".orc": "orc"}  # fmt: skip
+KNOWN = f"known: {', '.join(sorted(SUFFIXES))}"
 
 UNREADABLE = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError)
 """What Arrow raises when data is not what it seems."""
@@ -87,7 +88,7 @@ def source(data: Any, stream: Stream, *, sort: bool = False) -> Source:
     if not sort:
         return Source(table.schema, table)
     if stream.time is None:
-        raise DataError("sort=True needs a time column", hint='say Stream(time="…")')
+        raise DataError("sorting needs a time column", hint='say Stream(time="…")')
     _need_time(table, stream.time)
     order = pc.sort_indices(table.column(stream.time))
     # sort_indices is stable, so events of one time keep their order
@@ -156,23 +157,80 @@ def _is_path(data: Any) -> bool:
 
 def _dataset(data: str | Path | list[Any]) -> ds.Dataset:
     paths = [Path(part) for part in (data if isinstance(data, list) else [data])]
-    for path in paths:
-        if not path.exists():
-            raise DataError(f"there is no file {str(path)!r}", hint="check the path")
-    kind = _format(paths[0])
+    files, kind = files_of(paths)
     try:
-        sources = [str(path) for path in paths]
-        return ds.dataset(sources[0] if len(sources) == 1 else sources, format=kind)
-    except (*UNREADABLE, IsADirectoryError) as error:
+        return ds.dataset([str(path) for path in files], format=kind)
+    except (*UNREADABLE, OSError) as error:
         raise DataError(
-            f"cannot read {str(paths[0])!r} as {kind}: {error}", hint=_hint(paths, kind)
+            f"cannot read {str(paths[0])!r} as {kind}: {_reason(error)}", hint=_hint(files, kind)
         ) from None
 
 
+def files_of(paths: Sequence[Path]) -> tuple[list[Path], str]:
+    """The files of events, those inside directories included, and their one format."""
+    for path in paths:
+        if not path.exists():
+            raise DataError(f"there is no file {str(path)!r}", hint="check the path")
+    files = [file for path in paths for file in _inside(path)]
+    kinds = {_format(file) for file in files}
+    if len(kinds) > 1:
+        raise DataError(
+            f"the inputs are of different formats: {', '.join(sorted(kinds))}",
+            hint="run the query over files of one format",
+        )
+    (kind,) = kinds
+    return _not_empty(files, kind), kind
+
+
+def _inside(path: Path) -> list[Path]:
+    """A file itself; of a directory, the files whose format is known, but for those that Spark
+    and others hide there (`_SUCCESS`, `.part.crc`)."""
+    if not path.is_dir():
+        return [path]
+    found = [
+        file
+        for file in sorted(path.rglob("*"))
+        if file.suffix.lower() in SUFFIXES
+        and file.is_file()
+        and not any(part.startswith(("_", ".")) for part in file.relative_to(path).parts)
+    ]
+    if not found:
+        known = ", ".join(sorted(SUFFIXES))
+        raise DataError(
+            f"there are no events in the directory {str(path)!r}", hint=f"known: {known}"
+        )
+    return found
+
+
+def _not_empty(files: list[Path], kind: str) -> list[Path]:
+    """Without files of text that hold nothing, as Spark writes them: they do not say columns."""
+    if kind not in ("csv", "json"):
+        return files
+    found = [file for file in files if file.stat().st_size]
+    if not found:
+        hint = "a CSV file begins with the names of its columns" if kind == "csv" else None
+        raise DataError(f"{str(files[0])!r} is empty", hint=hint)
+    return found
+
+
+def _reason(error: Exception) -> str:
+    """What Arrow says last: before it come the names of the file and of its format, twice."""
+    said = str(error)
+    return said.rpartition("': ")[2].removeprefix("Invalid: ") if "input source '" in said else said
+
+
 def _hint(paths: list[Path], kind: str) -> str | None:
+    if kind == "csv" and any(map(_has_other_separators, paths)):
+        return "columns are separated by commas"
     if kind == "json" and any(map(_holds_an_array, paths)):
         return "a JSON file has one event to a line, {…}; this one is an array: jq -c '.[]' does it"
     return None
+
+
+def _has_other_separators(path: Path) -> bool:
+    with path.open("rb") as file:
+        first = file.readline(4096)
+    return b"," not in first and (b";" in first or b"\t" in first)
 
 
 def _holds_an_array(path: Path) -> bool:
@@ -199,13 +257,10 @@ def _knows_its_size(dataset: ds.Dataset | None) -> bool:
 
 
 def _format(path: Path) -> str:
-    if path.is_dir():
-        inside = next((p for p in sorted(path.rglob("*")) if p.suffix in SUFFIXES), None)
-        path = inside or path
     if path.suffix.lower() not in SUFFIXES:
         raise DataError(
             f"cannot tell the format of {str(path)!r}",
-            hint="known: " + ", ".join(sorted(SUFFIXES)),
+            hint=KNOWN,
         )
     return SUFFIXES[path.suffix.lower()]
 

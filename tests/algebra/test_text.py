@@ -93,6 +93,7 @@ def test_nodes_know_where_they_stood() -> None:
         ("A and B", "write + for «both»"),
         ("A || B", "write | for «either»"),
         ("!A", "a negation has two sides"),
+        ("A[x > 1] ; B", "a condition stands in parentheses: A(price > 10)"),
         ("A ; B WITHIN 5 seconds", "write the time restriction after the parenthesis"),
         ("T(value >)", "write what to compare with after >"),
     ],

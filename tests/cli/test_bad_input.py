@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -125,6 +126,26 @@ def test_a_pattern_that_can_never_match_is_warned_of(cli: Run, write: Write) -> 
     assert "0 matches" in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("dialect", "query"),
+    [
+        ("ceql", "SELECT * FROM S WHERE SEL ; BUY WITHIN 10 seconds"),
+        ("sase", "PATTERN SEQ(SEL a, BUY b) WITHIN 10 seconds"),
+        ("par", "SEL ; BUY[found]"),
+        ("algebra", "SEL ; BUY"),
+    ],
+)
+def test_a_type_that_no_event_has_is_warned_of(
+    dialect: str, query: str, cli: Run, write: Write
+) -> None:
+    done = local(cli, query, write(), "--dialect", dialect)
+    assert done.exit_code == 0 and "0 matches" in done.stdout, done.output
+    assert "warning: no event has the type 'SEL'; did you mean 'SELL'?" in done.stderr
+    right = re.sub(r"\bSEL\b", "SELL", query)
+    found = local(cli, right, write(), "--dialect", dialect)
+    assert found.stderr == "", found.stderr
+
+
 def test_state_without_end_is_warned_of(cli: Run, write: Write) -> None:
     done = local(cli, "SELECT * FROM S WHERE SELL ; BUY", write())
     assert "warning: no WITHIN" in done.stderr
@@ -140,3 +161,38 @@ def test_master_is_for_spark(cli: Run, write: Write) -> None:
     failed = local(cli, QUERY.format(""), write(), "--master", "local[1]")
     assert failed.exit_code == 1
     assert "--master" in failed.stderr
+
+
+def test_what_is_no_csv_is_said_shortly(cli: Run) -> None:
+    Path("torn.csv").write_text("type,ts\nSELL,1\nBUY\n")
+    said = local(cli, QUERY.format(""), "torn.csv").stderr
+    assert said == (
+        "error: cannot read 'torn.csv' as csv: CSV parse error: Row #3: Expected 2 columns, got 1: "
+        "BUY\n"
+    )
+    Path("other.csv").write_text("type;price\nSELL;1,5\n")
+    assert (
+        "hint: columns are separated by commas" in local(cli, QUERY.format(""), "other.csv").stderr
+    )
+
+
+def test_a_place_that_cannot_be_written_is_said_to_be(cli: Run, write: Write) -> None:
+    drawn = cli("show", QUERY.format(""), "-o", "nowhere/automaton.dot")
+    assert drawn.exit_code == 1 and drawn.stderr.startswith(
+        "error: there is no directory 'nowhere'"
+    )
+    Path("here.dot").mkdir()
+    drawn = cli("show", QUERY.format(""), "-o", "here.dot")
+    assert drawn.exit_code == 1 and "'here.dot'" in drawn.stderr, drawn.output
+    assert drawn.stderr.startswith("error: ")
+
+
+def test_a_wrong_text_is_said_before_anything_is_read(
+    cli: Run, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Spark takes seconds to start."""
+    monkeypatch.setattr("cereus.spark.session", lambda *_: pytest.fail("Spark was started"))
+    failed = cli("run", "SELECT * FROM S WHERE ;", write(), "--engine", "spark", "--time", "ts")
+    assert failed.exit_code == 1 and "expected an event type" in failed.stderr, failed.output
+    failed = cli("run", QUERY.format(""), "no.parquet", "--engine", "spark", "--time", "ts")
+    assert failed.exit_code == 1 and "there is no file 'no.parquet'" in failed.stderr

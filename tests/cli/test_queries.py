@@ -82,11 +82,19 @@ def test_an_uncompiled_kernel_is_said_to_be(cli: Run, monkeypatch: pytest.Monkey
     assert cli("check", QUERY).stderr.startswith("warning: slow")
 
 
+def test_a_window_in_time_is_drawn_where_the_time_column_is_said(cli: Run) -> None:
+    text = "({A:} . {B:} WITHIN 10 seconds) | {C:}"
+    failed = cli("show", text, "--dialect", "sremo")
+    assert failed.exit_code == 1 and "--time COLUMN" in failed.stderr
+    drawn = cli("show", text, "--dialect", "sremo", "--time", "ts")
+    assert drawn.stdout.startswith("digraph"), drawn.output
+
+
 def test_stopping_is_clean(cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def stopped(_: str) -> str:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("cereus.cli.inputs.query_text", stopped)
+    monkeypatch.setattr("cereus.cli.inputs.written", stopped)
     done = cli("check", QUERY)
     assert done.exit_code == main.INTERRUPTED
     assert "Traceback" not in done.output

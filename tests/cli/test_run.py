@@ -168,7 +168,18 @@ def test_what_is_counted_is_shown(cli: Run, write: Write) -> None:
     query = "SELECT COUNT(*) FROM S WHERE SELL ; BUY WITHIN 10 seconds"
     shown = cli("run", query, write(), *LOCAL)
     assert "count" in shown.stdout
-    assert "2 matches" in shown.stdout
+    assert "2 matches counted in 2 rows ·" in shown.stdout
+
+
+def test_what_counts_matches_is_not_called_one(cli: Run, write: Write) -> None:
+    query = "SELECT COUNT(*) FROM S WHERE SELL ; BUY WITHIN 10 minutes"
+    shown = cli("run", query, write(), *LOCAL, "--limit-shown", 2)
+    assert "2 of the rows" in shown.stdout
+    assert "4 matches counted in 3 rows ·" in shown.stdout
+    assert "all rows" in cli("run", query, write(), *LOCAL).stdout
+    done = cli("run", query, write(), *LOCAL, "-o", "counts.csv")
+    assert "4 matches counted in 3 rows written to counts.csv" in done.stdout
+    assert csv.read_csv("counts.csv").num_rows == 3
 
 
 def test_progress_is_not_written_to_a_pipe(cli: Run, write: Write) -> None:

@@ -78,3 +78,20 @@ def test_several_queries_on_spark(cli: Run, write: Write) -> None:
     names = pq.read_table("m.parquet")["query"].to_pylist()
     assert sorted(names) == ["pair", "pair", "q2", "q2", "q2"]
     assert "q2: 3 matches" in cli("run", *BOTH, write(), *on_spark).stdout
+
+
+def test_what_is_wrong_says_in_which_query(cli: Run, write: Write) -> None:
+    Path("odd.ceql").write_text("SELECT * FROM S WHERE BUY AS b FILTER b[prize > 1]")
+    path = write()
+    failed = cli("run", "-q", "pair.ceql", "-q", "odd.ceql", path, *LOCAL)
+    assert failed.stderr.startswith("error: odd.ceql: unknown attribute 'prize'\n"), failed.stderr
+    failed = cli("run", "-q", "pair.ceql", "-q", "SELECT * FRON S", path, *LOCAL)
+    assert failed.stderr.startswith("error: q2: "), failed.stderr
+    warned = cli("run", "-q", "pair.ceql", "-q", "SELECT * WHERE SELL ; BUY", path, *LOCAL)
+    assert warned.stderr.startswith("warning: q2: no WITHIN"), warned.stderr
+
+
+def test_an_error_of_one_of_several_names_it() -> None:
+    with pytest.raises(cereus.errors.QuerySyntaxError, match="query 'b'") as raised:
+        cereus.compile_many({"a": PAIR, "b": "SELECT"})
+    assert raised.value.message.startswith("query 'b': expected")

@@ -40,6 +40,22 @@ def test_matches_are_written(cli: Run, write: Write) -> None:
     assert cli("run", QUERY, write(), *SPARK, "-o", "m.arrow").exit_code == 1
 
 
+def test_what_was_counted_is_said(cli: Run, write: Write) -> None:
+    count = "SELECT COUNT(*) FROM S WHERE SELL ; BUY WITHIN 10 minutes"
+    said = "4 matches counted in 3 rows"
+    assert said in cli("run", count, write(), *SPARK).stdout
+    both = cli("run", "-q", count, "-q", QUERY, write(), *SPARK, "-o", "m.parquet").stdout
+    assert f"q1: {said} written" in both and "q2: 2 matches written" in both
+    nothing = count.replace("SELL ;", "SELL ; SELL ; SELL ;")
+    done = cli("run", nothing, write(), *SPARK, "-o", "none.parquet").stdout
+    assert "0 matches counted in 0 rows" in done
+
+
+def test_a_type_that_no_event_has_is_warned_of(cli: Run, write: Write) -> None:
+    done = cli("run", QUERY.replace("SELL", "SEL"), write(), *SPARK)
+    assert "no event has the type 'SEL'; did you mean 'SELL'?" in done.stderr, done.output
+
+
 def test_a_csv_file_is_read(cli: Run) -> None:
     csv.write_csv(events(), "events.csv")
     assert "2 matches" in cli("run", QUERY, "events.csv", *SPARK).stdout

@@ -217,3 +217,13 @@ def test_patterns_are_brought_to_one_spelling() -> None:
     assert escaped_like(r"a\%\b%") == r"a\%\\b%"
     assert with_text_end(r"a$|\$[$]b$", r"\z") == r"a\z|\$[$]b\z"
     assert with_text_end(r"[]$]$[^]$]", r"\z") == r"[]$]\z[^]$]"
+
+
+def test_whole_numbers_and_others_are_not_taken_for_each_other() -> None:
+    """Conditions are kept once they are understood: `n * 4` and `n * 4.0` on their own."""
+    table = pa.table({"n": [2**62, 5]})
+    for factor, expected in ((4.0, [True, True]), (4, [False, True]), (4.0, [True, True])):
+        condition = op(op(ex.Attribute(("n",)), "*", factor), ">", 0)
+        assert engine.mask(condition, table).tolist() == expected
+    assert lit(4) != lit(4.0) and lit(1) != lit(True) and lit(4) == lit(4)
+    assert len({lit(4), lit(4.0), lit(4)}) == 2

@@ -1,10 +1,13 @@
-"""PAR and the event algebra on the command line."""
+"""The dialects on the command line."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
+from cereus.dialects import DIALECTS
 from tests.cli.conftest import Run, cli, events, write  # noqa: F401 (fixtures)
 
 
@@ -60,8 +63,14 @@ def test_expressions_run_over_files(cli: Run) -> None:  # noqa: F811
 def test_options_of_a_dialect_are_checked(cli: Run) -> None:  # noqa: F811
     assert "did you mean" in cli("explain", "A", "--dialect", "algebra", "--set", "value").stderr
     assert "neither" in cli("explain", "A", "--dialect", "algebra", "--set", "values=2").stderr
+    sase = ("explain", "PATTERN SEQ(A a, B b) WITHIN 5 events", "--dialect", "sase", "--set")
+    for misspelt in ("outptu=foo", "outptu"):
+        failed = cli(*sase, misspelt).stderr
+        assert "sase has no option 'outptu'" in failed and "did you mean 'output'?" in failed
+    assert "cannot be given on the command line" in cli(*sase, "aggregates=foo").stderr
+    assert "no options of its own" in cli("explain", "A", "--set", "output=foo").stderr
     assert (
-        "optimise=False"
+        "optimise is off"
         in cli("explain", "A", "--dialect", "algebra", "--set", "optimise=no").stdout
     )
 
@@ -70,3 +79,39 @@ def test_show_draws_the_machine_and_the_detection(cli: Run) -> None:  # noqa: F8
     assert cli("show", "a ; b[A]", "--dialect", "par").stdout.startswith("digraph machine")
     drawn = cli("show", "A ; B", "--dialect", "algebra").stdout
     assert drawn.startswith("digraph detection") and "keeps l" in drawn
+
+
+TEXTS = {
+    "ceql": "SELECT * FROM S WHERE SELL ; BUY WITHIN 10 seconds",
+    "sase": "PATTERN SEQ(SELL a, BUY b) WITHIN 10 seconds",
+    "sremo": "{SELL:} . {BUY:}",
+    "par": "SELL ; BUY[B]",
+    "algebra": "SELL ; BUY",
+}
+
+
+@pytest.mark.parametrize("dialect", sorted(DIALECTS))
+def test_the_suffix_of_a_file_names_its_language(dialect: str, cli: Run) -> None:  # noqa: F811
+    pq.write_table(events(), "events.parquet")
+    Path(f"q.{dialect}").write_text(TEXTS[dialect])
+    Path("q.txt").write_text(TEXTS[dialect])
+    by_suffix = cli("run", f"q.{dialect}", "events.parquet", *LOCAL)
+    said = cli("run", "q.txt", "events.parquet", *LOCAL, "--dialect", dialect)
+    assert by_suffix.exit_code == said.exit_code == 0, by_suffix.output + said.output
+    assert by_suffix.stdout.split("·")[0] == said.stdout.split("·")[0]
+    assert cli("explain", f"@q.{dialect}", "--time", "ts").exit_code == 0
+    assert cli("show", f"q.{dialect}").exit_code == 0
+
+
+def test_a_dialect_that_is_said_wins(cli: Run) -> None:  # noqa: F811
+    Path("q.sase").write_text(TEXTS["ceql"])
+    assert cli("explain", "q.sase", "--time", "ts").exit_code == 1
+    assert cli("explain", "q.sase", "--time", "ts", "--dialect", "ceql").exit_code == 0
+
+
+def test_files_of_two_queries_say_the_language_of_both(cli: Run) -> None:  # noqa: F811
+    for name in ("one.par", "two.par", "three.algebra"):
+        Path(name).write_text("A ; B")
+    assert cli("equivalent", "one.par", "two.par").exit_code == 0
+    failed = cli("equivalent", "one.par", "three.algebra")
+    assert failed.exit_code == 1 and "--dialect par" in failed.stderr

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
+import re
+
 import pyarrow as pa
 import pytest
 
@@ -24,7 +27,7 @@ stages
   lang       ceql text → formula with 7 parts
   rewrite    split_filters, push_filters: (SELL FILTER SELL[volume >= 1000]) AS a : BUY+ AS b
   automaton  4 states over 3 letters
-  kernel     kernel: 4 I/O-deterministic states
+  kernel     4 I/O-deterministic states
 
 tests
   t0  SELL where volume >= 1000
@@ -170,7 +173,7 @@ def test_state_that_grows_with_the_stream_is_warned_of(where: str) -> None:
 
 def test_a_window_of_time_without_times_is_warned_of() -> None:
     blind = cereus.compile("SELECT * FROM S WHERE A ; B WITHIN 1 hour")
-    assert "--time" in blind.warnings[0]
+    assert "Stream(time=…)" in blind.warnings[0]
 
 
 # ---------------------------------------------------------------- exploring
@@ -207,3 +210,28 @@ def test_subsets_are_fewer_or_more_than_states() -> None:
 )
 def test_letters_in_words(chosen: set[int], text: str) -> None:
     assert letters_text(chosen, {0, 1, 2, 3}, ["a", "b"]) == text
+
+
+def test_times_are_shown_as_they_were_written() -> None:
+    text = """SELECT * FROM S WHERE A AS a ; B AS b ; C AS c
+    FILTER b.ts - a.ts < INTERVAL '90 minutes' AND least(b.ts, c.ts) > TIMESTAMP '2025-03-03 09:30'
+    WITHIN 10 hours"""
+    schema = pa.schema({"type": pa.string(), "ts": pa.timestamp("us")})
+    query = cereus.compile(text, stream=STREAM, schema=schema)
+    said = query.explain()
+    assert "< INTERVAL 90 minutes)" in said
+    assert "TIMESTAMP '2025-03-03 09:30:00'" in said
+    assert not re.search(r"\d{7}", said), said
+    again = pickle.loads(pickle.dumps(query))
+    assert again.explain() == said
+
+
+def test_one_is_not_said_as_several() -> None:
+    said = cereus.compile(
+        "{A:} -> a . skip* . {B: x < a.x} WITHIN 5 events",
+        dialect="sremo",
+        schema=pa.schema({"type": pa.string(), "x": pa.int64()}),
+    ).explain()
+    assert "at most 1 value per partial match" in said
+    said = cereus.compile("SELECT * FROM S WHERE A ; B WITHIN 5 events").explain()
+    assert "up to 1 node of" in said

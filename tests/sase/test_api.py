@@ -190,6 +190,31 @@ def test_a_users_aggregate_has_the_type_of_what_it_combines() -> None:
         query.run(LETTERS)
 
 
+class Failing:
+    identity = 0
+
+    @staticmethod
+    def combine(left: int, right: int) -> int:
+        return left // (right - right)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "PATTERN SEQ(A+ a[]) RETURN bad(a[].x)",
+        "PATTERN SEQ(A+ a[]) WHERE a[i].x > bad(a[..i-1].x)",
+        "PATTERN SEQ(A+ a[]) HAVING bad(a[].x) > 2",
+    ],
+)
+def test_what_fails_in_a_users_aggregate_is_said_with_its_place(text: str) -> None:
+    query = compiled(text, aggregates={"bad": Failing()})
+    with pytest.raises(QueryError, match="'bad' failed: ZeroDivisionError") as raised:
+        query.run(LETTERS)
+    assert isinstance(raised.value.__cause__, ZeroDivisionError)
+    line, carets = raised.value.message.splitlines()[1:]
+    assert line[carets.index("^") :].startswith("bad(") and "called with 0 and" in str(raised.value)
+
+
 def test_a_key_that_is_returned_stands_there_once() -> None:
     keyed = cereus.Stream(time="t", unit="s", keys="k")
     text = "PATTERN SEQ(A a, ANY(B, C) b) WITHIN 10 seconds RETURN a.x{}"

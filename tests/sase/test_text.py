@@ -52,6 +52,20 @@ REFUSED: list[tuple[str, type[CereusError], str, str]] = [
     ("SEQ(A a) WHERE 1 = 1", RefusedError, "1 = 1", "no event"),
     ("SEQ(A a) WHERE [x] OR a.x = 1", RefusedError, "[x]", "clause of its own"),
     ("SEQ(A a) WITHIN 5", QuerySyntaxError, "5", "unit"),
+    ("SEQ(A a, NOT B b, C c)", QuerySyntaxError, "NOT", "~B b"),
+    ("SEQ(A a, !B b, C c)", QuerySyntaxError, "!", "'~'"),
+    (
+        "SEQ(A a, B+ b[]) WHERE skip_till_any_match { a.x > 1 }",
+        QuerySyntaxError,
+        "{",
+        "skip_till_any_match(a, b[]) { conditions }",
+    ),
+    (
+        "SEQ(A a, B+ b[]) WHERE skip_till_any_match WITHIN 1 hour",
+        RefusedError,
+        "skip_till_any_match",
+        "skip_till_any_match(a, b[]) { conditions }",
+    ),
     ("SEQ(A a, ~SEQ(B b, C c), D d)", QuerySyntaxError, "(B b", "one component"),
 ]
 

@@ -16,7 +16,7 @@ import cereus
 from cereus.errors import CereusError
 from cereus.spark.live import bucket as buckets_of
 from cereus.spark.live import state as states
-from cereus.spark.live.ordering import in_order
+from cereus.spark.ordering import in_order
 
 from .market import QUERIES, STREAM, locally, random_events
 from .streams import SECOND, Stream, matches, parts, recipe_of, results, shuffled, with_end

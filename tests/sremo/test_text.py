@@ -114,3 +114,18 @@ def test_a_pattern_of_many_events_is_not_too_deep() -> None:
     query = cereus.compile(f"any({', '.join(['{A:}'] * many)})", dialect="sremo")
     found = query.run(pa.table({"type": ["A"] * many})).table
     assert found["positions"].to_pylist() == [list(range(many))]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{A} . {B:}", "an event of a type is written {A:}; known here: price, type"),
+        ("{A:} -> a . {B: price < b.price}", "no -> b writes a register of that name; known"),
+        ("{A:} -> a . {B: price < a.prise}", "hint: did you mean 'price'?"),
+    ],
+)
+def test_an_unknown_name_may_be_a_type_or_a_register(text: str, said: str) -> None:
+    schema = pa.schema({"type": pa.string(), "price": pa.float64()})
+    with pytest.raises(QueryError) as raised:
+        cereus.compile(text, dialect="sremo", schema=schema)
+    assert said in str(raised.value)

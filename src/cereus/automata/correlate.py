@@ -13,7 +13,7 @@ remembered, so that hopeless runs die early. One with aggregates is decided wher
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
@@ -66,8 +66,8 @@ class Totals(NamedTuple):
         return Totals(
             self.known + 1,
             _sum(self.sum, value),
-            value if self.min is None else min(self.min, value),
-            value if self.max is None else max(self.max, value),
+            _extreme(min, self.min, value),
+            _extreme(max, self.max, value),
             first,
             value,
             self.events + 1,
@@ -84,6 +84,13 @@ def _sum(so_far: Any, value: Any) -> Any:
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         return None
     return value if so_far is None else so_far + value
+
+
+def _extreme(choose: Callable[[Any, Any], Any], so_far: Any, value: Any) -> Any:
+    """NaN is passed over: it has no place in the order."""
+    if value != value:
+        return so_far
+    return value if so_far is None else choose(so_far, value)
 
 
 class Memory(NamedTuple):

@@ -17,8 +17,9 @@ from cereus.cli.run import report
 from cereus.cli.view import err, out, show_warning
 from cereus.demo import market_events
 from cereus.errors import CereusError
+from cereus.many import QuerySet
 from cereus.plan.stream import Stream
-from cereus.query import Query, compile
+from cereus.query import compile
 from cereus.sources import source
 
 STORY = (
@@ -33,6 +34,7 @@ PARTITION BY name
 WITHIN 10 seconds
 """
 STREAM = Stream(type="type", time="ts")
+NAME, SHOWN = "demo", 5
 
 
 def demo(
@@ -47,8 +49,8 @@ def demo(
     out.print(Panel(Syntax(QUERY.rstrip(), "sql", background_color="default"), title="CEQL"))
     out.print(STORY, highlight=False)
     path = _events(events, seed, directory)
-    outcome, query = _matched(path, engine)
-    report(outcome, query, None)
+    outcomes, queries = _matched(path, engine)
+    report(outcomes[NAME], queries[NAME], None)
     by_hand = f"cereus run {directory / 'query.ceql'} {path} --time ts --tie id"
     out.print(
         f"[dim]again, by hand:[/dim] {by_hand}",
@@ -69,9 +71,9 @@ def _events(count: int, seed: int, directory: Path) -> Path:
     return path
 
 
-def _matched(path: Path, engine: str) -> tuple[Outcome, Query]:
-    def compiler(schema: pa.Schema) -> Query:
-        return compile(QUERY, stream=STREAM, schema=schema)
+def _matched(path: Path, engine: str) -> tuple[dict[str, Outcome], QuerySet]:
+    def compiler(schema: pa.Schema) -> QuerySet:
+        return QuerySet({NAME: compile(QUERY, stream=STREAM, schema=schema)})
 
     if engine == "spark":
         from cereus.cli.on_spark import run_on_spark
@@ -79,12 +81,12 @@ def _matched(path: Path, engine: str) -> tuple[Outcome, Query]:
         try:
             with err.status("starting Spark and its workers"):
                 start_spark(path)
-            return run_on_spark(compiler, [str(path)], None, 5, master="local[*]", tie=["id"])
+            return run_on_spark(compiler, [str(path)], None, SHOWN, master="local[*]", tie=["id"])
         except (CereusError, ImportError, RuntimeError) as problem:
             show_warning(f"Spark cannot run here, so this process does: {problem}")
     found = source([str(path)], STREAM)
-    query = compiler(found.schema)
-    return run_local(query, found, None, 5), query
+    queries = compiler(found.schema)
+    return run_local(queries, found, None, SHOWN), queries
 
 
 def start_spark(path: Path) -> None:

@@ -12,6 +12,7 @@ from rich.text import Text
 from cereus import event_algebra, par
 from cereus.cli import inputs
 from cereus.cli.view import out
+from cereus.errors import CereusError
 
 DIFFERENT, UNDECIDED = 1, 2
 """Exit codes; 0 is equivalent."""
@@ -47,12 +48,30 @@ def equivalent(
         str, typer.Argument(metavar="A", help="A query, or a file with it.", show_default=False)
     ],
     second: Annotated[str, typer.Argument(metavar="B", help="Another one.", show_default=False)],
-    dialect: Annotated[Decided, typer.Option(help="The language of both.", show_default=False)],
+    dialect: Annotated[
+        Decided | None,
+        typer.Option(
+            help="The language of both; if not said, the one that their files' suffix names.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Say whether two queries mean the same, and if not, show events on which they differ.
 
     Exit code 0: they do (for programs: the same outputs); 1: they do not; 2: not decided.
     """
-    said, code = DECIDE[dialect](inputs.query_text(first), inputs.query_text(second))
+    one, two = inputs.written(first), inputs.written(second)
+    said, code = DECIDE[dialect or _common_dialect(one, two)](one.text, two.text)
     out.print(Text(said), soft_wrap=True)
     raise typer.Exit(code)
+
+
+def _common_dialect(*queries: inputs.Written) -> Decided:
+    found = {query.dialect(None) for query in queries}
+    for each in Decided:
+        if found == {each}:
+            return each
+    raise CereusError(
+        "equivalence is decided of two queries in one language: par or algebra",
+        hint="say which one: --dialect par, or --dialect algebra",
+    )

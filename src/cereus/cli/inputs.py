@@ -4,45 +4,68 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from cereus.column_types import TYPE_NAMES, named_schema
-from cereus.dialects import values_of
-from cereus.errors import CereusError, DataError
+from cereus.dialects import dialect_of, options_of, switches_of, texts_of
+from cereus.engine.runner import Limits
+from cereus.errors import CereusError, DataError, did_you_mean
 from cereus.plan.stream import Stream
 from cereus.query import Query, compile
 from cereus.sources import SUFFIXES, Source, source
 
-QUERY_SUFFIXES = (".ceql", ".sase", ".txt", ".sql", ".query")
+OTHER_SUFFIXES = (".txt", ".sql", ".query")
+"""Those of query files that do not name a language."""
+DEFAULT_DIALECT = "ceql"
 NO_COLUMN = "none"
 DEFAULT_TYPE = "type"
+LIMITS = tuple(each.name for each in fields(Limits) if each.name != "shed")
+"""Those that can be set here: results of a command have no place for a note of what was shed."""
 
 
-def query_text(argument: str) -> str:
+@dataclass(frozen=True)
+class Written:
+    """The text of a query, and the file it stands in if it was not typed."""
+
+    text: str
+    file: Path | None = None
+
+    def dialect(self, said: str | None) -> str:
+        """As said; else as the suffix of the file says."""
+        of_file = None if self.file is None else dialect_of(self.file)
+        return said or of_file or DEFAULT_DIALECT
+
+
+def written(argument: str) -> Written:
     """A query as typed, or the content of the file it names: `@file`, or a path like `q.ceql`."""
     explicit = argument.startswith("@")
     path = Path(argument[1:] if explicit else argument)
     one_word = len(argument.split()) == 1
-    if not explicit and not (one_word and path.suffix.lower() in QUERY_SUFFIXES):
-        return argument
+    if not explicit and not (one_word and _is_query_file(path)):
+        return Written(argument)
     try:
-        return path.read_text(encoding="utf-8")
+        return Written(path.read_text(encoding="utf-8"), path)
     except FileNotFoundError:
         raise CereusError(f"there is no query file {str(path)!r}", hint="check the path") from None
     except (OSError, UnicodeDecodeError) as error:
         raise CereusError(f"cannot read the query file {str(path)!r}: {error}") from None
 
 
+def _is_query_file(path: Path) -> bool:
+    return dialect_of(path) is not None or path.suffix.lower() in OTHER_SUFFIXES
+
+
 def stream_of(
+    type: str | None,
+    time: str | None,
+    keys: Sequence[str] | None,
+    stream: str | None,
+    unit: str | None,
     *,
-    type: str | None = None,
-    time: str | None = None,
-    keys: Sequence[str] = (),
-    stream: str | None = None,
-    unit: str | None = None,
     schema: pa.Schema | None = None,
 ) -> Stream:
     """The stream that the options describe. Without `--type` the type column is `type`."""
@@ -55,10 +78,15 @@ def stream_of(
     return Stream(
         type=_column(type or DEFAULT_TYPE),
         time=_column(time),
-        keys=tuple(keys),
+        keys=tuple(keys or ()),
         stream=_column(stream),
         unit=unit,
     )
+
+
+def ordered_by(time: str | None) -> Stream:
+    """What reading events needs to know of their stream: the column to sort them by."""
+    return Stream(time=_column(time))
 
 
 def _column(name: str | None) -> str | None:
@@ -66,25 +94,50 @@ def _column(name: str | None) -> str | None:
 
 
 def compiled(
-    text: str,
-    dialect: str,
+    query: Written,
+    said: str | None,
     stream: Stream,
     schema: pa.Schema | None,
     settings: Sequence[str] | None = None,
+    limits: Limits | None = None,
 ) -> Query:
+    """A query in the dialect that was said, or that of its file."""
+    dialect = query.dialect(said)
     options: dict[str, Any] = dict(_setting(text, dialect) for text in settings or ())
-    return compile(query_text(text), dialect=dialect, stream=stream, schema=schema, **options)
+    return compile(
+        query.text, dialect=dialect, stream=stream, schema=schema, limits=limits, **options
+    )
+
+
+def limits_of(said: Sequence[str]) -> Limits:
+    """`nodes=1000`: what a run may use."""
+    limits: dict[str, Any] = dict(map(_limit, said))
+    return Limits(**limits)
+
+
+def _limit(text: str) -> tuple[str, int]:
+    name, _, value = text.partition("=")
+    if name not in LIMITS:
+        raise CereusError(f"there is no limit {name!r}", hint=did_you_mean(name, LIMITS))
+    if not value.isdecimal():
+        raise CereusError(f"--limit {text} is not a whole number", hint=f"write {name}=100000")
+    return name, int(value)
 
 
 def _setting(text: str, dialect: str) -> tuple[str, bool | str]:
-    """`values`, `values=yes`, `optimise=no`; `output=STREAM` where the option is no switch."""
+    """`values`, `values=yes`, `optimise=no`; `output=STREAM` where the option is no switch.
+    Compiling says of an unknown option which there are."""
     name, _, said = text.partition("=")
-    if name in values_of(dialect):
+    name = name.replace("-", "_")
+    if name not in switches_of(dialect):
+        if name in options_of(dialect) and name not in texts_of(dialect):
+            hint = f"compile the query in Python: cereus.compile(…, {name}=…)"
+            raise CereusError(f"{name} cannot be given on the command line", hint=hint)
         return name, said
     known = {"": True, "yes": True, "true": True, "no": False, "false": False}
     if said.lower() not in known:
         raise CereusError(f"--set {text} is neither yes nor no", hint=f"write {name}=yes or =no")
-    return name.replace("-", "_"), known[said.lower()]
+    return name, known[said.lower()]
 
 
 def events_of(paths: Sequence[str], stream: Stream, *, sort: bool) -> Source:

@@ -21,7 +21,10 @@ from rich.progress import (
 )
 
 from cereus.cli.output import writer
+from cereus.cli.several import fitted, joined_schema
+from cereus.cli.unseen import types_in
 from cereus.cli.view import ShownEvent, ShownMatch, err
+from cereus.many import QuerySet
 from cereus.query import Query
 from cereus.sources import Source
 
@@ -34,10 +37,25 @@ class Outcome:
     """What came of a run: how much, how fast, and the first matches."""
 
     matches: int = 0
+    rows: int = 0
+    """Of the result: as many as matches, or fewer where they count them."""
     events: int | None = 0
     seconds: float = 0.0
     first: list[ShownMatch] = field(default_factory=list)
-    columns: list[str] = field(default_factory=list)
+    types: set[str] = field(default_factory=set)
+    """Those of the events, where nothing was found."""
+
+    @property
+    def columns(self) -> list[str]:
+        """Those of the events, or rows, that are shown."""
+        return list(self.first[0].events[0].values) if self.first else []
+
+    def add(self, batch: pa.RecordBatch, query: Query) -> None:
+        self.rows += batch.num_rows
+        if query.compiled.counts:
+            self.matches += int(pc.sum(batch.column("count")).as_py() or 0)
+        else:
+            self.matches += batch.num_rows
 
 
 @dataclass
@@ -62,45 +80,52 @@ class Sample:
         return distinct[: self.size]
 
 
-def run_local(query: Query, events: Source, out: Path | None, shown: int) -> Outcome:
-    """Read, match and write batch by batch; only the first `shown` matches are kept."""
-    outcome = Outcome()
-    sample = Sample(shown, [".".join(path) for path in query.keys])
+def run_local(
+    queries: QuerySet, events: Source, out: Path | None, shown: int, *, named: bool = False
+) -> dict[str, Outcome]:
+    """Read once, match and write batch by batch; only the first `shown` matches of each query are
+    kept. Where they are `named`, what is written says whose match it is."""
+    outcomes = {name: Outcome() for name in queries.queries}
+    samples = {
+        name: Sample(shown, [".".join(path) for path in query.keys])
+        for name, query in queries.queries.items()
+    }
 
     def told(read: int, matches: int) -> None:
-        outcome.events = read
+        for outcome in outcomes.values():
+            outcome.events = read
         advance(read, matches)
 
     begin = time.perf_counter()
     with event_progress(events) as advance:
-        found = query.batches(events, progress=told)
-        for batch in _written(found, query, events, out):
-            sample.add(batch)
-            outcome.matches += matches_in(batch)
-    outcome.seconds = time.perf_counter() - begin
-    outcome.first = shown_matches(sample.rows, events, query)
-    outcome.columns = list(outcome.first[0].events[0].values) if outcome.first else []
-    return outcome
+        found = queries.batches(events, progress=told)
+        for name, batch in _written(found, queries, events, out, named=named):
+            samples[name].add(batch)
+            outcomes[name].add(batch, queries[name])
+    seconds = time.perf_counter() - begin
+    for name, outcome in outcomes.items():
+        outcome.seconds = seconds
+        outcome.first = shown_matches(samples[name].rows, events, queries[name])
+        if not outcome.matches:
+            outcome.types = types_in(events, queries[name])
+    return outcomes
 
 
-def matches_in(batch: pa.RecordBatch) -> int:
-    """The rows; of a query that counts, what it has counted."""
-    if {"count", "exact"} <= set(batch.schema.names):
-        return int(pc.sum(batch.column("count")).as_py() or 0)
-    return int(batch.num_rows)
+Found = Iterator[tuple[str, pa.RecordBatch]]
 
 
 def _written(
-    found: Iterator[pa.RecordBatch], query: Query, events: Source, out: Path | None
-) -> Iterator[pa.RecordBatch]:
+    found: Found, queries: QuerySet, events: Source, out: Path | None, *, named: bool
+) -> Found:
     if out is None:
         yield from found
         return
-    schema = query.executor(events.schema).schema
+    schemas = [query.executor(events.schema).schema for query in queries.queries.values()]
+    schema = joined_schema(schemas) if named else schemas[0]
     with writer(out, schema) as file:
-        for batch in found:
-            file.write(batch)
-            yield batch
+        for name, batch in found:
+            file.write(fitted(name, batch, schema) if named else batch)
+            yield name, batch
 
 
 def shown_matches(rows: list[dict[str, Any]], events: Source, query: Query) -> list[ShownMatch]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from typing import Annotated, Any
 
 import typer
@@ -26,9 +27,18 @@ class Commands(TyperGroup):
         except CereusError as error:
             show_error(error)
             raise typer.Exit(1) from None
+        except OSError as error:
+            if error.errno == errno.EPIPE:  # the reader of a pipe has seen enough
+                raise
+            show_error(CereusError(str(error.strerror or error), hint=_place(error)))
+            raise typer.Exit(1) from None
         except KeyboardInterrupt:
             err.print("\nstopped")
             raise typer.Exit(INTERRUPTED) from None
+
+
+def _place(error: OSError) -> str | None:
+    return None if error.filename is None else f"it is about {str(error.filename)!r}"
 
 
 app = typer.Typer(

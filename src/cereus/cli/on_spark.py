@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,18 +12,21 @@ import pyarrow as pa
 
 from cereus.cli.local import Outcome, said
 from cereus.cli.output import format_of
+from cereus.cli.several import QUERY
 from cereus.cli.spark_progress import spark_progress
+from cereus.cli.unseen import types_on_spark
 from cereus.cli.view import ShownEvent, ShownMatch
 from cereus.errors import CereusError, DataError
+from cereus.many import QuerySet
 from cereus.query import Query
-from cereus.sources import SUFFIXES
+from cereus.sources import SUFFIXES, files_of
 from cereus.spark.files import COUNTED, CSV, flat, located, observed
 from cereus.spark.raised import spark_errors
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, Observation, SparkSession
 
-Compiler = Callable[[pa.Schema], Query]
+Compiler = Callable[[pa.Schema], QuerySet]
 
 
 def run_on_spark(
@@ -33,52 +37,53 @@ def run_on_spark(
     *,
     master: str,
     tie: Sequence[str] = (),
-) -> tuple[Outcome, Query]:
+    named: bool = False,
+) -> tuple[dict[str, Outcome], QuerySet]:
+    """A job for each query. Where they are `named`, what is written says whose match it is."""
     from cereus import spark as cs
 
     with spark_errors():
+        kind = format_of_all(paths)  # before Spark starts, which takes a while
         session = cs.session(master)
-        events, kind = read(session, paths)
-        query = compiler(arrow_schema(events))
+        events = read(session, paths, kind)
+        queries = compiler(arrow_schema(events))
         begin = time.perf_counter()
         with spark_progress(session, "matching on Spark"):
-            listed = out is None or not query.variables
-            found = cs.match(events, query, events=listed, tie=tie)
-            outcome = collected(found, query, shown) if out is None else _written(found, out)
-        outcome.seconds = time.perf_counter() - begin
-        outcome.events = events.count() if kind in COUNTED else None
-    outcome.columns = list(outcome.first[0].events[0].values) if outcome.first else []
-    return outcome, query
+            found = {
+                name: cs.match(events, query, events=out is None or not query.variables, tie=tie)
+                for name, query in queries.queries.items()
+            }
+            if out is None:
+                outcomes = {n: collected(each, queries[n], shown) for n, each in found.items()}
+            else:
+                outcomes = _written(found, queries, out, named=named)
+        seconds = time.perf_counter() - begin
+        rows = events.count() if kind in COUNTED else None
+        for name, outcome in outcomes.items():
+            outcome.events, outcome.seconds = rows, seconds
+            if not outcome.matches:
+                outcome.types = types_on_spark(events, queries[name])
+    return outcomes, queries
 
 
-def read(session: SparkSession, paths: Sequence[str]) -> tuple[DataFrame, str]:
-    """A DataFrame of files of one format, and the format."""
-    kinds = {_kind(path) for path in paths}
-    if len(kinds) > 1:
-        raise DataError(
-            f"the inputs are of different formats: {', '.join(sorted(kinds))}",
-            hint="run the query over files of one format",
-        )
-    (kind,) = kinds
-    for path in paths:
-        if "://" not in path and not Path(path).exists():
-            raise DataError(f"there is no file {path!r}", hint="check the path")
+def read(session: SparkSession, paths: Sequence[str], kind: str) -> DataFrame:
+    """A DataFrame of files of one format."""
     options = {**CSV, "inferSchema": True} if kind == "csv" else {}
-    return session.read.format(kind).options(**options).load(
-        [located(path) for path in paths]
-    ), kind
+    return session.read.format(kind).options(**options).load([located(path) for path in paths])
 
 
-def _kind(path: str) -> str:
-    file = Path(path)
-    inside = next((p for p in sorted(file.rglob("*")) if p.suffix in SUFFIXES), file)
-    kind = SUFFIXES.get((inside if file.is_dir() else file).suffix.lower())
-    if kind in (None, "ipc"):
+def format_of_all(paths: Sequence[str]) -> str:
+    """The format of files here; of those elsewhere, what their suffix says."""
+    elsewhere = {SUFFIXES.get(Path(path).suffix.lower()) for path in paths if "://" in path}
+    local = [Path(path) for path in paths if "://" not in path]
+    kinds = elsewhere | ({files_of(local)[1]} if local else set())
+    if len(kinds) > 1 or kinds & {None, "ipc"}:
         raise DataError(
-            f"cannot read {path!r} on Spark",
-            hint="known: .parquet, .csv, .json, .orc; for Arrow files use --engine local",
+            f"cannot read {', '.join(map(repr, paths))} on Spark",
+            hint="known: .parquet, .csv, .json, .orc, all of one format; for Arrow files use "
+            "--engine local",
         )
-    return str(kind)
+    return str(kinds.pop())
 
 
 def arrow_schema(df: DataFrame) -> pa.Schema:
@@ -93,23 +98,48 @@ def arrow_schema(df: DataFrame) -> pa.Schema:
 def collected(found: DataFrame, query: Query, shown: int) -> Outcome:
     """Count all, bring some (of different keys). Kept on disk, so that the query runs once."""
     from pyspark import StorageLevel
+    from pyspark.sql import Observation
 
     kept = found.persist(StorageLevel.DISK_ONLY)
     try:
-        matches = kept.count()
+        seen = Observation()
+        kept.observe(seen, *sizes(query)).count()
         keys = [".".join(path) for path in query.keys]
         sample = kept.dropDuplicates(keys) if keys else kept
         rows = sample.limit(shown).toArrow().to_pylist() if shown else []
     finally:
         kept.unpersist()
-    return Outcome(matches, first=[_shown(row, query) for row in rows])
+    outcome = counted(seen)
+    outcome.first = [_shown(row, query) for row in rows]
+    return outcome
 
 
-def _written(found: DataFrame, out: Path) -> Outcome:
+def _written(
+    found: Mapping[str, DataFrame], queries: QuerySet, out: Path, *, named: bool
+) -> dict[str, Outcome]:
     from pyspark.sql import functions as f
 
-    counted = write(found, out, [f.count(f.lit(1)).alias("matches")])
-    return Outcome(observed(counted, "matches"))
+    if not named:
+        ((name, alone),) = found.items()
+        return {name: counted(write(alone, out, sizes(queries[name])))}
+    tables = [each.select(f.lit(name).alias(QUERY), f.col("*")) for name, each in found.items()]
+    whole = reduce(lambda one, two: one.unionByName(two, allowMissingColumns=True), tables)
+    own = {name: f.col(QUERY) == name for name in found}
+    seen = write(whole, out, [s for n, of in own.items() for s in sizes(queries[n], n, of)])
+    return {name: counted(seen, name) for name in found}
+
+
+def sizes(query: Query, name: str = "", own: Column | bool = True) -> list[Column]:
+    """What `counted` reads: rows and matches, of those rows that are a query's own."""
+    from pyspark.sql import functions as f
+
+    rows = f.count_if(f.lit(own))
+    matches = f.sum(f.when(f.lit(own), f.col("count"))) if query.compiled.counts else rows
+    return [rows.alias(f"{name} rows"), matches.alias(f"{name} matches")]
+
+
+def counted(seen: Observation, name: str = "") -> Outcome:
+    return Outcome(observed(seen, f"{name} matches"), observed(seen, f"{name} rows"))
 
 
 def write(found: DataFrame, out: Path, counts: Sequence[Column]) -> Observation:
@@ -123,10 +153,10 @@ def write(found: DataFrame, out: Path, counts: Sequence[Column]) -> Observation:
         )
     if kind == "csv":
         found = flat(found)
-    counted = Observation()
-    found = found.observe(counted, *counts)
+    seen = Observation()
+    found = found.observe(seen, *counts)
     found.write.format(kind).options(**(CSV if kind == "csv" else {})).save(located(str(out)))
-    return counted
+    return seen
 
 
 def _shown(row: dict[str, Any], query: Query) -> ShownMatch:

@@ -6,18 +6,25 @@ from typing import Annotated
 
 import typer
 
+from cereus.cli.inputs import DEFAULT_DIALECT, LIMITS
 from cereus.query import DIALECTS
 
+QUERY_FILES = f"a path that ends in {', '.join(f'.{name}' for name in DIALECTS)} or .txt, or @FILE"
 QueryText = Annotated[
     str,
     typer.Argument(
         metavar="QUERY",
-        help="The query, or a file with it: a path that ends in .ceql, .sase or .txt, or @FILE.",
+        help=f"The query, or a file with it: {QUERY_FILES}.",
         show_default=False,
     ),
 ]
 Dialect = Annotated[
-    str, typer.Option(help=f"The language of the query: {', '.join(sorted(DIALECTS))}.")
+    str | None,
+    typer.Option(
+        help=f"The language of the query: {', '.join(DIALECTS)}. If not said, the one that the "
+        f"suffix of its file names, else {DEFAULT_DIALECT}.",
+        show_default=False,
+    ),
 ]
 TypeColumn = Annotated[
     str | None,
@@ -57,6 +64,15 @@ Unit = Annotated[
     typer.Option(
         metavar="UNIT",
         help="What one unit of a numeric time column is: s, ms, us or ns.",
+        show_default=False,
+    ),
+]
+Limits = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--limit",
+        metavar="NAME=N",
+        help=f"How much of one thing a run may hold: {', '.join(LIMITS)}; repeatable.",
         show_default=False,
     ),
 ]

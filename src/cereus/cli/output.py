@@ -43,8 +43,7 @@ def make_room(path: Path, inputs: Sequence[str], *, overwrite: bool) -> None:
     format_of(path)
     if any(path.absolute() == Path(each).absolute() for each in inputs):
         raise CereusError(f"{str(path)!r} holds the events", hint="write to another file")
-    if not path.absolute().parent.is_dir():
-        raise CereusError(f"there is no directory {str(path.parent)!r}", hint="make it first")
+    need_directory(path)
     if not path.exists():
         return
     if not overwrite:
@@ -53,6 +52,11 @@ def make_room(path: Path, inputs: Sequence[str], *, overwrite: bool) -> None:
         shutil.rmtree(path)
     else:
         path.unlink()
+
+
+def need_directory(path: Path) -> None:
+    if not path.absolute().parent.is_dir():
+        raise CereusError(f"there is no directory {str(path.parent)!r}", hint="make it first")
 
 
 class Writer(ABC):

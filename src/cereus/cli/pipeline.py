@@ -9,12 +9,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
+import typer
 from rich.box import SIMPLE_HEAD
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from cereus.cli.view import err, out, show_warning
+from cereus.cli.view import err, out, show_error, show_warning
+from cereus.cli.wording import KEYS
+from cereus.errors import CereusError
 from cereus.spark.pipeline import Metrics, Pipeline
 from cereus.spark.pipeline.describing import target
 
@@ -25,12 +28,21 @@ DURATIONS = (("d", 86400), ("h", 3600), ("min", 60), ("s", 1))
 
 
 def run_pipeline(file: str, *, master: str | None, dry_run: bool, metrics: Path | None) -> None:
+    """What is wrong is said in the keys of the file."""
+    try:
+        _run(file, master=master, dry_run=dry_run, metrics=metrics)
+    except CereusError as error:
+        show_error(error, KEYS)
+        raise typer.Exit(1) from None
+
+
+def _run(file: str, *, master: str | None, dry_run: bool, metrics: Path | None) -> None:
     pipeline = Pipeline.load(file, master=master, metrics=metrics)
     if dry_run:
         out.print(Text(pipeline.describe()), soft_wrap=True)
         return
     for warning in pipeline.warnings:
-        show_warning(warning)
+        show_warning(warning, KEYS)
     report = _run_live(pipeline) if pipeline.spec.live else _run_batch(pipeline)
     out.print(report)
     for name, sink in pipeline.spec.sinks.items():

@@ -5,16 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import pyarrow as pa
 import typer
 from rich.text import Text
 
 from cereus.cli import inputs
 from cereus.cli import options as opt
+from cereus.cli.output import need_directory
 from cereus.cli.view import out, show_warning
 from cereus.dialects.translate import translated
 from cereus.errors import CereusError
-from cereus.query import Query
 from cereus.show.diagram import diagram
 
 SchemaFile = Annotated[
@@ -45,16 +44,14 @@ def explain(
     key: opt.KeyColumns = None,
     stream: opt.StreamColumn = None,
     unit: opt.Unit = None,
-    dialect: opt.Dialect = "ceql",
+    dialect: opt.Dialect = None,
     settings: opt.Settings = None,
     into: Into = None,
 ) -> None:
     """Say how a query will be run: stages, tests, automaton, memory, warnings."""
     known = None if schema is None else inputs.schema_of(schema)
-    described = inputs.stream_of(
-        type=type, time=time, keys=key or (), stream=stream, unit=unit, schema=known
-    )
-    compiled = inputs.compiled(inputs.query_text(query), dialect, described, known, settings)
+    described = inputs.stream_of(type, time, key, stream, unit, schema=known)
+    compiled = inputs.compiled(inputs.written(query), dialect, described, known, settings)
     if into is not None:
         out.print(Text(translated(compiled.compiled, into)), soft_wrap=True)
         return
@@ -69,16 +66,13 @@ def check(
     key: opt.KeyColumns = None,
     stream: opt.StreamColumn = None,
     unit: opt.Unit = None,
-    dialect: opt.Dialect = "ceql",
+    dialect: opt.Dialect = None,
     settings: opt.Settings = None,
 ) -> None:
     """Check a query, against the columns of the events if they are given. Exit code 1 if wrong."""
     known = None if schema is None else inputs.schema_of(schema)
-    described = inputs.stream_of(
-        type=type, time=time, keys=key or (), stream=stream, unit=unit, schema=known
-    )
-    compiled = inputs.compiled(inputs.query_text(query), dialect, described, known, settings)
-    _check_window(compiled, known)
+    described = inputs.stream_of(type, time, key, stream, unit, schema=known)
+    compiled = inputs.compiled(inputs.written(query), dialect, described, known, settings)
     for warning in compiled.warnings:
         show_warning(warning)
     out.print(
@@ -88,12 +82,6 @@ def check(
     )
 
 
-def _check_window(query: Query, schema: pa.Schema | None) -> None:
-    """What only the engine knows of the columns: that the window's column can be measured."""
-    if schema is not None:
-        query.executor(schema)
-
-
 def show(
     query: opt.QueryText,
     output: Annotated[
@@ -101,16 +89,22 @@ def show(
         typer.Option("--output", "-o", help="Write to this file: .svg (needs graphviz) or .dot."),
     ] = None,
     type: opt.TypeColumn = None,
-    dialect: opt.Dialect = "ceql",
+    time: opt.TimeColumn = None,
+    key: opt.KeyColumns = None,
+    stream: opt.StreamColumn = None,
+    unit: opt.Unit = None,
+    dialect: opt.Dialect = None,
+    settings: opt.Settings = None,
 ) -> None:
     """Draw the automaton of a query: DOT text, or a picture."""
-    described = inputs.stream_of(type=type)
-    picture = diagram(inputs.compiled(inputs.query_text(query), dialect, described, None))
+    described = inputs.stream_of(type, time, key, stream, unit)
+    picture = diagram(inputs.compiled(inputs.written(query), dialect, described, None, settings))
     if output is None:
         out.print(Text(picture.dot), soft_wrap=True)
         return
     suffix = output.suffix.lower()
     if suffix not in (".svg", ".dot"):
         raise CereusError(f"cannot draw to {str(output)!r}", hint="end the name in .svg or .dot")
+    need_directory(output)
     output.write_text(picture.svg() if suffix == ".svg" else picture.dot, encoding="utf-8")
     out.print(f"written to {output}", highlight=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,12 +15,12 @@ from cereus.cli import options as opt
 from cereus.cli.local import Outcome, run_local
 from cereus.cli.output import make_room
 from cereus.cli.pipeline import run_pipeline
-from cereus.cli.several import query_texts, run_several, run_several_on_spark
-from cereus.cli.view import columns_to_show, count_text, matches_table, out, rate_text, show_warning
+from cereus.cli.several import Typed, query_texts
+from cereus.cli.unseen import warnings_of_types
+from cereus.cli.view import columns_to_show, count_text, matches_table, out, rate_text
 from cereus.errors import CereusError
 from cereus.many import QuerySet
 from cereus.query import Query
-from cereus.sources import Source
 
 PIPELINE = ".toml"
 
@@ -36,8 +35,8 @@ def run(
         str | None,
         typer.Argument(
             metavar="QUERY|PIPELINE.toml",
-            help="The query, or a file with it: a path that ends in .ceql, .sase or .txt, or "
-            "@FILE. A path that ends in .toml is a whole pipeline.",
+            help=f"The query, or a file with it: {opt.QUERY_FILES}. "
+            "A path that ends in .toml is a whole pipeline.",
             show_default=False,
         ),
     ] = None,
@@ -73,8 +72,9 @@ def run(
     key: opt.KeyColumns = None,
     stream: opt.StreamColumn = None,
     unit: opt.Unit = None,
-    dialect: opt.Dialect = "ceql",
+    dialect: opt.Dialect = None,
     settings: opt.Settings = None,
+    limit: opt.Limits = None,
     engine: Annotated[
         Engine | None,
         typer.Option(
@@ -117,8 +117,9 @@ def run(
 ) -> None:
     """Find all matches of queries in files of events, or run a pipeline."""
     if not queries and query is not None and query.lower().endswith(PIPELINE):
-        said = (events, output, type, time, key, stream, unit, settings, engine, tie)
-        if any(said) or sort or overwrite or dialect != "ceql":
+        columns = (type, time, key, stream, unit)
+        said = (events, output, *columns, settings, limit, engine, tie, dialect)
+        if any(said) or sort or overwrite:
             hint = "leave out all but --master, --dry-run and --metrics, and write it in the file"
             raise CereusError("a pipeline says inputs, columns and outputs itself", hint=hint)
         run_pipeline(query, master=master, dry_run=dry_run, metrics=metrics)
@@ -126,33 +127,39 @@ def run(
     if dry_run or metrics is not None:
         raise CereusError("--dry-run and --metrics are for pipelines", hint="cereus run FILE.toml")
     paths = _inputs(query, events or [], queries or [])
-    texts = query_texts(queries or [str(query)])
+    typed = Typed(query_texts(queries or [str(query)]), several=bool(queries))
+    limits = inputs.limits_of(limit or ())
+
+    def compile_all(schema: pa.Schema | None) -> QuerySet:
+        described = inputs.stream_of(type, time, key, stream, unit, schema=schema)
+        return typed.compiled(
+            lambda each: inputs.compiled(each, dialect, described, schema, settings, limits)
+        )
 
     def compiler(schema: pa.Schema) -> QuerySet:
-        described = inputs.stream_of(
-            type=type, time=time, keys=key or (), stream=stream, unit=unit, schema=schema
-        )
-        found = {
-            name: inputs.compiled(text, dialect, described, schema, settings)
-            for name, text in texts.items()
-        }
-        for warning in (each for query in found.values() for each in query.warnings):
-            show_warning(warning)
+        found = compile_all(schema)
+        for name, each in found.queries.items():
+            typed.warn(name, each.warnings)
         if output is not None:
             make_room(output, paths, overwrite=overwrite)
-        return QuerySet(found)
+        return found
 
-    shown = limit_shown if output is None else 0
+    compile_all(None)  # what is wrong in a text is said before anything is read
+    shown, named = limit_shown if output is None else 0, bool(queries)
     if _chosen(engine, master) is Engine.LOCAL:
-        read = inputs.events_of(paths, inputs.stream_of(time=time), sort=sort)
+        read = inputs.events_of(paths, inputs.ordered_by(time), sort=sort)
         compiled = compiler(read.schema)
-        outcomes = _run_local(compiled, read, output, shown, several=bool(queries))
+        outcomes = run_local(compiled, read, output, shown, named=named)
     else:
-        outcomes, compiled = _run_on_spark(
-            compiler, paths, output, shown, master or "local[*]", tie or (), several=bool(queries)
+        from cereus.cli.on_spark import run_on_spark
+
+        outcomes, compiled = run_on_spark(
+            compiler, paths, output, shown, master=master or "local[*]", tie=tie or (), named=named
         )
     for name, outcome in outcomes.items():
         report(outcome, compiled[name], output, name if queries else None)
+        if outcome.types:
+            typed.warn(name, warnings_of_types(compiled[name], outcome.types))
 
 
 def _inputs(query: str | None, events: list[str], queries: list[str]) -> list[str]:
@@ -166,38 +173,6 @@ def _inputs(query: str | None, events: list[str], queries: list[str]) -> list[st
     return paths
 
 
-def _run_local(
-    queries: QuerySet, events: Source, output: Path | None, shown: int, *, several: bool
-) -> dict[str, Outcome]:
-    if several:
-        return run_several(queries, events, output, shown)
-    ((name, query),) = queries.queries.items()
-    return {name: run_local(query, events, output, shown)}
-
-
-def _run_on_spark(
-    compiler: Callable[[pa.Schema], QuerySet],
-    paths: list[str],
-    output: Path | None,
-    shown: int,
-    master: str,
-    tie: Sequence[str],
-    *,
-    several: bool,
-) -> tuple[dict[str, Outcome], QuerySet]:
-    from cereus.cli.on_spark import run_on_spark
-
-    if several:
-        return run_several_on_spark(compiler, paths, output, shown, master=master, tie=tie)
-
-    def single(schema: pa.Schema) -> Query:
-        (query,) = compiler(schema).queries.values()
-        return query
-
-    outcome, query = run_on_spark(single, paths, output, shown, master=master, tie=tie)
-    return {"": outcome}, QuerySet({"": query})
-
-
 def _chosen(engine: Engine | None, master: str | None) -> Engine:
     if engine is Engine.LOCAL and master is not None:
         raise CereusError("--master is for Spark", hint="leave out --engine local")
@@ -209,15 +184,18 @@ def _chosen(engine: Engine | None, master: str | None) -> Engine:
 def report(outcome: Outcome, query: Query, output: Path | None, name: str | None = None) -> None:
     """Some matches as a table, how many there are, and how fast that was; `name` is said where
     there are several queries."""
+    counts = query.compiled.counts
     if outcome.first:
-        more = len(outcome.first) < outcome.matches
-        title = f"{len(outcome.first)} of the matches" if more else "all matches"
+        many, one = ("rows", "row") if counts else ("matches", "match")
+        more = len(outcome.first) < outcome.rows
+        title = f"{len(outcome.first)} of the {many}" if more else f"all {many}"
         title = title if name is None else f"{name}: {title}"
-        out.print(matches_table(outcome.first, main_columns(query, outcome.columns), title))
+        columns = main_columns(query, outcome.columns)
+        out.print(matches_table(outcome.first, columns, title, one))
     where = f" written to {output}" if output is not None else ""
     out.print(
         f"{'' if name is None else f'{name}: '}"
-        f"[bold]{count_text(outcome.matches)}[/bold]{where} · "
+        f"[bold]{count_text(outcome.matches, outcome.rows if counts else None)}[/bold]{where} · "
         f"{rate_text(outcome.events, outcome.seconds)}",
         highlight=False,
         soft_wrap=True,

@@ -1,89 +1,57 @@
-"""`cereus run -q A -q B INPUT…`: several queries in one pass, in this process or on Spark."""
+"""`cereus run -q A -q B INPUT…`: the names of several queries, and one table of all matches."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
 
 import pyarrow as pa
 
-from cereus.cli import inputs
-from cereus.cli.local import Outcome, Sample, event_progress, matches_in, shown_matches
-from cereus.cli.output import writer
-from cereus.errors import CereusError
+from cereus.cli.inputs import Written, written
+from cereus.cli.view import show_warning
+from cereus.errors import CereusError, about
 from cereus.many import QuerySet
-from cereus.sources import Source
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+from cereus.query import Query
 
 QUERY = "query"
 """The column that says which query a match is of."""
 
-Compiler = Callable[[pa.Schema], QuerySet]
+
+@dataclass(frozen=True)
+class Typed:
+    """The queries of a command by name. Of `several`, what is said names the one it is about."""
+
+    texts: Mapping[str, Written]
+    several: bool
+
+    def compiled(self, make: Callable[[Written], Query]) -> QuerySet:
+        found = {}
+        for name, each in self.texts.items():
+            with about(self._called(name)) if self.several else nullcontext():
+                found[name] = make(each)
+        return QuerySet(found)
+
+    def warn(self, name: str, warnings: Iterable[str]) -> None:
+        for warning in warnings:
+            show_warning(f"{self._called(name)}: {warning}" if self.several else warning)
+
+    def _called(self, name: str) -> str:
+        return str(self.texts[name].file or name)
 
 
-def query_texts(arguments: Sequence[str]) -> dict[str, str]:
+def query_texts(arguments: Sequence[str]) -> dict[str, Written]:
     """Texts by name: that of the file, or `q1`, `q2`, … by their place."""
-    found: dict[str, str] = {}
+    found: dict[str, Written] = {}
     for place, argument in enumerate(arguments, 1):
-        text = inputs.query_text(argument)
-        name = f"q{place}" if text == argument else Path(argument.removeprefix("@")).stem
+        query = written(argument)
+        name = f"q{place}" if query.file is None else query.file.stem
         if name in found:
             raise CereusError(
                 f"two queries are called {name!r}", hint="rename one of the files: results say it"
             )
-        found[name] = text
+        found[name] = query
     return found
-
-
-# ---------------------------------------------------------------- in this process
-
-
-def run_several(
-    queries: QuerySet, events: Source, out: Path | None, shown: int
-) -> dict[str, Outcome]:
-    """Read once, match and write batch by batch; only the first matches of each are kept."""
-    outcomes = {name: Outcome() for name in queries.queries}
-    samples = {
-        name: Sample(shown, [".".join(path) for path in query.keys])
-        for name, query in queries.queries.items()
-    }
-
-    def told(read: int, matches: int) -> None:
-        for outcome in outcomes.values():
-            outcome.events = read
-        advance(read, matches)
-
-    begin = time.perf_counter()
-    with event_progress(events) as advance:
-        found = queries.batches(events, progress=told)
-        for name, batch in _written(found, queries, events, out):
-            samples[name].add(batch)
-            outcomes[name].matches += matches_in(batch)
-    seconds = time.perf_counter() - begin
-    for name, outcome in outcomes.items():
-        outcome.seconds = seconds
-        outcome.first = shown_matches(samples[name].rows, events, queries[name])
-        outcome.columns = list(outcome.first[0].events[0].values) if outcome.first else []
-    return outcomes
-
-
-Found = Iterator[tuple[str, pa.RecordBatch]]
-
-
-def _written(found: Found, queries: QuerySet, events: Source, out: Path | None) -> Found:
-    if out is None:
-        yield from found
-        return
-    schemas = [query.executor(events.schema).schema for query in queries.queries.values()]
-    schema = joined_schema(schemas)
-    with writer(out, schema) as file:
-        for name, batch in found:
-            file.write(_fitted(name, batch, schema))
-            yield name, batch
 
 
 def joined_schema(schemas: Sequence[pa.Schema]) -> pa.Schema:
@@ -97,7 +65,7 @@ def joined_schema(schemas: Sequence[pa.Schema]) -> pa.Schema:
         ) from None
 
 
-def _fitted(name: str, batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+def fitted(name: str, batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     """A batch with the columns of all; null where its query has none."""
     rows, own = batch.num_rows, set(batch.schema.names)
     columns = [pa.array([name] * rows, pa.string())]
@@ -106,58 +74,3 @@ def _fitted(name: str, batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBat
         for each in list(schema)[1:]
     ]
     return pa.RecordBatch.from_arrays(columns, schema=schema)
-
-
-# ---------------------------------------------------------------- on Spark
-
-
-def run_several_on_spark(
-    compiler: Compiler,
-    paths: Sequence[str],
-    out: Path | None,
-    shown: int,
-    *,
-    master: str,
-    tie: Sequence[str] = (),
-) -> tuple[dict[str, Outcome], QuerySet]:
-    from cereus import spark as cs
-    from cereus.cli.on_spark import arrow_schema, collected, read
-    from cereus.cli.spark_progress import spark_progress
-    from cereus.spark.files import COUNTED
-    from cereus.spark.raised import spark_errors
-
-    with spark_errors():
-        session = cs.session(master)
-        events, kind = read(session, paths)
-        queries = compiler(arrow_schema(events))
-        begin = time.perf_counter()
-        with spark_progress(session, "matching on Spark"):
-            found = {
-                name: cs.match(events, query, events=out is None or not query.variables, tie=tie)
-                for name, query in queries.queries.items()
-            }
-            if out is None:
-                outcomes = {n: collected(each, queries[n], shown) for n, each in found.items()}
-            else:
-                outcomes = _written_on_spark(found, out)
-        seconds = time.perf_counter() - begin
-        rows = events.count() if kind in COUNTED else None
-    for outcome in outcomes.values():
-        outcome.events, outcome.seconds = rows, seconds
-        outcome.columns = list(outcome.first[0].events[0].values) if outcome.first else []
-    return outcomes, queries
-
-
-def _written_on_spark(found: dict[str, Any], out: Path) -> dict[str, Outcome]:
-    from pyspark.sql import functions as f
-
-    from cereus.cli.on_spark import write
-    from cereus.spark.files import observed
-
-    named = [each.select(f.lit(name).alias(QUERY), f.col("*")) for name, each in found.items()]
-    whole: DataFrame = named[0]
-    for each in named[1:]:
-        whole = whole.unionByName(each, allowMissingColumns=True)
-    counts = [f.count_if(f.col(QUERY) == name).alias(name) for name in found]
-    counted = write(whole, out, counts)
-    return {name: Outcome(observed(counted, name)) for name in found}

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from cereus.cli.wording import FLAGS, Vocabulary, spoken
 from cereus.errors import CereusError
 
 out = Console()
@@ -20,6 +21,7 @@ err = Console(stderr=True)
 MOST_COLUMNS = 8
 MOST_EVENTS = 8
 RIGHT = (int, float)
+HINT = "hint:"
 
 
 @dataclass(frozen=True)
@@ -35,20 +37,22 @@ class ShownMatch:
     events: list[ShownEvent]
 
 
-def show_error(error: CereusError) -> None:
-    """`error: …`, the line with its caret, and the hint."""
+def show_error(error: CereusError, words: Vocabulary = FLAGS) -> None:
+    """`error: …`, the line with its caret, and the hint in the words of what was typed."""
     first, *rest = error.message.splitlines() or [""]
     text = Text.assemble(("error: ", "bold red"), (first, "bold"))
     for line in rest:
         caret = bool(line.strip()) and set(line.strip()) == {"^"}
+        line = spoken(line, words) if line.strip().startswith(HINT) else line
         text.append("\n  " + line, "bold red" if caret else "")
     if error.hint is not None:
-        text.append("\nhint: ", "cyan").append(error.hint)
+        text.append(f"\n{HINT} ", "cyan").append(spoken(error.hint, words))
     err.print(text, soft_wrap=True)
 
 
-def show_warning(message: str) -> None:
-    err.print(Text.assemble(("warning: ", "bold yellow"), message), soft_wrap=True)
+def show_warning(message: str, words: Vocabulary = FLAGS) -> None:
+    said = spoken(message, words)
+    err.print(Text.assemble(("warning: ", "bold yellow"), said), soft_wrap=True)
 
 
 def columns_to_show(names: Sequence[str], first: Iterable[str]) -> list[str]:
@@ -57,11 +61,13 @@ def columns_to_show(names: Sequence[str], first: Iterable[str]) -> list[str]:
     return [*ahead, *(name for name in names if name not in ahead)][:MOST_COLUMNS]
 
 
-def matches_table(matches: Sequence[ShownMatch], columns: Sequence[str], title: str) -> Table:
+def matches_table(
+    matches: Sequence[ShownMatch], columns: Sequence[str], title: str, one: str = "match"
+) -> Table:
     """One line per matched event, a rule between matches; a long match without its middle."""
     with_variables = any(event.variables for match in matches for event in match.events)
     table = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD)
-    table.add_column("match", justify="right", style="dim")
+    table.add_column(one, justify="right", style="dim")
     if with_variables:
         table.add_column("variable", style="cyan")
     days = {name: _day(_values(matches, name)) for name in columns}
@@ -132,5 +138,7 @@ def rate_text(events: int | None, seconds: float) -> str:
     return f"{events:,} events in {seconds:.1f} s ({said} events/s)"
 
 
-def count_text(matches: int) -> str:
-    return f"{matches:,} match{'' if matches == 1 else 'es'}"
+def count_text(matches: int, rows: int | None = None) -> str:
+    """`15 matches`; with the rows that count them, `15 matches counted in 5 rows`."""
+    said = f"{matches:,} match{'' if matches == 1 else 'es'}"
+    return said if rows is None else f"{said} counted in {rows:,} row{'' if rows == 1 else 's'}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from cereus.dialects import algebra, ceql, par, sase, sremo
@@ -12,7 +13,15 @@ from cereus.engine.runner import Limits
 from cereus.errors import CereusError, did_you_mean
 from cereus.plan.stream import Stream
 
-__all__ = ["DIALECTS", "CompiledQuery", "compile_text", "options_of", "values_of"]
+__all__ = [
+    "DIALECTS",
+    "CompiledQuery",
+    "compile_text",
+    "dialect_of",
+    "options_of",
+    "switches_of",
+    "texts_of",
+]
 
 Compile = Callable[..., CompiledQuery]
 """Takes a text and its stream, `limits`, and the dialect's own options by keyword."""
@@ -40,17 +49,29 @@ def compile_text(
     return DIALECTS[dialect](text, stream, limits=limits, **options)
 
 
+def dialect_of(path: str | Path) -> str | None:
+    """The dialect that the suffix of a file names: `q.sase` is in SASE+."""
+    name = Path(path).suffix.lower().removeprefix(".")
+    return name if name in DIALECTS else None
+
+
 def options_of(dialect: str) -> list[str]:
     """The names of a dialect's own options."""
     return [parameter.name for parameter in _own(dialect)]
 
 
-def values_of(dialect: str) -> list[str]:
-    """Those of them that are no switches: what is said of them is a text."""
-    own = _own(dialect) if dialect in DIALECTS else []
-    return [parameter.name for parameter in own if not isinstance(parameter.default, bool)]
+def switches_of(dialect: str) -> list[str]:
+    """Those of them that are on or off."""
+    return [parameter.name for parameter in _own(dialect) if isinstance(parameter.default, bool)]
+
+
+def texts_of(dialect: str) -> list[str]:
+    """Those of them that a text can say."""
+    return [p.name for p in _own(dialect) if "str" in str(p.annotation).split(" | ")]
 
 
 def _own(dialect: str) -> list[inspect.Parameter]:
+    if dialect not in DIALECTS:
+        return []
     parameters = inspect.signature(DIALECTS[dialect]).parameters.values()
     return [p for p in parameters if p.kind is p.KEYWORD_ONLY and p.name != "limits"]

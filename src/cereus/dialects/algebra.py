@@ -25,7 +25,6 @@ from cereus.errors import DataError, RefusedError
 from cereus.lang import algebra as tree
 from cereus.lang.algebra_text import parse
 from cereus.plan.atoms import event_test
-from cereus.plan.describe import test_text
 from cereus.plan.stream import Stream
 from cereus.plan.tests import EventTest
 
@@ -200,7 +199,7 @@ class AlgebraQuery(EventwiseQuery):
             {
                 "expression": [str(self.written)],
                 "optimised": self._optimised(),
-                "tests": (f"t{n}  {test_text(t)}" for n, t in enumerate(self.tests(schema))),
+                "tests": self.tests_said(schema),
                 "dropped before detection": ["events that pass no test"],
                 "ticks": self._ticks(),
                 "results": self._results(),
@@ -211,7 +210,7 @@ class AlgebraQuery(EventwiseQuery):
 
     def _optimised(self) -> Iterator[str]:
         if self.optimised is None:
-            yield "no: optimise=False"
+            yield "no: optimise is off"
         elif not self.optimised.steps:
             yield "no law lowers the bounds"
         else:
@@ -226,7 +225,7 @@ class AlgebraQuery(EventwiseQuery):
         yield (
             "of several instances of a primitive in a tick the first counts"
             if self.merge_ties
-            else "two instances of a primitive in a tick are an error (merge_ties=True: the first)"
+            else "two instances of a primitive in a tick are an error (with merge_ties: the first)"
         )
 
     def _results(self) -> Iterator[str]:
@@ -236,7 +235,7 @@ class AlgebraQuery(EventwiseQuery):
         yield (
             "start, end and the rows of the constituents"
             if self.values
-            else "start and end (values=True: also the rows of the constituents)"
+            else "start and end (with values: also the rows of the constituents)"
         )
 
     def _bounds(self) -> Iterator[str]:

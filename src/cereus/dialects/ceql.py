@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cereus.dialects.compiled import CompiledQuery, Path
+from cereus.engine.columns import Clock
 from cereus.engine.executor import Executor, PatternExecutor
 from cereus.engine.learned import Learned
 from cereus.engine.runner import Limits
@@ -46,6 +47,14 @@ class PatternQuery(CompiledQuery):
         return tuple(output.variable for output in self.query.select or ())
 
     @property
+    def counts(self) -> bool:
+        return self.query.count
+
+    @property
+    def late(self) -> bool:
+        return self.plan().late
+
+    @property
     def keys(self) -> tuple[Path, ...]:
         return self.plan().keys
 
@@ -65,7 +74,9 @@ class PatternQuery(CompiledQuery):
         return self._plans[key]
 
     def check(self, schema: pa.Schema | None) -> None:
-        self.plan(schema)
+        plan = self.plan(schema)
+        if schema is not None:
+            Clock(plan.query.window, self.stream, schema)  # refuses what it cannot measure
 
     def columns(self, schema: pa.Schema) -> frozenset[Path]:
         shown = (path for output in self.query.select or () for path in output.attributes)

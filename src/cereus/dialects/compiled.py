@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from cereus.engine.executor import Executor
 from cereus.plan.atoms import check_stream, columns_read
+from cereus.plan.describe import test_text
 from cereus.plan.result_names import check_keys
 from cereus.plan.stream import Stream
 from cereus.plan.tests import EventTest
@@ -41,6 +42,16 @@ class CompiledQuery(ABC):
     def returned(self) -> tuple[str, ...]:
         """The columns of a result that the query computes itself: they say what was found."""
         return ()
+
+    @property
+    def counts(self) -> bool:
+        """Whether a row of a result counts matches, in its column `count`, and is none itself."""
+        return False
+
+    @property
+    def late(self) -> bool:
+        """Whether a result may be told later than its own time is read."""
+        return False
 
     @property
     def keys(self) -> tuple[Path, ...]:
@@ -87,6 +98,9 @@ class EventwiseQuery(CompiledQuery):
     @abstractmethod
     def tests(self, schema: pa.Schema | None = None) -> tuple[EventTest, ...]:
         """What is asked of every event; events that pass no test do not matter."""
+
+    def tests_said(self, schema: pa.Schema | None) -> list[str]:
+        return [f"t{n}  {test_text(test)}" for n, test in enumerate(self.tests(schema))]
 
     @property
     @abstractmethod

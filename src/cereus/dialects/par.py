@@ -17,7 +17,6 @@ from cereus.engine.runner import Limits
 from cereus.lang import par as tree
 from cereus.lang.par_text import parse
 from cereus.plan.atoms import event_test
-from cereus.plan.describe import test_text
 from cereus.plan.stream import Stream
 from cereus.plan.tests import EventTest
 from cereus.reactive.construct import from_program
@@ -107,7 +106,7 @@ class ParQuery(EventwiseQuery):
             {
                 "program": [str(self.program)],
                 "stages": self._stages(),
-                "tests": (f"t{n}  {test_text(t)}" for n, t in enumerate(self.tests(schema))),
+                "tests": self.tests_said(schema),
                 "dropped before the machine": ["events that pass no test"],
                 "machine": self._states(),
                 "results": self._results(),

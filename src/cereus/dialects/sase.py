@@ -11,10 +11,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cereus.dialects.compiled import EventwiseQuery, Path, sections
+from cereus.dialects.sase_aggregates import checked, guarded
 from cereus.engine.executor import Executor
 from cereus.engine.runner import Limits
 from cereus.engine.sase_program import ProgramExecutor
-from cereus.errors import CereusError
 from cereus.lang import cel, sase
 from cereus.lang.print_sase import to_text
 from cereus.lang.sase_text import parse
@@ -39,28 +39,9 @@ def compile(
     output      the query whose output is the result, by its stream or its number from 1; without
                 it, the one that no other reads
     """
-    if not isinstance(aggregates, Mapping | None):
-        raise CereusError(
-            f"aggregates are given by name, in a dict, not as {type(aggregates).__name__}",
-            hint='write aggregates={"name": object}',
-        )
-    own = dict(aggregates or {})
-    _check_aggregates(own)
-    return SaseQuery(parse(text, own), stream, limits, own, output)
-
-
-def _check_aggregates(aggregates: Mapping[str, Any]) -> None:
-    for name, own in aggregates.items():
-        if name in sase.BUILT_IN:
-            raise CereusError(
-                f"there is an aggregate {name!r} already", hint="give your own another name"
-            )
-        if not hasattr(own, "identity") or not callable(getattr(own, "combine", None)):
-            raise CereusError(
-                f"the aggregate {name!r} has no `identity` and `combine`",
-                hint="give an object with both: combine(a, b) is associative, and "
-                "combine(identity, a) is a",
-            )
+    own = checked(aggregates)
+    program = parse(text, own)
+    return SaseQuery(program, stream, limits, guarded(own, program), output)
 
 
 class SaseQuery(EventwiseQuery):
@@ -92,6 +73,10 @@ class SaseQuery(EventwiseQuery):
     @property
     def returned(self) -> tuple[str, ...]:
         return self.plan().result.names
+
+    @property
+    def late(self) -> bool:
+        return self.plan().late
 
     @property
     def warnings(self) -> list[str]:

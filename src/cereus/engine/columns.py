@@ -154,7 +154,7 @@ class Clock:
                 if stream.time is None:
                     raise CereusError(
                         "WITHIN a length of time needs a time column",
-                        hint='say which one it is: Stream(time="…"), or --time on the command line',
+                        hint='say which one it is: Stream(time="…")',
                     )
                 self.path = (stream.time,)
                 self.span = in_units_of(_kind(schema, self.path), microseconds, stream)
@@ -260,7 +260,8 @@ def in_units_of(kind: pa.DataType, microseconds: int, stream: Stream) -> int | f
         return length if pa.types.is_floating(kind) else int(length)
     raise CereusError(
         f"the time column {stream.time!r} has the type {kind}",
-        hint="cast it to a timestamp or a number first",
+        hint="cast it to a timestamp or a number first; in CSV and JSON a time that is read as one "
+        "is written 2025-03-03 09:30:00",
     )
 
 

@@ -109,7 +109,7 @@ class PatternExecutor(Executor):
     ) -> None:
         self.plan = plan
         self.waits_for_time = plan.closes
-        self.late = plan.open_ended or plan.closes
+        self.late = plan.late
         kind = runner_for(plan)
         carried = () if shape is None else shape.payload(plan.query)
         self.runner = kind(

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from cereus.engine.columns import python_values
 from cereus.engine.conditions import evaluate, mask
@@ -169,7 +170,10 @@ class Values:
             return pa.array(np.diff(held.offsets).astype(np.int64))
         if node.function in ("first", "last"):
             return self.read(node.attribute, getattr(held, node.function))
-        values, offsets = _without_nulls(self.read(node.attribute, held.places), held.offsets)
+        read = self.read(node.attribute, held.places)
+        if node.function in ("min", "max") and pa.types.is_floating(read.type):
+            read = pc.if_else(pc.is_nan(read), None, read)  # NaN has no place in the order
+        values, offsets = _without_nulls(read, held.offsets)
         if node.function == "count":
             return pa.array(np.diff(offsets))
         numbers = _numbers(values)
@@ -230,12 +234,10 @@ def _numbers(values: pa.Array) -> Any:
 
 
 def _exact(function: str, numbers: Any) -> bool:
-    """Whether numpy computes what Python would: no sum leaves 64 bits, and no NaN decides which
-    is the smallest."""
-    if numbers.dtype.kind == "f":
-        return function in ("sum", "avg") or not bool(np.isnan(numbers).any())
-    small = float(np.abs(numbers.astype(np.float64)).sum()) < CERTAIN
-    return function in ("min", "max") or small
+    """Whether numpy computes what Python would: no sum leaves 64 bits."""
+    if numbers.dtype.kind == "f" or function in ("min", "max"):
+        return True
+    return float(np.abs(numbers.astype(np.float64)).sum()) < CERTAIN
 
 
 def _reduced(function: str, numbers: Any, offsets: Ints, kind: pa.DataType) -> pa.Array:

@@ -40,6 +40,13 @@ def operator_in_condition(trouble: Trouble) -> str | None:
     return None
 
 
+def condition_in_brackets(trouble: Trouble) -> str | None:
+    """`BUY[price > 10]`"""
+    if trouble.found == "[" and trouble.previous in ("NAME", "QUOTED"):
+        return f"a condition stands in parentheses: {trouble.before[-1]}(price > 10)"
+    return None
+
+
 def restriction_in_front(trouble: Trouble) -> str | None:
     """`_2 (B ; B)`"""
     names = [token for token in trouble.before[-3:] if plain_terminal(token.type) == "NAME"]
@@ -109,6 +116,7 @@ def two_expressions(trouble: Trouble) -> str | None:
 RULES: tuple[HintRule, ...] = (
     restriction_in_front,
     operator_in_condition,
+    condition_in_brackets,
     unit_apart,
     subscript_without_number,
     within,

@@ -5,6 +5,11 @@ from __future__ import annotations
 from cereus.lang.syntax_errors import HintRule, Trouble
 
 _SHAPE = "SELECT * FROM Stock WHERE SELL ; BUY"
+REPETITIONS = {
+    "*": "+ is one or more; for none as well write both ways: B OR (A+ ; B)",
+    "?": "for an event that may be there write both ways: B OR (A ; B)",
+    "{": "write them out: A ; A, or (A ; A) OR (A ; A ; A)",
+}
 
 
 def missing_select(trouble: Trouble) -> str | None:
@@ -51,6 +56,45 @@ def two_events(trouble: Trouble) -> str | None:
     return None
 
 
+def comma(trouble: Trouble) -> str | None:
+    if trouble.found == "," and _after_event(trouble):
+        return "put ; (later) or : (immediately after) between two events"
+    return None
+
+
+def other_repetition(trouble: Trouble) -> str | None:
+    """`SELL*`, `SELL?`, `SELL{2,3}`"""
+    if trouble.found not in REPETITIONS or not _after_event(trouble):
+        return None
+    return REPETITIONS[trouble.found]
+
+
+def type_as_string(trouble: Trouble) -> str | None:
+    found = trouble.found or ""
+    if not found.startswith("'") or not {"STAR", "LPAR", "_NOT"} <= trouble.accepted:
+        return None
+    return "a type is a name: leave out the quotes, or make them double ones"
+
+
+def bare_not(trouble: Trouble) -> str | None:
+    if trouble.previous == "_NOT" and trouble.found and trouble.found.isidentifier():
+        name = trouble.found
+        return f"NOT({name}) is an event that is no {name}; UNLESS {name} says that none comes"
+    return None
+
+
+def group_by(trouble: Trouble) -> str | None:
+    grouped = (trouble.found or "").upper() == "GROUP"
+    return "for each value on its own write PARTITION BY" if grouped else None
+
+
+def clause_in_parentheses(trouble: Trouble) -> str | None:
+    word = (trouble.found or "").upper()
+    if word in ("WITHIN", "PARTITION", "CONSUME", "LIMIT") and trouble.unclosed() == "(":
+        return f"{word} stands after the whole pattern: close the ( before it"
+    return None
+
+
 def condition_in_pattern(trouble: Trouble) -> str | None:
     """`WHERE SELL[price > 3]`: brackets after a type are read as those of PROJECT."""
     types = [token.type for token in trouble.before]
@@ -85,7 +129,13 @@ HINTS: tuple[HintRule, ...] = (
     selected_attribute,
     missing_where,
     in_for_as,
+    group_by,
+    clause_in_parentheses,
     two_events,
+    comma,
+    other_repetition,
+    type_as_string,
+    bare_not,
     condition_in_pattern,
     pattern_after_filter,
     trailing_semicolon,

@@ -42,11 +42,23 @@ class Expression:
             yield from child.walk()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Literal(Expression):
-    """A number, string, boolean, timestamp, interval or NULL (None)."""
+    """A number, string, boolean, timestamp, interval or NULL (None).
+
+    `4` and `4.0` are different literals, though equal numbers: `x * 4` may overflow."""
 
     value: LiteralValue
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Literal) and self._said == other._said
+
+    def __hash__(self) -> int:
+        return hash(self._said)
+
+    @property
+    def _said(self) -> tuple[type, LiteralValue]:
+        return type(self.value), self.value
 
 
 @dataclass(frozen=True)

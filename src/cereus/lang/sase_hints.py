@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cereus.lang.sase import Strategy
 from cereus.lang.syntax_errors import HintRule, Trouble
 
 _SHAPE = "PATTERN SEQ(A a, B+ b[]) WHERE b[i].x > a.x WITHIN 1 hour RETURN a.x, count(b[])"
@@ -28,6 +29,21 @@ def open_sequence(trouble: Trouble) -> str | None:
     return "close SEQ with )" if keyword and in_pattern else None
 
 
+def other_negation(trouble: Trouble) -> str | None:
+    """`NOT B b`, `!B b`"""
+    if "TILDE" in trouble.accepted and (trouble.found or "").upper() in ("!", "NOT"):
+        return "a component that must not occur begins with ~: ~B b, or ~(B+ b[])"
+    return None
+
+
+def strategy_without_variables(trouble: Trouble) -> str | None:
+    """`WHERE skip_till_any_match { … }`"""
+    name = str(trouble.before[-1]).lower() if trouble.before else ""
+    if trouble.found == "{" and name in list(Strategy):
+        return f"say of which variables, as in {name}(a, b[]) {{ conditions }}"
+    return None
+
+
 def negated_sequence(trouble: Trouble) -> str | None:
     if [str(token).upper() for token in trouble.before[-2:]] == ["~", "SEQ"]:
         return "~ stands before one component: ~B b, or ~(B+ b[])"
@@ -52,6 +68,8 @@ HINTS: tuple[HintRule, ...] = (
     missing_pattern,
     missing_sequence,
     missing_variable,
+    other_negation,
+    strategy_without_variables,
     negated_sequence,
     open_sequence,
     clause_order,

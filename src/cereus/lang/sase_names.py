@@ -61,8 +61,18 @@ class _Names:
                 return self.attribute(node, path)
         return ex.rebuild(node, self.read)
 
+    @property
+    def heads(self) -> list[str]:
+        return [f"{name}[]" if array else name for name, array in self.arrays.items()]
+
     def attribute(self, node: ex.Attribute, path: sase.Path) -> ex.Expression:
         variable, *rest = path
+        if variable.lower() in list(sase.Strategy) and not rest:
+            raise RefusedError(
+                f"{variable} is a strategy, not a condition",
+                span=node.span,
+                hint=f"say it of variables: {variable}({', '.join(self.heads)}) {{ conditions }}",
+            )
         if variable not in self.arrays and not rest:
             first, array = next(iter(self.arrays.items()))
             raise UnknownNameError(

@@ -104,6 +104,7 @@ WORDS = {
     "QUOTED": "a name",
     "PERCENTAGE": "a percentage",
     "STRATEGY": "a strategy",
+    "TILDE": "'~'",
     "_IN_STREAM": "IN STREAM",
     "$END": "the end of the text",
 }

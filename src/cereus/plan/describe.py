@@ -12,14 +12,19 @@ from cereus.lang.print_expression import condition_text
 from cereus.plan.tests import EventTest
 
 
+def several(count: int, what: str) -> str:
+    """`1 value`, `2 values`"""
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
 def test_text(test: EventTest) -> str:
     """`SELL where volume >= 1000`, `any event of S1`, `not (BUY where price > 3)`"""
     name = "any event" if test.type is None else quote_name(test.type)
     if test.stream is not None:
         name += f" of {quote_name(test.stream)}"
     if test.conditions:
-        several = len(test.conditions) > 1
-        name += f" where {condition_text(And(test.conditions) if several else test.conditions[0])}"
+        first, *more = test.conditions
+        name += f" where {condition_text(And(test.conditions) if more else first)}"
     return f"not ({name})" if test.negated else name
 
 

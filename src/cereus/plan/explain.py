@@ -18,7 +18,7 @@ from cereus.plan.correlation import (
     slot_names,
     slot_values,
 )
-from cereus.plan.describe import label_text, letters_text, test_text
+from cereus.plan.describe import label_text, letters_text, several, test_text
 from cereus.plan.outlook import Outlook, warnings
 from cereus.plan.plan import RULES, ChosenBy, Plan
 from cereus.plan.rewrite import RULES as LOCAL_RULES
@@ -33,9 +33,9 @@ REMEMBERED_BYTES = 20
 
 MOST_STATES_SHOWN = 24
 ENGINES = {
-    ChosenBy.KERNEL: "kernel that chooses",
-    ChosenBy.REPLAY: "kernel, then replay of windows",
-    ChosenBy.LISTING: "kernel, then a choice among what it lists",
+    ChosenBy.KERNEL: "choosing",
+    ChosenBy.REPLAY: "then replay of windows",
+    ChosenBy.LISTING: "then a choice among what it lists",
 }
 _PLACES = {
     "ceql": ": :+ START ALL STRICT, or WITHIN … EVENTS",
@@ -96,34 +96,33 @@ def _stages(plan: Plan, outlook: Outlook) -> Iterator[str]:
         names = ", ".join(rule.__name__ for rule in rules)
         yield f"rewrite    {names}: {formula_text(rewrite(formula, rules))}"
     yield f"automaton  {_states_text(outlook.built, 'state')} over {_letters_said(outlook)}"
-    if plan.correlated:
-        yield f"kernel     {_engine(plan)}"
-    else:
-        yield f"kernel     {_engine(plan)}: {_states_text(outlook.run, 'I/O-deterministic state')}"
+    said = [_engine(plan)]
+    if not plan.correlated:
+        said.append(_states_text(outlook.run, "I/O-deterministic state"))
+    yield f"kernel     {': '.join(filter(None, said))}"
 
 
 def _engine(plan: Plan) -> str:
     if plan.registers:
-        return f"with registers: at most {plan.slots} values per partial match"
+        return f"with registers: at most {several(plan.slots, 'value')} per partial match"
     if plan.remembers_values:
         return "states that remember values" + (f": {plan.why_values}" if plan.why_values else "")
     if plan.query.count:
         return "counting, without listing"
-    return ENGINES.get(plan.chosen_by, "kernel")
+    return ENGINES.get(plan.chosen_by, "")
 
 
 def _states_text(explored: Explored, what: str) -> str:
     if not explored.complete:
         return f"more than {explored.states} {what}s; made on demand"
-    count = len(explored.useful)
-    return f"{count} {what}{'' if count == 1 else 's'}"
+    return several(len(explored.useful), what)
 
 
 def _letters_said(outlook: Outlook) -> str:
     count = len(outlook.alphabet.letters)
     if not outlook.alphabet.complete:
         return f"more than {count} letters"
-    return f"{count} letter{'' if count == 1 else 's'}"
+    return several(count, "letter")
 
 
 def _between(outlook: Outlook) -> Iterator[str]:
@@ -266,7 +265,7 @@ def _memory(plan: Plan, outlook: Outlook) -> Iterator[str]:
     if outlook.never_matches:
         yield "none: nothing can match"
         return
-    nodes = f"up to {outlook.nodes_per_event} nodes"
+    nodes = f"up to {several(outlook.nodes_per_event, 'node')}"
     if plan.detects:
         nodes = "a node where a match begins or ends, none where it goes on, each"
     elif plan.correlated:

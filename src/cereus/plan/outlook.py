@@ -140,7 +140,7 @@ def warnings(plan: Plan) -> list[str]:
     if outlook.grows and not outlook.never_matches:
         found.append(GROWS)
     if isinstance(plan.query.window, cel.TimeWindow) and plan.stream.time is None:
-        found.append("WITHIN a length of time needs a time column: Stream(time=…), or --time")
+        found.append("WITHIN a length of time needs a time column: Stream(time=…)")
     return found + exponential(plan)
 
 

@@ -136,6 +136,11 @@ class Plan:
         return False
 
     @property
+    def late(self) -> bool:
+        """Whether a match may be told later than its own time is read."""
+        return self.open_ended or self.closes
+
+    @property
     def ends_at_marks(self) -> bool:
         """Whether a match ends at the last event that it has, wherever it is reported."""
         return False

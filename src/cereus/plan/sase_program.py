@@ -49,7 +49,7 @@ class Block:
     @property
     def late(self) -> bool:
         """Whether a match may be reported after its last event."""
-        return self.plan.closes or self.plan.open_ended
+        return self.plan.late
 
     @property
     def payload(self) -> tuple[str, ...]:
@@ -232,7 +232,7 @@ def _result(program: sase.Program, output: str | int | None) -> int:
             what = ", ".join(repr(named[n]) for n in ends)
             raise RefusedError(
                 f"{len(ends)} queries of this text are read by no other: {what}",
-                hint=f"say whose output is wanted, output={named[ends[-1]]!r}, or compile them "
+                hint=f"say whose output is wanted, output={named[ends[-1]]!r}, or take them "
                 "one by one",
             )
         return ends[0]

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 
 from cereus.automata.sremo.transducer import Detecting, Streaming
-from cereus.errors import QueryError
+from cereus.errors import QueryError, UnknownNameError
 from cereus.lang import cel, sremo
+from cereus.lang import expression as ex
 from cereus.lang.check import check, coerce
 from cereus.lang.parsing import located
 from cereus.plan import plan
@@ -125,9 +126,27 @@ def _checked(query: cel.Query, schema: pa.Schema) -> sremo.Pattern:
     def visit(node: sremo.Sremo) -> sremo.Sremo:
         if not isinstance(node, sremo.Terminal):
             return node
-        check(node.condition, schema, query.text)
+        try:
+            check(node.condition, schema, query.text)
+        except UnknownNameError as error:
+            raise _hinted(error, node.condition, schema) from None
         return replace(node, condition=coerce(node.condition, schema))
 
     pattern = query.formula
     assert isinstance(pattern, sremo.Pattern)
     return replace(pattern, expression=sremo.bottom_up(pattern.expression, visit))
+
+
+def _hinted(
+    error: UnknownNameError, condition: ex.Expression, schema: pa.Schema
+) -> UnknownNameError:
+    """`{SELL}` is meant as a type, and `{price > r.price}` reads a register."""
+    unknown = [n for n in condition.walk() if isinstance(n, ex.Attribute) and n.span == error.span]
+    name, *rest = unknown[0].path if unknown else ("",)
+    hint = None
+    if unknown and unknown[0] is condition:
+        hint = f"an event of a type is written {{{name}:}}"
+    elif rest and name not in schema.names:
+        hint = f"no -> {name} writes a register of that name"
+    said = [each for each in (hint, error.hint) if each is not None]
+    return UnknownNameError(error.reason, text=error.text, span=error.span, hint="; ".join(said))

@@ -84,7 +84,7 @@ def time_window(
         raise RefusedError(
             "WITHIN a length of time needs a time column",
             span=window.span,
-            hint='say which one it is: Stream(time="…"), or --time on the command line',
+            hint='say which one it is: Stream(time="…")',
         )
     path = (stream.time,)
     kind = None if schema is None else schema.field(stream.time).type
@@ -95,6 +95,6 @@ def time_window(
         raise RefusedError(
             f"the time column {stream.time!r} holds plain numbers: which unit?",
             span=window.span,
-            hint='say Stream(…, unit="ms"), or write WITHIN n [column]',
+            hint=f'say Stream(time="{stream.time}", unit="ms"), or write WITHIN n [column]',
         )
     return path, window.microseconds / UNITS[stream.unit]

@@ -10,16 +10,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import reduce
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import pyarrow as pa
 
 from cereus.automata.terms import Term, constant
 from cereus.lang import expression as ex
 from cereus.lang.expression import Expression, variables, without_variable
+from cereus.lang.print_expression import condition_text
 
 DEEPEST = 60
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
 INT, FLOAT, TRUTH, TEXT, INSTANT, LENGTH, NOTHING = (
     "int", "float", "boolean", "string", "timestamp", "interval", "null",
 )  # fmt: skip
@@ -41,6 +43,23 @@ class Leaf(NamedTuple):
     expression: Expression
     sort: str
     total: str | None = None
+
+
+class Said(int):
+    """A count of microseconds, shown as the literal that it stands for: `INTERVAL 5 seconds`."""
+
+    literal: ex.Literal
+
+    def __new__(cls, count: int, literal: ex.Literal) -> Self:
+        said = super().__new__(cls, count)
+        said.literal = literal
+        return said
+
+    def __reduce__(self) -> tuple[type[Said], tuple[int, ex.Literal]]:
+        return Said, (int(self), self.literal)
+
+    def __str__(self) -> str:
+        return condition_text(self.literal)
 
 
 class Typed(NamedTuple):
@@ -149,10 +168,10 @@ class Translation:
             case int() | float():
                 return Typed(constant(float(value)), FLOAT)
             case timedelta():
-                return Typed(constant(value // timedelta(microseconds=1)), LENGTH)
+                return Typed(constant(Said(value // MICROSECOND, node)), LENGTH)
             case datetime():
                 instant = value if value.tzinfo else value.replace(tzinfo=UTC)
-                return Typed(constant((instant - EPOCH) // timedelta(microseconds=1)), INSTANT)
+                return Typed(constant(Said((instant - EPOCH) // MICROSECOND, node)), INSTANT)
         raise NotATerm("a string is compared with values of several events")
 
     def _arithmetic(self, op: str, left: Typed, right: Typed) -> Typed:
@@ -206,8 +225,15 @@ class Translation:
             total = Typed(read(Leaf(node.variable, value, sort, f"sum {sort}")), sort)
             count = Typed(read(Leaf(node.variable, value, sort, "count")), INT)
             return self._arithmetic("/", total, count)
-        how = node.function if node.function in ("first", "last") else f"{node.function} {sort}"
-        return Typed(read(Leaf(node.variable, value, sort, how)), sort)
+        if node.function in ("first", "last"):
+            return Typed(read(Leaf(node.variable, value, sort, node.function)), sort)
+        ranked = _without_nan(value) if sort == FLOAT and node.function != "sum" else value
+        return Typed(read(Leaf(node.variable, ranked, sort, f"{node.function} {sort}")), sort)
+
+
+def _without_nan(value: ex.Expression) -> ex.Expression:
+    """NULL for NaN, so that `min` and `max` pass it over: it has no place in the order."""
+    return ex.Case(((ex.Comparison("=", value, value), value),))
 
 
 def _compare(op: str, left: Typed, right: Typed) -> Typed:

@@ -195,7 +195,8 @@ def _with_aggregates(
 
 
 def aggregate(node: Aggregate, events: Sequence[Event]) -> Any:
-    """An aggregate over a set of events; nulls are passed over, as in SQL."""
+    """An aggregate over a set of events; nulls are passed over, as in SQL. NaN, which has no
+    place in the order, is neither the smallest nor the greatest."""
     if node.attribute is None:
         return len(events)
     every = [value_of(Attribute(node.attribute), event) for event in events]
@@ -204,8 +205,8 @@ def aggregate(node: Aggregate, events: Sequence[Event]) -> Any:
         "count": lambda: len(values),
         "sum": lambda: sum(values) if values else None,
         "avg": lambda: sum(values) / len(values) if values else None,
-        "min": lambda: min(values, default=None),
-        "max": lambda: max(values, default=None),
+        "min": lambda: min((value for value in values if value == value), default=None),
+        "max": lambda: max((value for value in values if value == value), default=None),
         "first": lambda: every[0] if every else None,
         "last": lambda: every[-1] if every else None,
     }

@@ -20,7 +20,8 @@ from cereus.errors import CereusError
 from cereus.lang import cel
 from cereus.plan.plan import Plan
 from cereus.query import Query
-from cereus.spark.relevance import own_streams, quoted, relevant
+from cereus.spark.arranging import arranged, kept
+from cereus.spark.relevance import own_streams, relevant
 from cereus.spark.schemas import (
     Path,
     arrow_schema,
@@ -112,20 +113,10 @@ class Batch:
         return [p for p in dict.fromkeys(paths) if p[0] not in kinds or orderable(kinds[p[0]])]
 
     def arranged(self) -> DataFrame:
-        events = self.df
-        for condition in self.filters():
-            events = events.filter(condition)
-        events = events.select(*(quoted((name,)) for name in self.travelling))
+        events = kept(self.df, self.filters(), self.travelling)
         if isinstance(self.slices, Slices):
             events = self.slices.spread(events)
-        groups = [quoted(path) for path in self.groups]
-        if not groups:
-            events = events.repartition(1)
-        elif self.parallelism is None:
-            events = events.repartition(*groups)
-        else:
-            events = events.repartition(self.parallelism, *groups)
-        return events.sortWithinPartitions(*(quoted(path) for path in self.order_by()))
+        return arranged(events, self.groups, self.order_by(), self.parallelism)
 
     # ------------------------------------------------------------ what comes out
 
@@ -146,10 +137,13 @@ class Batch:
             tuple(self.schema.names),
         )
 
-    def run(self) -> DataFrame:
+    def warn(self) -> None:
         if not self.groups:
             why = "CONSUME BY ANY" if self.plan.keys else self.slices
             log.warning("the whole stream is matched in one task (%s): %s", why, self.plan.text)
+
+    def run(self) -> DataFrame:
+        self.warn()
         return self.arranged().mapInArrow(self.task().run, self.schema)
 
 

@@ -18,7 +18,8 @@ from pyspark.sql import types as st
 from cereus.dialects.compiled import EventwiseQuery
 from cereus.engine.executor import Executor
 from cereus.errors import CereusError
-from cereus.spark.relevance import passing, quoted
+from cereus.spark.arranging import arranged, kept
+from cereus.spark.relevance import passing
 from cereus.spark.schemas import (
     SHOWN_AS,
     Path,
@@ -157,18 +158,8 @@ class Eventwise:
 
     def arranged(self) -> DataFrame:
         """The events that matter, together by key, in the order of time."""
-        events = self.df
-        for condition in self.filters():
-            events = events.filter(condition)
-        events = events.select(*(quoted((name,)) for name in self.travelling))
-        by_key = [quoted(path) for path in self.groups]
-        if not by_key:
-            events = events.repartition(1)
-        elif self.parallelism is None:
-            events = events.repartition(*by_key)
-        else:
-            events = events.repartition(self.parallelism, *by_key)
-        return events.sortWithinPartitions(*(quoted(path) for path in self.order_by()))
+        events = kept(self.df, self.filters(), self.travelling)
+        return arranged(events, self.groups, self.order_by(), self.parallelism)
 
     @property
     def schema(self) -> st.StructType:

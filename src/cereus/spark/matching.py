@@ -86,7 +86,10 @@ def match(
     options |= {"parallelism": parallelism, "split": split, "push_down": push_down}
     if isinstance(query, QuerySet | Mapping | list | tuple):
         _check_history(df)
-        return match_several(lambda each: match(df, each, **options), named(query))
+        queries = named(query)
+        for each in queries.values():
+            _check(df, each)
+        return match_several(lambda each: _arranged(df, each, **options), queries)
     _check(df, query)
     assert isinstance(query, Query)
     if df.isStreaming:

@@ -12,12 +12,13 @@ from pyspark.sql import types as st
 from cereus.errors import CereusError, DataError
 from cereus.many import QuerySet
 from cereus.query import Query
+from cereus.spark.batch import Batch
+from cereus.spark.eventwise import Eventwise
+from cereus.spark.relevance import quoted
+from cereus.spark.together import QUERY, Together
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-
-QUERY = "query"
-"""The column with the name of the query that a match is of."""
 
 Queries = QuerySet | Mapping[str, Query] | Iterable[Query]
 
@@ -36,14 +37,32 @@ def named(queries: Queries) -> dict[str, Query]:
 
 
 def match_several(
-    match_one: Callable[[Query], DataFrame], queries: Mapping[str, Query]
+    arrange: Callable[[Query], Batch | Eventwise], queries: Mapping[str, Query]
 ) -> DataFrame:
     """The matches of all queries, each with the name of its query. Columns that not all of them
     have are null elsewhere."""
-    parts = {name: match_one(query) for name, query in queries.items()}
+    parts = {name: arrange(query) for name, query in queries.items()}
     _check({name: part.schema for name, part in parts.items()})
-    marked = [part.select(F.lit(name).alias(QUERY), "*") for name, part in parts.items()]
-    return reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), marked)
+    found = [_found(names, parts) for names in _passes(parts)]
+    whole = reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), found)
+    columns = dict.fromkeys(name for part in parts.values() for name in part.schema.names)
+    return whole.select(QUERY, *(quoted((name,)) for name in columns))
+
+
+def _passes(parts: Mapping[str, Batch | Eventwise]) -> list[list[str]]:
+    """The queries by name; those that arrange the rows alike are matched in one pass."""
+    passes: dict[object, list[str]] = {}
+    for name, part in parts.items():
+        alike = isinstance(part, Batch) and not part.sliced
+        passes.setdefault((part.groups, part.order) if alike else name, []).append(name)
+    return list(passes.values())
+
+
+def _found(names: list[str], parts: Mapping[str, Batch | Eventwise]) -> DataFrame:
+    patterns = {name: part for name in names if isinstance(part := parts[name], Batch)}
+    if len(patterns) > 1:
+        return Together(patterns).run()
+    return parts[names[0]].run().select(F.lit(names[0]).alias(QUERY), "*")
 
 
 def _check(schemas: Mapping[str, st.StructType]) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -65,25 +65,38 @@ class Matching(Protocol):
     def result(self, found: pa.RecordBatch, executor: Executor) -> pa.RecordBatch: ...
 
 
+class Run:
+    """A query at work on the rows of one partition."""
+
+    def __init__(self, matching: Matching, schema: pa.Schema) -> None:
+        self.matching = matching
+        self.executor = matching.executor(schema)
+
+    def push(self, batch: pa.RecordBatch, keys_are_over: bool) -> Iterator[pa.RecordBatch]:
+        """What a batch completes; before it, what the end of all keys so far does."""
+        if keys_are_over:
+            yield from self.finish()
+            self.executor.forget()
+        for found in self.executor.push(batch):
+            yield self.matching.result(found, self.executor)
+
+    def finish(self) -> Iterator[pa.RecordBatch]:
+        for found in self.executor.finish():
+            yield self.matching.result(found, self.executor)
+
+
 def results(
     matching: Matching,
     batches: Iterator[pa.RecordBatch],
     sorted_by: tuple[tuple[str, ...], ...],
 ) -> Iterator[pa.RecordBatch]:
     """What is found in rows sorted by key."""
-    executor: Executor | None = None
+    run: Run | None = None
     for batch, keys_are_over in stretches(joined(batches), sorted_by):
-        if executor is None:
-            executor = matching.executor(batch.schema)
-        elif keys_are_over:
-            for found in executor.finish():
-                yield matching.result(found, executor)
-            executor.forget()
-        for found in executor.push(batch):
-            yield matching.result(found, executor)
-    if executor is not None:
-        for found in executor.finish():
-            yield matching.result(found, executor)
+        run = run or Run(matching, batch.schema)
+        yield from run.push(batch, keys_are_over)
+    if run is not None:
+        yield from run.finish()
 
 
 def joined(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -116,12 +129,21 @@ def stretches(
 
 
 def first_change(batch: pa.RecordBatch, keys: tuple[tuple[str, ...], ...]) -> int | None:
-    """The first row whose key is not that of the row before it."""
-    changes = []
-    for path in keys:
-        column = read(batch, path, "the key column")
-        if pa.types.is_floating(column.type):
-            column = pc.add(column, 0.0)  # -0.0 and 0.0 are one key
-        codes = column.dictionary_encode(null_encoding="encode").indices.to_numpy()
-        changes.extend(np.flatnonzero(codes != codes[0])[:1].tolist())
-    return min(changes, default=None)
+    """The first row whose key is not that of the row before it. Rows are sorted by key, so it
+    is looked for by halves."""
+    columns = values_of(batch, keys)
+    rows = range(batch.num_rows)
+    found = bisect_left(rows, True, key=lambda row: differ(columns, 0, row))
+    return found if found < len(rows) else None
+
+
+def values_of(batch: pa.RecordBatch, paths: tuple[tuple[str, ...], ...]) -> list[pa.Array]:
+    """Columns that tell rows apart; -0.0 and 0.0 are one value."""
+    columns = [read(batch, path, "the column") for path in paths]
+    return [pc.add(c, 0.0) if pa.types.is_floating(c.type) else c for c in columns]
+
+
+def differ(columns: list[pa.Array], one: int, other: int) -> bool:
+    """Whether two rows have different values; NULL is a value, and NaN is one."""
+    pairs = (column.take(pa.array([one, other])) for column in columns)
+    return any(len(p.dictionary_encode(null_encoding="encode").dictionary) > 1 for p in pairs)

@@ -46,7 +46,18 @@ class Compiling:
         except graphlib.CycleError:
             return {}  # which has been said
         found = {name: self.query(name) for name in order if self.is_sound(name)}
-        return {name: query for name, query in found.items() if query is not None}
+        queries = {name: query for name, query in found.items() if query is not None}
+        if self.spec.live:
+            for name in queries:
+                self.check_told_in_time(name, queries)
+        return queries
+
+    def check_told_in_time(self, name: str, queries: Mapping[str, Query]) -> None:
+        for stream in self.spec.queries[name].from_:
+            writers = self.graph.written.get(stream, ())
+            if any(queries[each].compiled.late for each in writers if each in queries):
+                error = told_late(stream)
+                self.wrong(("queries", name, "from"), error.message, error.hint)
 
     def is_sound(self, query: str) -> bool:
         """Whether nothing is wrong with what a query reads, so that its own faults are to be
@@ -125,6 +136,15 @@ class Compiling:
         if len(streams) > 1 or streams[0] not in self.spec.streams:
             return None
         return stream_columns(self.spec, self.spec.streams[streams[0]])
+
+
+def told_late(stream: str) -> DataError:
+    """Spark would take these matches for late events, and drop them."""
+    return DataError(
+        f"the matches in {stream!r} are told after their time has passed, when it is certain that "
+        "nothing follows: live, no query can read them",
+        hint="write them to a sink, and read that in a pipeline of its own",
+    )
 
 
 def check_known(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from cereus.errors import CereusError, DataError
 from cereus.spark.live.stream import DELAY
 from cereus.spark.pipeline.building import Building, at, union
-from cereus.spark.pipeline.compiling import AVAILABLE_NOW
+from cereus.spark.pipeline.compiling import AVAILABLE_NOW, told_late
 from cereus.spark.pipeline.listening import Listener
 from cereus.spark.pipeline.metrics import Metrics, Tell
 from cereus.spark.pipeline.sinks import start
@@ -190,8 +190,4 @@ def check_marked(name: str, frame: DataFrame, time: str) -> None:
             f"a {frame.schema[time].dataType.simpleString()}",
             hint="make a timestamp of the time in the select = […] of the stream",
         )
-    raise DataError(
-        f"the matches in {name!r} are told after their time has passed, when it is certain that "
-        "nothing follows: live, no query can read them",
-        hint="write them to a sink, and read that in a pipeline of its own",
-    )
+    raise told_late(name)

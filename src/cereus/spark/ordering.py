@@ -1,8 +1,9 @@
-"""Events in the order that Spark's sort gives them, so that live and batch find the same."""
+"""Events in the order that Spark's sort gives them, wherever they are read: live,
+and by several queries in one pass."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -31,10 +32,14 @@ def in_order(events: pa.Table, order: tuple[Path, ...], first: str | None = None
         by_time = np.argsort(times, kind="stable")
         if (np.diff(times[by_time]) > 0).all():
             return events.take(pa.array(by_time))
+    return events.take(places_in_order(events, order))
+
+
+def places_in_order(events: pa.Table, order: Iterable[Path]) -> pa.Array:
+    """Where the events stand that come first, second, … by these columns."""
     columns = [each for path in order for each in comparable(_read(events, path))]
     table = pa.table({str(place): column for place, column in enumerate(columns)})
-    keys = [(name, "ascending") for name in table.column_names]
-    return events.take(pc.sort_indices(table, sort_keys=keys))
+    return pc.sort_indices(table, sort_keys=[(name, "ascending") for name in table.column_names])
 
 
 def comparable(column: pa.Array) -> Iterator[pa.Array]:

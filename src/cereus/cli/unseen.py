@@ -1,0 +1,54 @@
+"""Nothing was found: is it because no event has a type that the query asks for?"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING
+
+import pyarrow.compute as pc
+
+from cereus.dialects.compiled import EventwiseQuery
+from cereus.errors import did_you_mean
+from cereus.query import Query
+from cereus.sources import Source
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+MOST_TYPES = 1000
+"""With more, a column is no list of types to choose from."""
+
+
+def warnings_of_types(query: Query, types: Collection[str]) -> Iterator[str]:
+    """For each type that the query asks for and no event has; `types` are those of the events."""
+    if query.stream.type is None or len(types) > MOST_TYPES:
+        return
+    for name in sorted(_asked(query) - set(types)):
+        hint = did_you_mean(name, types)
+        yield f"no event has the type {name!r}" + ("" if hint is None else f"; {hint}")
+
+
+def _asked(query: Query) -> set[str]:
+    compiled = query.compiled
+    tests = compiled.tests() if isinstance(compiled, EventwiseQuery) else query.plan().tests
+    return {test.type for test in tests if test.type is not None}
+
+
+def types_in(events: Source, query: Query) -> set[str]:
+    """The types of the events, or of the first of them where there are very many types."""
+    column = query.stream.type
+    found: set[str] = set()
+    for batch in events.batches([column]) if column is not None else ():
+        found |= set(pc.unique(batch.column(0)).drop_null().to_pylist())
+        if len(found) > MOST_TYPES:
+            break
+    return found
+
+
+def types_on_spark(events: DataFrame, query: Query) -> set[str]:
+    column = query.stream.type
+    if column is None:
+        return set()
+    name = f"`{column.replace('`', '``')}`"
+    rows = events.select(name).distinct().limit(MOST_TYPES + 1).toArrow().column(0)
+    return set(rows.drop_null().to_pylist())

@@ -1,0 +1,126 @@
+"""What the library says in Python is said in flags here, and in keys where a pipeline was run."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import cereus
+from cereus.cli.wording import FLAGS, KEYS, spoken
+
+from .conftest import Run
+
+SOURCE = Path(cereus.__file__).parent
+PYTHON = re.compile(r"\w+\([^)]*=|\w=(True|False)\b|\b\w+=['\"]|q\.run|\w=…")
+"""An argument by name, or a call with one."""
+
+FROM_THE_COMMAND_LINE = ("plan", "engine", "dialects", "algebra")
+CALLED_ONLY = ("recognizer(",)
+"""What the commands never call."""
+
+Write = Callable[..., Path]
+
+
+@pytest.mark.parametrize(
+    ("said", "flags", "keys"),
+    [
+        ('Stream(time="…")', "--time COLUMN", 'time = "…" in its stream'),
+        (
+            'Stream(time="my time", unit="ms")',
+            "--time 'my time' --unit ms",
+            'time = "my time", unit = "ms" in its stream',
+        ),
+        ("raise Limits(nodes=…)", "raise --limit nodes=N", "raise limits = { nodes = … }"),
+        ("say output='Out'", "say --set output=Out", 'say options = { output = "Out" }'),
+        ("values=True", "--set values", "options = { values = true }"),
+        ("optimise=False", "--set optimise=no", "options = { optimise = false }"),
+        ("sort first, or run with sort=True", "sort first, or run with --sort", "sort first"),
+        ("other=True", "other=True", "other=True"),
+    ],
+)
+def test_arguments_are_flags_or_keys(said: str, flags: str, keys: str) -> None:
+    assert spoken(said, FLAGS) == flags
+    assert spoken(said, KEYS) == keys
+
+
+def hints() -> Iterator[tuple[str, str]]:
+    """Every text given as a `hint`, with its place; what is put into it is an x."""
+    for stage in FROM_THE_COMMAND_LINE:
+        for path in sorted((SOURCE / stage).rglob("*.py")):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.keyword) and node.arg == "hint":
+                    yield f"{path.name}:{node.value.lineno}", constant(node.value)
+
+
+def constant(node: ast.expr) -> str:
+    if isinstance(node, ast.JoinedStr):
+        return "".join(constant(part) for part in node.values)
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else "x"
+
+
+def test_no_hint_speaks_python_on_the_command_line() -> None:
+    found = [(place, hint) for place, hint in hints() if not any(c in hint for c in CALLED_ONLY)]
+    assert any(PYTHON.search(hint) for _, hint in found), "nothing to reword: is it still there?"
+    left = [(place, spoken(hint, FLAGS)) for place, hint in found]
+    assert [each for each in left if PYTHON.search(each[1])] == []
+
+
+WITHIN = "SELECT * FROM S WHERE SELL ; BUY WITHIN 10 seconds"
+
+
+def test_a_missing_time_column_is_a_flag(cli: Run, write: Write) -> None:
+    failed = cli("run", WITHIN, write(), "--engine", "local")
+    assert "hint: say which one it is: --time COLUMN\n" in failed.stderr
+    warned = cli("check", WITHIN)
+    assert "needs a time column: --time COLUMN\n" in warned.stderr
+
+
+def test_a_unit_is_a_flag(cli: Run, write: Write) -> None:
+    failed = cli("run", WITHIN, write(ts=[1, 2, 3, 4, 5]), "--engine", "local", "--time", "ts")
+    assert "hint: say --time ts --unit ms, or write WITHIN n [ts]\n" in failed.stderr
+
+
+def test_time_going_backwards_is_sorted_by_a_flag(cli: Run, write: Write) -> None:
+    path = write(ts=[5, 4, 3, 2, 1])
+    failed = cli("run", WITHIN, path, "--engine", "local", "--time", "ts", "--unit", "s")
+    assert "or run with --sort\n" in failed.stderr
+    failed = cli("run", WITHIN, path, "--engine", "local", "--sort")
+    assert "error: sorting needs a time column\nhint: say --time COLUMN\n" in failed.stderr
+
+
+def test_a_limit_that_was_reached_can_be_raised(cli: Run, write: Write) -> None:
+    run = ("run", "SELECT * FROM S WHERE (SELL OR BUY)+", write(), "--engine", "local")
+    failed = cli(*run, "--limit", "matches_per_event=3")
+    assert failed.exit_code == 1 and "more than 3 " in failed.stderr
+    assert "raise --limit matches_per_event=N\n" in failed.stderr
+    assert "31 matches" in cli(*run, "--limit", "matches_per_event=300").stdout
+    assert "did you mean 'nodes'?" in cli(*run, "--limit", "node=3").stderr
+    assert "is not a whole number" in cli(*run, "--limit", "nodes=many").stderr
+
+
+def test_a_pipeline_is_told_its_keys(cli: Run, write: Write) -> None:
+    write(ts=[1, 2, 3, 4, 5])
+    Path("p.toml").write_text(
+        f"""
+        mode = "batch"
+        [sources.s]
+        format = "parquet"
+        path = "events.parquet"
+        [streams.S]
+        source = "s"
+        time = "ts"
+        [queries.q]
+        from = "S"
+        text = "{WITHIN}"
+        [sinks.out]
+        from = "q"
+        format = "console"
+        """
+    )
+    failed = cli("run", "p.toml", "--dry-run")
+    assert failed.exit_code == 1
+    assert 'time = "ts", unit = "ms" in its stream' in failed.stderr, failed.output
