@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from cereus.engine import forgetting
+from cereus.engine.asleep import Waking, may_sleep
 from cereus.engine.found import Chunks, Found, found_in
 from cereus.engine.front import NO_INTS, Codes, Events, Front, Ints
 from cereus.engine.history import History
@@ -157,6 +158,8 @@ class Runner:
     def _use(self, learned: Learned) -> None:
         self.labels, self.table, self.front.known = learned.labels, learned.table, learned.letters
         self.lock = self.front.lock = learned.lock
+        if may_sleep(self.plan):
+            self.front.waking = Waking(self.table, windowed=self.plan.query.window is not None)
 
     def _new_kernel(self) -> Kernel:
         return Kernel(self.table, Options.of(self.plan, self.limits))
@@ -343,8 +346,7 @@ class Runner:
         if len(self.history) < events and self.keys < keys and known:
             return
         horizon = self.front.horizon(forgets=self.forgets)
-        if horizon is not None:
-            self._close(horizon)
+        self._pass_time(horizon)
         self.kernel.sweep()
         self._forget_events(self._oldest_needed())
         if compared.strings:
@@ -354,12 +356,16 @@ class Runner:
         self.tidy_at = max(TIDY_AT, 2 * len(self.history))
         self.forget_at = max(forgetting.FORGET_AT, 2 * self.keys)
 
-    def _close(self, horizon: int) -> None:
-        """No event before the horizon: partial matches that only such a one could end go."""
+    def _pass_time(self, horizon: int | None) -> None:
+        """Partial matches go that no event can end any more: of a key whose events were left out
+        when they had left the window, and, with no event before the horizon, of all keys."""
         floors = self.kernel.floors_of_keys
-        np.maximum(floors, self.front.clock.floor_at(horizon), out=floors)
-        progress = self.front.substreams.progress
-        progress.closed = max(progress.closed, horizon)
+        if self.front.waking is not None and self.plan.query.window is not None:
+            np.maximum(floors, self.front.floors_of_keys()[: len(floors)], out=floors)
+        if horizon is not None:
+            np.maximum(floors, self.front.clock.floor_at(horizon), out=floors)
+            progress = self.front.substreams.progress
+            progress.closed = max(progress.closed, horizon)
 
     def _oldest_needed(self) -> int:
         """The first ordinal that some partial match refers to (after a sweep)."""
