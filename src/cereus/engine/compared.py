@@ -75,7 +75,8 @@ class ComparedColumns:
             return found
         elif column.kind == "double":
             plain = _filled(_floats(values), 0.0)
-            found = (plain + 0.0).view(np.int64)  # + 0.0: the bits of -0.0 are NULL
+            # + 0.0: the bits of -0.0 are NULL
+            found = np.add(plain, 0.0, out=empty(len(plain), np.float64)).view(np.int64)
         elif column.kind == "instant":
             found = _whole(values.cast(pa.timestamp("us")).cast(pa.int64()))
         else:
@@ -135,4 +136,5 @@ def _whole(values: pa.Array) -> Ints:
         values = values.cast(pa.int64())
     plain: Ints = _filled(values, 0).astype(np.int64, copy=False)
     # the smallest number stands for NULL; the one after it is near enough
-    return np.maximum(plain, NULL + 1)
+    least: Ints = np.maximum(plain, NULL + 1, out=empty(len(plain), np.int64))
+    return least

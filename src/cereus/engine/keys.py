@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from cereus.engine import codes
 from cereus.engine.columns import places_in_dictionary
+from cereus.engine.forgetting import numbers_of
 
 MANY = 1024
 """So many distinct keys in a batch are worth the table that Arrow makes of all that are known."""
@@ -37,15 +38,22 @@ class KeyIndex:
         (*others, column) = columns
         if others or not pa.types.is_dictionary(column.type) or column.null_count:
             return self._encode(columns)
-        return codes.values_at(
-            self._codes_of_words(column.dictionary), places_in_dictionary(column)
-        )
+        return self._encode_words(column.dictionary, places_in_dictionary(column))
 
-    def _codes_of_words(self, words: pa.Array) -> npt.NDArray[np.int32]:
-        """The codes of a dictionary, which is often that of the batch before."""
+    def _encode_words(self, words: pa.Array, places: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
+        """The same for a dictionary, which is often that of the batch before: its words have codes
+        from when they first occur."""
         if self._words is None or not self._words[0].equals(words):
-            self._words = words, self._encode([words])
-        return self._words[1]
+            self._words = words, np.full(len(words), -1, np.int32)
+        known = self._words[1]
+        found = codes.values_at(known, places)
+        if len(found) and found.min() < 0:
+            occurs = np.zeros(len(words), np.bool_)
+            occurs[places] = True
+            new = np.flatnonzero(occurs & (known < 0))
+            known[new] = self._encode([words.take(pa.array(new))])
+            found = codes.values_at(known, places)
+        return found
 
     def _encode(self, columns: list[pa.Array]) -> npt.NDArray[np.int32]:
         local, distinct = _combined(columns)
@@ -114,9 +122,12 @@ class KeyIndex:
         values = [column[code].as_py() for column in self.values()]
         return ", ".join(f"{f.name}={v!r}" for f, v in zip(self.fields, values, strict=True))
 
-    def keep(self, codes: npt.NDArray[np.int64]) -> None:
+    def keep(self, kept: npt.NDArray[np.int64]) -> None:
         """Forget all keys but these; they are numbered anew, in their order."""
-        self.restore({name: column.take(pa.array(codes)) for name, column in self.save().items()})
+        words, before = self._words, self._size
+        self.restore({name: column.take(pa.array(kept)) for name, column in self.save().items()})
+        if words is not None:
+            self._words = words[0], numbers_of(kept, before)[words[1]]
 
     def save(self) -> dict[str, pa.Array]:
         return {str(place): column for place, column in enumerate(self.values())}

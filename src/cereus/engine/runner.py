@@ -104,7 +104,7 @@ class Options:
             windowed=plan.query.window is not None,
             open_ended=plan.open_ended,
             consuming=plan.query.consume is not cel.Consume.NONE and not plan.consumes_late,
-            limit=None if plan.limited_late else plan.limit,
+            limit=None if plan.limited_late and plan.limit else plan.limit,
             max_nodes=limits.nodes,
             with_labels=plan.labelled,
             max_configurations=limits.configurations,
