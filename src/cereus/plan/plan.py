@@ -28,7 +28,7 @@ from cereus.plan.tests import EventTest, TestSet
 RULES: tuple[Rule, ...] = (*LOCAL_RULES, narrow_filters)
 """All rewrite rules, in the order they are applied."""
 
-PLAN_VERSION = 2
+PLAN_VERSION = 3
 """Raised whenever a snapshot taken with an older plan could be misread."""
 
 NO_SCHEMA = "the types of the columns are not known yet"
