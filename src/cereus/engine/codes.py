@@ -138,6 +138,23 @@ def values_at(values: cython.const[cython.int][::1], places: cython.const[NUMBER
 
 
 @cython.ccall
+def places_without_value(values: cython.int[::1], places: cython.const[NUMBER][::1]) -> object:
+    """Those of the places, each once and in order, where the value is below zero."""
+    result = empty(values.shape[0], np.int64)
+    out: cython.longlong[::1] = result
+    i: cython.longlong
+    used: cython.longlong = 0
+    for i in range(places.shape[0]):
+        if values[places[i]] < 0:
+            values[places[i]] = 0  # so that it is found once
+            out[used] = places[i]
+            used += 1
+    for i in range(used):
+        values[out[i]] = -1
+    return np.sort(result[:used])
+
+
+@cython.ccall
 def number_integers(
     values: cython.const[cython.longlong][::1], low: cython.longlong, size: cython.longlong
 ) -> tuple:

@@ -46,14 +46,10 @@ class KeyIndex:
         if self._words is None or not self._words[0].equals(words):
             self._words = words, np.full(len(words), -1, np.int32)
         known = self._words[1]
-        found = codes.values_at(known, places)
-        if len(found) and found.min() < 0:
-            occurs = np.zeros(len(words), np.bool_)
-            occurs[places] = True
-            new = np.flatnonzero(occurs & (known < 0))
+        new = codes.places_without_value(known, places)
+        if len(new):
             known[new] = self._encode([words.take(pa.array(new))])
-            found = codes.values_at(known, places)
-        return found
+        return codes.values_at(known, places)
 
     def _encode(self, columns: list[pa.Array]) -> npt.NDArray[np.int32]:
         local, distinct = _combined(columns)
