@@ -151,6 +151,7 @@ class Runner:
         self.unsaid = 0
         # rows that were put in order do not sort by their numbers; ordinals always do
         self.uses_ordinals = ordinals or bool(payload) or row_numbers is not None
+        self._ordinals: Ints = np.zeros(1, np.int64)
         self._chunks = Chunks(
             chunk_size or CHUNK, with_labels=plan.labelled, totals=len(plan.totals)
         )
@@ -255,9 +256,12 @@ class Runner:
 
     def _shown(self) -> Ints:
         """What results call the events that are remembered."""
-        if self.uses_ordinals:
-            return np.arange(self.history.first, self.history.next_ordinal)
-        return self.history.rows
+        if not self.uses_ordinals:
+            return self.history.rows
+        first, end = self.history.first, self.history.next_ordinal
+        if first < self._ordinals[0] or end > self._ordinals[-1]:
+            self._ordinals = np.arange(first, 2 * end - first + 1)
+        return self._ordinals[first - self._ordinals[0] : end - self._ordinals[0]]
 
     def _know_letters(self, events: Events) -> None:
         """Tell the table what the classes of these events look like."""
@@ -351,7 +355,7 @@ class Runner:
         self._forget_events(self._oldest_needed())
         if compared.strings:
             compared.keep(self.kernel.carried_values())
-        if horizon is not None:
+        if horizon is not None and self.keys >= keys:
             self._forget_keys(horizon)
         self.tidy_at = max(TIDY_AT, 2 * len(self.history))
         self.forget_at = max(forgetting.FORGET_AT, 2 * self.keys)
