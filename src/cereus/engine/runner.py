@@ -385,6 +385,7 @@ class Runner:
         idle = self.front.substreams.latest["time"][: self.keys] < horizon
         idle[: self.kernel.key_count] &= forgetting.begun_nowhere(kernel, self.table.initial)
         idle[self._mentioned_keys()] = False
+        idle[self._passed_over(kernel["last_position"])] = False
         if not idle.any():
             return
         kept = np.flatnonzero(~idle)
@@ -393,6 +394,18 @@ class Runner:
         self.history.keys = numbers[self.history.keys]
         self.front.keep(kept)
         self._renumber_keys(numbers)
+
+    def _passed_over(self, last: Ints) -> Ints:
+        """Keys with events after the last one that the kernel has read, where such an event makes
+        a difference to what is to come (`START`)."""
+        initial = self.table.initial
+        if not self.plan.position_sensitive:
+            return NO_INTS
+        with self.lock:
+            if self.table.expand_gap(initial) == initial:
+                return NO_INTS
+        read = np.append(last, np.full(self.keys - len(last), -1))
+        return np.flatnonzero(self.front.seen[: self.keys] > read + 1)
 
     def _mentioned_keys(self) -> Codes:
         """Keys that must stay for another reason than their partial matches."""
