@@ -132,3 +132,12 @@ def test_what_was_promised_is_enough_to_forget() -> None:
     assert len(recognizer.snapshot()) < before / 4
     with pytest.raises(DataError, match="goes back too far"):
         recognizer.push(pa.table({"type": ["A"], "t": [5_999], "k": [5], "x": [0]}))
+
+
+def test_a_key_that_has_begun_with_an_event_of_no_use_is_not_new_again() -> None:
+    query = cereus.compile("SELECT * WHERE START(A) WITHIN 5 [t]", stream=STREAM)
+    recognizer = query.recognizer()
+    columns = {"type": ["D", "A"], "t": [0, 100], "k": [1, 2]}
+    assert len(recognizer.push(pa.table(columns))) == 1
+    recognizer = query.restore(recognizer.snapshot())
+    assert not recognizer.push(pa.table({"type": ["A"], "t": [101], "k": [1]}))

@@ -30,21 +30,30 @@ def encode(index: KeyIndex, batch: list[tuple[Any, ...]]) -> list[int]:
     return codes
 
 
-@settings(max_examples=100, deadline=None)
-@given(st.lists(st.lists(keys, min_size=1, max_size=8), max_size=5), st.integers(1, 2))
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(st.tuples(st.lists(keys, min_size=1, max_size=8), st.booleans()), max_size=5),
+    st.sampled_from([slice(0, 1), slice(1, 2), slice(0, 2)]),
+    st.sampled_from([1, 3, 1024]),
+)
 def test_equal_keys_have_equal_codes_across_batches_and_snapshots(
-    batches: list[list[tuple[Any, ...]]], width: int
+    batches: list[tuple[list[tuple[Any, ...]], bool]], part: slice, many: int
 ) -> None:
-    index = KeyIndex(FIELDS[:width])
+    """However many are looked up together."""
+    index = KeyIndex(FIELDS[part])
     known: dict[tuple[Any, ...], int] = {}
-    for batch in batches:
-        batch = [key[:width] for key in batch]
-        for key, code in zip(batch, encode(index, batch), strict=True):
+    for full, restarts in batches:
+        batch = [key[part] for key in full]
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("cereus.engine.keys.MANY", many)
+            coded = encode(index, batch)
+        for key, code in zip(batch, coded, strict=True):
             assert known.setdefault(key, code) == code
         assert sorted(known.values()) == list(range(len(index)))
-        restored = KeyIndex(FIELDS[:width])
-        restored.restore(index.save())
-        index = restored
+        if restarts:
+            restored = KeyIndex(FIELDS[part])
+            restored.restore(index.save())
+            index = restored
     shown = zip(*(column.to_pylist() for column in index.values()), strict=True)
     assert {key: code for code, key in enumerate(shown)} == known
 
@@ -111,6 +120,22 @@ def test_dictionaries_may_change_from_batch_to_batch() -> None:
     assert encoded([0, 1, 2], "bcb") == [1, 2, 1]
     index.keep(np.array([2, 0]))
     assert encoded([0, 1, 2], "bcb") == [2, 0, 2]
+
+
+def test_the_words_of_a_dictionary_are_keys_from_when_they_occur() -> None:
+    index = KeyIndex([pa.field("k", pa.string())])
+    words = pa.array([*"abcd"])
+
+    def encoded(*indices: int) -> list[int]:
+        column = pa.DictionaryArray.from_arrays(pa.array(indices, pa.int8()), words)
+        return index.encode([column]).tolist()  # type: ignore[no-any-return]
+
+    assert encoded(3, 1) == [1, 0]
+    assert index.values()[0].to_pylist() == ["b", "d"]
+    assert encoded(0, 3) == [2, 1]
+    index.keep(np.array([1]))
+    assert encoded(3, 0) == [0, 1]
+    assert index.values()[0].to_pylist() == ["d", "a"]
 
 
 def test_a_stream_without_keys_is_one() -> None:

@@ -12,7 +12,7 @@ import pyarrow as pa
 from cereus.engine import codes
 from cereus.engine.columns import Rows, as_integers, read
 from cereus.engine.letters import Letters
-from cereus.engine.substreams import Codes, Ints, Substreams, longer
+from cereus.engine.substreams import Codes, Ints, Substreams, longer, moved
 from cereus.plan.stream import Stream
 from cereus.plan.tests import EventTest
 
@@ -73,10 +73,10 @@ class Arrivals:
         places, letters, times, keys = self.read_in_order(batch)
         if not self.stream.keys:
             return Arrived(places, letters, times, np.zeros(1, np.int32), np.zeros(1, np.int64))
-        order, present, ends = codes.group_rows(keys, len(self.substreams))
-        times = times[order] if len(times) else times
+        to, present, ends = codes.group_rows(keys, len(self.substreams))
+        times = moved(times, to) if len(times) else times
         starts = np.concatenate([np.zeros(1, np.int64), ends[:-1]]) if len(ends) else ends
-        return Arrived(places[order], letters[order], times, present, starts)
+        return Arrived(moved(places, to), moved(letters, to), times, present, starts)
 
     def read_in_order(self, batch: pa.RecordBatch) -> InOrder:
         first_row = self.row

@@ -6,12 +6,14 @@ Pure Python to read, compiled by Cython to run.
 import cython
 import numpy as np
 
-from cereus.engine.memory import empty
+from cereus.engine.memory import empty, filled
 
-OFFSET = cython.fused_type(cython.int, cython.longlong)
+NUMBER = cython.fused_type(cython.int, cython.longlong)
 PRIME = cython.declare(cython.ulonglong, 0x9E3779B97F4A7C15)
 LOW_64 = (1 << 64) - 1
 SMALLEST = cython.declare(cython.longlong, -(1 << 63))
+LARGEST = cython.declare(cython.longlong, (1 << 63) - 1)
+FOR_GOOD = cython.declare(cython.int, 2)
 
 
 @cython.cfunc
@@ -71,7 +73,7 @@ class Words:
 
 @cython.ccall
 def string_codes(
-    offsets: cython.const[OFFSET][::1],
+    offsets: cython.const[NUMBER][::1],
     data: cython.const[cython.uchar][::1],
     words: object,
     index: cython.ushort[::1],
@@ -111,6 +113,72 @@ def string_codes(
 
 
 @cython.ccall
+def entry_codes(
+    entries: cython.const[cython.ushort][::1],
+    places: cython.const[NUMBER][::1],
+    index: cython.ushort[::1],
+    radix: cython.uint,
+) -> object:
+    """The same for a dictionary array: the codes of its entries, and each row's place in them."""
+    i: cython.longlong
+    for i in range(places.shape[0]):
+        index[i] = cython.cast(cython.ushort, index[i] * radix + entries[places[i]])
+    return None
+
+
+@cython.ccall
+def values_at(values: cython.const[cython.int][::1], places: cython.const[NUMBER][::1]) -> object:
+    """`values[places]`, the places being inside."""
+    result = empty(places.shape[0], np.int32)
+    out: cython.int[::1] = result
+    i: cython.longlong
+    for i in range(places.shape[0]):
+        out[i] = values[places[i]]
+    return result
+
+
+@cython.ccall
+def places_without_value(values: cython.int[::1], places: cython.const[NUMBER][::1]) -> object:
+    """Those of the places, each once and in order, where the value is below zero."""
+    result = empty(values.shape[0], np.int64)
+    out: cython.longlong[::1] = result
+    i: cython.longlong
+    used: cython.longlong = 0
+    for i in range(places.shape[0]):
+        if values[places[i]] < 0:
+            values[places[i]] = 0  # so that it is found once
+            out[used] = places[i]
+            used += 1
+    for i in range(used):
+        values[out[i]] = -1
+    return np.sort(result[:used])
+
+
+@cython.ccall
+def number_integers(
+    values: cython.const[cython.longlong][::1], low: cython.longlong, size: cython.longlong
+) -> tuple:
+    """Integers from `low` on, all of them below `low + size`: their numbers in the order in which
+    they come first, and the distinct ones in that order."""
+    n: cython.longlong = values.shape[0]
+    numbers = empty(n, np.int32)
+    distinct = empty(min(n, size), np.int64)
+    known: cython.int[::1] = filled(size, -1, np.int32)
+    out: cython.int[::1] = numbers
+    out_distinct: cython.longlong[::1] = distinct
+    i: cython.longlong
+    used: cython.int = 0
+    for i in range(n):
+        at: cython.longlong = values[i] - low
+        if known[at] < 0:
+            known[at] = used
+            out_distinct[used] = values[i]
+            used += 1
+        out[i] = known[at]
+    return numbers, distinct[:used]
+
+
+@cython.ccall
 def numbered_rows(
     index: cython.const[cython.ushort][::1],
     masks: cython.const[cython.ulonglong][::1],
@@ -139,6 +207,19 @@ def numbered_rows(
         out_classes[used] = classes[k]
         used += classes[k] >= 0
     return rows[:used], found[:used]
+
+
+@cython.ccall
+def masks_of(
+    index: cython.const[cython.ushort][::1], masks: cython.const[cython.ulonglong][::1]
+) -> object:
+    """`masks[index[row]]` of every row."""
+    result = empty(index.shape[0], np.uint64)
+    out: cython.ulonglong[::1] = result
+    i: cython.longlong
+    for i in range(index.shape[0]):
+        out[i] = masks[index[i]]
+    return result
 
 
 @cython.ccall
@@ -195,6 +276,17 @@ def clear_failed(
     for i in range(places.shape[0]):
         if not passed[i]:
             masks[places[i]] ^= masks[places[i]] & bits
+    return None
+
+
+@cython.ccall
+def clear_failed_rows(
+    masks: cython.ulonglong[::1], passed: cython.const[cython.uchar][::1], bits: cython.ulonglong
+) -> object:
+    """The same where every row was asked."""
+    i: cython.longlong
+    for i in range(masks.shape[0]):
+        masks[i] = masks[i] if passed[i] else masks[i] ^ (masks[i] & bits)
     return None
 
 
@@ -282,7 +374,8 @@ def first_backward(
 
 @cython.ccall
 def group_rows(keys: cython.const[cython.int][::1], n_keys: cython.longlong) -> tuple:
-    """Rows in the order of their keys (stable), the keys that occur, and where each one ends."""
+    """Where each row goes when rows are put in the order of their keys (stable; see `moved`), the
+    keys that occur, and where each one ends."""
     n: cython.longlong = keys.shape[0]
     counts: cython.longlong[::1] = np.zeros(n_keys + 1, np.int64)
     i: cython.longlong
@@ -290,10 +383,53 @@ def group_rows(keys: cython.const[cython.int][::1], n_keys: cython.longlong) -> 
         counts[keys[i] + 1] += 1
     totals = np.cumsum(np.asarray(counts))
     starts: cython.longlong[::1] = totals[:-1].copy()
-    result = empty(n, np.int64)
-    order: cython.longlong[::1] = result
+    result = empty(n, np.int32)
+    to: cython.int[::1] = result
     for i in range(n):
-        order[starts[keys[i]]] = i
+        to[i] = cython.cast(cython.int, starts[keys[i]])
         starts[keys[i]] += 1
     present = np.flatnonzero(np.asarray(counts)[1:]).astype(np.int32)
     return result, present, totals[1:][present]
+
+
+@cython.ccall
+def move(
+    values: cython.const[NUMBER][::1],
+    to: cython.const[cython.int][::1],
+    out: NUMBER[::1],
+) -> object:
+    """Every value goes where `to` says. Written in the order of keys and read in that of rows, a
+    line of the cache serves all its values; the other way round, one."""
+    i: cython.longlong
+    if not cython.compiled:
+        out[to] = values
+        return None
+    for i in range(to.shape[0]):
+        out[to[i]] = values[i]
+    return None
+
+
+@cython.ccall
+def awake_rows(
+    keys: cython.const[cython.int][::1],
+    classes: cython.const[cython.int][::1],
+    wakes: cython.const[cython.uchar][::1],
+    measures: cython.const[cython.longlong][::1],
+    floors: cython.const[cython.longlong][::1],
+    woken: cython.longlong[::1],
+) -> object:
+    """The rows that wake their key, and those that come while it is awake (`engine.asleep`)."""
+    n: cython.longlong = keys.shape[0]
+    result = empty(n, np.int64)
+    out: cython.longlong[::1] = result
+    i: cython.longlong
+    used: cython.longlong = 0
+    for i in range(n):
+        how: cython.int = wakes[classes[i]]
+        until: cython.longlong = woken[keys[i]]
+        if how:
+            until = LARGEST if how == FOR_GOOD or until == LARGEST else measures[i]
+            woken[keys[i]] = until
+        out[used] = i
+        used += until >= floors[i]
+    return result[:used]

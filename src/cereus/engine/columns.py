@@ -33,6 +33,13 @@ def read(batch: pa.RecordBatch, path: tuple[str, ...], what: str) -> pa.Array:
     return column
 
 
+def places_in_dictionary(column: pa.DictionaryArray) -> npt.NDArray[Any]:
+    """Where the value of each row stands in the dictionary, as int32 or int64; 0 for null."""
+    indices = column.indices.fill_null(0) if column.null_count else column.indices
+    places: npt.NDArray[Any] = indices.to_numpy(zero_copy_only=False)
+    return places if places.dtype in (np.int32, np.int64) else places.astype(np.int64)
+
+
 class Rows(NamedTuple):
     """What the rows of a batch are called in messages: their numbers in the input.
 
@@ -48,6 +55,11 @@ class Rows(NamedTuple):
     def name(self, place: int) -> int:
         row = self.first + int(place if self.own is None else self.own[place])
         return row if self.numbers is None else int(self.numbers[row])
+
+    def names(self, whole: Ints) -> Ints:
+        """The numbers of rows, given by their places in the whole batch."""
+        rows = self.first + whole if self.first else whole
+        return rows if self.numbers is None else self.numbers[rows]
 
     def at(self, places: Ints) -> Rows:
         """Some of these rows."""
@@ -170,10 +182,13 @@ class Clock:
 
     def floor_at(self, measure: int) -> int:
         """The smallest measure inside a window that ends at this one."""
-        ends = np.array([measure])
+        return int(self.floors(np.array([measure]))[0])
+
+    def floors(self, measures: Ints) -> Ints:
+        """The same for several."""
         if self.real:
-            return int(float_floors(_floats(ends), self.span)[0])
-        return int(_no_further_back(ends, int(self.span))[0])
+            return float_floors(_floats(measures), self.span)
+        return _no_further_back(measures, int(self.span))
 
     def read(
         self, batch: pa.RecordBatch, places: Ints, positions: Ints, times: Ints, rows: Rows

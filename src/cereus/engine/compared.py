@@ -15,6 +15,7 @@ from cereus.lang.expression import Attribute, attributes
 from cereus.plan.compare import Column
 
 Ints = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.int32]
 NULL = np.int64(-(2**63))
 FORGET_AT = 1 << 16
 """So many strings are known before it is worth looking which of them are still compared with."""
@@ -29,31 +30,35 @@ class ComparedColumns:
         self.next_code = 0
         self.forget_at = FORGET_AT
 
-    def read(self, batch: pa.RecordBatch, places: Ints) -> Ints:
-        """One row per column, one entry per event; NULL for null and NaN."""
+    def read(self, batch: pa.RecordBatch, places: Ints, to: Codes | None = None) -> Ints:
+        """One row per column, one entry per event, which goes where `to` says; NULL for null and
+        NaN."""
         if not self.columns:
             return np.zeros((1, 0), np.int64)
         read = empty((len(self.columns), len(places)), np.int64)
-        for row, column in enumerate(self.columns):
-            values = self._values(column, batch, places)
-            if column.kind == "float":
-                plain = _floats(values).fill_null(np.nan).to_numpy(zero_copy_only=False)
-                codes.ordered_floats(plain, plain.view(np.int64), read[row])
+        for column, out in zip(self.columns, read, strict=True):
+            found = self._integers(column, self._values(column, batch, places))
+            if to is None:
+                out[:] = found
             else:
-                read[row] = self._integers(column, values)
+                codes.move(found, to, out)
         return read
 
     @staticmethod
     def _values(column: Column, batch: pa.RecordBatch, places: Ints) -> pa.Array:
         """The column's expression on the events at these places."""
+        every = len(places) == batch.num_rows
         match column.expression:
             case Attribute((name,)):
                 values = batch.column(name)
+                if every:
+                    return values
                 if values.null_count == 0 and _is_plain(values.type):
                     return pa.array(taken(values.to_numpy(), places), values.type)
                 return values.take(pa.array(places))
         names = sorted({path[0] for path in attributes(column.expression)})
-        rows = batch.select(names or batch.schema.names[:1]).take(pa.array(places))
+        rows = batch.select(names or batch.schema.names[:1])
+        rows = rows if every else rows.take(pa.array(places))
         values = evaluate(column.expression, rows)
         if isinstance(values, pa.Scalar):
             return pa.array([values.as_py()] * rows.num_rows, values.type)
@@ -63,9 +68,15 @@ class ComparedColumns:
         null = values.is_null().to_numpy(zero_copy_only=False) if values.null_count else None
         if column.kind == "string":
             found = self._codes(values)
+        elif column.kind == "float":
+            plain = _filled(_floats(values), np.nan)
+            found = empty(len(plain), np.int64)
+            codes.ordered_floats(plain, plain.view(np.int64), found)
+            return found
         elif column.kind == "double":
-            plain = _floats(values).fill_null(0.0).to_numpy(zero_copy_only=False)
-            found = (plain + 0.0).view(np.int64)  # + 0.0: the bits of -0.0 are NULL
+            plain = _filled(_floats(values), 0.0)
+            # + 0.0: the bits of -0.0 are NULL
+            found = np.add(plain, 0.0, out=empty(len(plain), np.float64)).view(np.int64)
         elif column.kind == "instant":
             found = _whole(values.cast(pa.timestamp("us")).cast(pa.int64()))
         else:
@@ -112,6 +123,12 @@ def _floats(values: pa.Array) -> pa.Array:
     return values.cast(pa.float64(), safe=False)
 
 
+def _filled(values: pa.Array, null: Any) -> npt.NDArray[Any]:
+    """The values, with something in place of nulls."""
+    plain = values.fill_null(null) if values.null_count else values
+    return plain.to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
+
+
 def _whole(values: pa.Array) -> Ints:
     if pa.types.is_boolean(values.type):
         values = values.cast(pa.int8())
@@ -119,6 +136,7 @@ def _whole(values: pa.Array) -> Ints:
         values = values.cast(pa.int32())
     if not pa.types.is_integer(values.type):
         values = values.cast(pa.int64())
-    plain: Ints = values.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
+    plain: Ints = _filled(values, 0).astype(np.int64, copy=False)
     # the smallest number stands for NULL; the one after it is near enough
-    return np.maximum(plain, NULL + 1)
+    least: Ints = np.maximum(plain, NULL + 1, out=empty(len(plain), np.int64))
+    return least

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cereus.engine import codes
+from cereus.engine.asleep import Waking
 from cereus.engine.columns import Clock, Rows, as_integers, ordered, read
 from cereus.engine.compared import ComparedColumns
 from cereus.engine.forgetting import NEVER
@@ -20,7 +21,7 @@ from cereus.engine.keys import KeyIndex
 from cereus.engine.letters import Letters, letters_of
 from cereus.engine.memory import taken
 from cereus.engine.shared import LettersView
-from cereus.engine.substreams import Codes, Ints, Substreams, longer
+from cereus.engine.substreams import Codes, Ints, Substreams, longer, moved
 from cereus.errors import CereusError
 from cereus.lang import cel
 from cereus.plan.plan import Plan
@@ -65,22 +66,31 @@ class Events:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def sorted_by(self, order: Ints) -> None:
-        """Put the events into the order of their groups. Moving arrays about is most of what keys
-        cost, so what is known without it is not moved, and what is one array is moved once."""
+    def keep(self, chosen: Ints) -> None:
+        """Forget all events but these, before they are put in order, if it is worth the work."""
+        if 8 * len(chosen) < 7 * len(self):
+            self._change(lambda values: taken(values, chosen))
+            self.keys, self.group_ends = taken(self.keys, chosen), np.array([len(chosen)])
+
+    def put_in_order(self, to: Codes) -> None:
+        """Put the events into the order of their groups, each where `to` says; their columns are
+        read in that order."""
+        self._change(lambda values: moved(values, to))
+        self.keys = np.repeat(self.key_of, np.diff(self.group_ends, prepend=0))
+
+    def _change(self, change: Callable[[Ints], Ints]) -> None:
+        """Moving arrays about is most of what keys cost, so what is known without it is not moved,
+        and what is one array is moved once."""
+        counted = bool(self.positions.any())
         names = ["rows", "places", "classes", "measures", "floors"]
-        names += ["positions"] if self.positions.any() else []
+        names += ["positions"] if counted else []
         names += ["times"] if len(self.times) else []
         apart = {id(getattr(self, name)): getattr(self, name) for name in names}
-        moved = {which: taken(values, order) for which, values in apart.items()}
+        changed = {which: change(values) for which, values in apart.items()}
         for name in names:
-            setattr(self, name, moved[id(getattr(self, name))])
-        self.keys = np.repeat(self.key_of, np.diff(self.group_ends, prepend=0))
-        if self.columns.shape[1]:
-            columns = np.empty_like(self.columns)
-            for values, place in zip(self.columns, columns, strict=True):
-                np.take(values, order, out=place, mode="clip")
-            self.columns = columns
+            setattr(self, name, changed[id(getattr(self, name))])
+        if not counted:
+            self.positions = zeros(len(self))
 
     def places_of(self, key: int) -> slice | Ints:
         """Where the events of one key stand."""
@@ -152,17 +162,22 @@ class Front:
         self.substreams = Substreams(plan.keys, schema, ("time", "window"))
         self.row = 0
         self.seen: Ints = np.zeros(1, np.int64)
+        self.waking: Waking | None = None
+        """What wakes a key, where events that come while it is asleep may be left out."""
+        self.woken: Ints = np.full(1, NEVER)
+        """The measure of the last event that woke each key."""
         self.grouped = not (plan.keys and plan.query.consume is cel.Consume.ANY)
 
     def forget(self) -> None:
         """No key has been seen; the numbers of the letters stay."""
         self.substreams.forget()
         self.compared.strings.clear()
-        self.seen = np.zeros(1, np.int64)
+        self.seen, self.woken = np.zeros(1, np.int64), np.full(1, NEVER)
 
     def keep(self, codes: Ints) -> None:
         """Forget all keys but these; they are numbered anew, in their order."""
         self.seen = longer(self.seen, len(self.keys), 0)[codes]
+        self.woken = longer(self.woken, len(self.keys), NEVER)[codes]
         self.substreams.keep(codes)
 
     def promise(self, time: float) -> None:
@@ -182,6 +197,16 @@ class Front:
             known = max(known, self.clock.floor_at(progress.latest))
         return known if known > NEVER else None
 
+    def floors_of_keys(self) -> Ints:
+        """How far back a window reaches from the last event of every key."""
+        by_time = self.clock.path == (self.plan.stream.time,)
+        latest = self.substreams.latest["time" if by_time else "window"]
+        if not self.clock.real:
+            return self.clock.floors(latest)
+        floors, seen = np.full(len(latest), NEVER), latest > NEVER
+        floors[seen] = self.clock.floors(latest[seen])
+        return floors
+
     @property
     def keys(self) -> KeyIndex:
         return self.substreams.index
@@ -191,12 +216,14 @@ class Front:
 
         A batch that is refused leaves no trace: the next one is read as if it had not come.
         """
-        row, seen, progress = self.row, self.seen.copy(), replace(self.substreams.progress)
+        row, progress = self.row, replace(self.substreams.progress)
+        seen, woken = self.seen.copy(), self.woken.copy()
         latest = {name: values.copy() for name, values in self.substreams.latest.items()}
         try:
             return self._read(batch)
         except CereusError:
-            self.row, self.seen, self.substreams.progress = row, seen, progress
+            self.row, self.seen, self.woken = row, seen, woken
+            self.substreams.progress = progress
             for name, values in latest.items():
                 self.substreams.latest[name][: len(values)] = values
                 self.substreams.latest[name][len(values) :] = NEVER
@@ -215,6 +242,7 @@ class Front:
         keep_all = everyone and not self.grouped
         with self.lock:
             places, classes = self.letters.classify(batch, self.known, keep_all=keep_all)
+            wakes = None if self.waking is None else self.waking.of(self.known)
         keys = self._keys(batch, None if everyone else places)
         order = self.substreams.check_order
         order("time", self.plan.stream.time, times, keys, places, names)
@@ -228,19 +256,25 @@ class Front:
         if self.clock.path not in (None, (self.plan.stream.time,)):
             column = ".".join(self.clock.path or ())
             order("window", column, measures, keys, None, names.at(places))
-        whole = places if own is None else own[places]
-        rows = first_row + whole if first_row else whole
-        if self.row_numbers is not None:
-            rows = self.row_numbers[rows]
         shown = positions if everyone else zeros(len(places))
         events = Events(
-            rows, whole, classes, shown, measures, floors, kept, keys,
+            places, places, classes, shown, measures, floors, kept, keys,
             np.zeros(1, np.int32), np.array([len(places)]), self.grouped,
         )  # fmt: skip
-        events.columns = self.compared.read(batch, places)
+        if wakes is not None:
+            events.keep(codes.awake_rows(keys, classes, wakes, measures, floors, self.woken))
+        return self._finished(events, batch, names) if len(events) else None
+
+    def _finished(self, events: Events, batch: pa.RecordBatch, names: Rows) -> Events:
+        """Put events in order, and read what the kernel needs of them alone."""
+        to, places = None, events.places
         if self.plan.keys and self.grouped:
-            by_key, events.key_of, events.group_ends = codes.group_rows(keys, len(self.keys))
-            events.sorted_by(by_key)
+            to, events.key_of, events.group_ends = codes.group_rows(events.keys, len(self.keys))
+            events.put_in_order(to)
+        events.columns = self.compared.read(batch, places, to)
+        if names.own is not None:
+            events.places = names.own[events.places]
+        events.rows = names.names(events.places)
         return events
 
     def save(self) -> dict[str, Any]:
@@ -250,13 +284,15 @@ class Front:
             "substreams": self.substreams.save(),
             "row": self.row,
             "seen": self.seen[: max(1, len(self.keys))],
+            "woken": self.woken[: max(1, len(self.keys))],
         }
 
     def restore(self, saved: dict[str, Any]) -> None:
         self.known.update((letter, place) for place, letter in enumerate(saved["letters"]))
         self.substreams.restore(saved["substreams"])
         self.compared.restore(saved["strings"])
-        self.row, self.seen = saved["row"], saved["seen"].copy()
+        self.row = saved["row"]
+        self.seen, self.woken = saved["seen"].copy(), saved["woken"].copy()
 
     # ------------------------------------------------------------ columns
 
@@ -280,6 +316,7 @@ class Front:
         """Key codes of the given rows, or of all."""
         found = self.substreams.codes(batch, places)
         self.seen = longer(self.seen, len(self.keys), 0)
+        self.woken = longer(self.woken, len(self.keys), NEVER)
         return found
 
     def _positions(self, keys: Codes, places: Ints, everyone: bool, first_row: int) -> Ints:

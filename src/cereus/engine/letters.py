@@ -21,6 +21,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cereus.engine import codes
+from cereus.engine.columns import places_in_dictionary
 from cereus.engine.conditions import mask as condition_mask
 from cereus.engine.memory import filled, taken
 from cereus.lang import expression as ex
@@ -98,8 +99,9 @@ class Letters:
             for place, word in enumerate(self.words)
         ]
         if not keep_all:
-            passed = np.flatnonzero(reduce(np.bitwise_or, masks) if len(masks) > 1 else masks[0])
-            if len(passed) < len(rows):
+            some = reduce(np.bitwise_or, masks) if len(masks) > 1 else masks[0]
+            if np.count_nonzero(some) < len(rows):
+                passed = np.flatnonzero(some)
                 rows, masks = taken(rows, passed), [taken(mask, passed) for mask in masks]
         return rows, _numbered(masks, known)
 
@@ -162,24 +164,28 @@ class _Word:
         """What the codes of some rows say."""
         if index is None:
             return filled(len(rows), int(self.table[0]), np.uint64)
-        masks: Masks = self.table[taken(index, rows)]
-        return masks
+        return codes.masks_of(index if len(rows) == len(index) else taken(index, rows), self.table)
 
     def decided(self, batch: pa.RecordBatch, rows: npt.NDArray[np.int64], masks: Masks) -> Masks:
         """The masks of some rows: every condition is evaluated where it may still decide."""
         for condition, bits in self.rest:
-            places, asked = codes.rows_with(rows, masks, int(bits))
-            if not len(places):
-                continue
             names = sorted({path[0] for path in ex.attributes(condition)})
             needed = batch.select(names or batch.schema.names[:1])
-            if 2 * len(asked) < batch.num_rows:
-                passed = condition_mask(condition, needed.take(pa.array(asked)))
-            else:
-                passed = condition_mask(condition, needed)[asked]
-            plain = np.ascontiguousarray(passed).view(np.uint8)
-            codes.clear_failed(masks, places, plain, int(bits))
+            asked = np.count_nonzero(masks & bits)
+            if 2 * asked >= batch.num_rows and len(rows) == batch.num_rows:
+                codes.clear_failed_rows(masks, _bytes(condition_mask(condition, needed)), int(bits))
+            elif asked:
+                places, own = codes.rows_with(rows, masks, int(bits))
+                if 2 * asked < batch.num_rows:
+                    passed = condition_mask(condition, needed.take(pa.array(own)))
+                else:
+                    passed = condition_mask(condition, needed)[own]
+                codes.clear_failed(masks, places, _bytes(passed), int(bits))
         return masks ^ self.flip if self.flip else masks
+
+
+def _bytes(passed: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint8]:
+    return np.ascontiguousarray(passed).view(np.uint8)
 
 
 def _numbered(masks: list[Masks], known: dict[int, int]) -> npt.NDArray[np.int32]:
@@ -311,12 +317,10 @@ def add_codes(column: pa.Array, words: codes.Words, index: npt.NDArray[np.uint16
     if pa.types.is_dictionary(column.type):
         entries = np.zeros(max(1, len(column.dictionary)), np.uint16)
         add_codes(column.dictionary, words, entries)
-        places = column.indices.fill_null(0) if column.null_count else column.indices
-        coded = entries[places.to_numpy(zero_copy_only=False)]
-        if column.null_count:
-            coded[column.is_null().to_numpy(zero_copy_only=False)] = null
-        index *= np.uint16(radix)
-        index += coded
+        nulls = _nulls(column)
+        before = index[nulls]
+        codes.entry_codes(entries, places_in_dictionary(column), index, radix)
+        index[nulls] = before * np.uint16(radix) + null
         return
     if pa.types.is_string_view(column.type):
         column = column.cast(pa.string())
@@ -329,8 +333,14 @@ def add_codes(column: pa.Array, words: codes.Words, index: npt.NDArray[np.uint16
     bytes_ = (
         np.frombuffer(data, np.uint8) if data is not None and data.size else np.zeros(8, np.uint8)
     )
-    null_rows = column.is_null().to_numpy(zero_copy_only=False) if column.null_count else NO_ROWS
-    nulls = np.flatnonzero(null_rows)
+    nulls = _nulls(column)
     before = index[nulls]
     codes.string_codes(ends, bytes_, words, index, radix)
     index[nulls] = before * np.uint16(radix) + null
+
+
+def _nulls(column: pa.Array) -> npt.NDArray[np.int64]:
+    """The rows that are null."""
+    if not column.null_count:
+        return NO_ROWS
+    return np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from cereus.engine import forgetting
+from cereus.engine.asleep import Waking, may_sleep
 from cereus.engine.found import Chunks, Found, found_in
 from cereus.engine.front import NO_INTS, Codes, Events, Front, Ints
 from cereus.engine.history import History
@@ -105,7 +106,7 @@ class Options:
             windowed=plan.query.window is not None,
             open_ended=plan.open_ended,
             consuming=plan.query.consume is not cel.Consume.NONE and not plan.consumes_late,
-            limit=None if plan.limited_late else plan.limit,
+            limit=None if plan.limited_late and plan.limit else plan.limit,
             max_nodes=limits.nodes,
             with_labels=plan.labelled,
             max_configurations=limits.configurations,
@@ -153,6 +154,7 @@ class Runner:
         self.unsaid = 0
         # rows that were put in order do not sort by their numbers; ordinals always do
         self.uses_ordinals = ordinals or bool(payload) or row_numbers is not None
+        self._ordinals: Ints = np.zeros(1, np.int64)
         self._chunks = Chunks(
             chunk_size or CHUNK, with_labels=plan.labelled, totals=len(plan.totals)
         )
@@ -160,6 +162,8 @@ class Runner:
     def _use(self, learned: Learned) -> None:
         self.labels, self.table, self.front.known = learned.labels, learned.table, learned.letters
         self.lock = self.front.lock = learned.lock
+        if may_sleep(self.plan):
+            self.front.waking = Waking(self.table, windowed=self.plan.query.window is not None)
 
     def _new_kernel(self) -> Kernel:
         kind = ChoosingKernel if self.plan.chosen_by is ChosenBy.KERNEL else Kernel
@@ -256,9 +260,12 @@ class Runner:
 
     def _shown(self) -> Ints:
         """What results call the events that are remembered."""
-        if self.uses_ordinals:
-            return np.arange(self.history.first, self.history.next_ordinal)
-        return self.history.rows
+        if not self.uses_ordinals:
+            return self.history.rows
+        first, end = self.history.first, self.history.next_ordinal
+        if first < self._ordinals[0] or end > self._ordinals[-1]:
+            self._ordinals = np.arange(first, 2 * end - first + 1)
+        return self._ordinals[first - self._ordinals[0] : end - self._ordinals[0]]
 
     def _know_letters(self, events: Events) -> None:
         """Tell the table what the classes of these events look like."""
@@ -347,23 +354,26 @@ class Runner:
         if len(self.history) < events and self.keys < keys and known:
             return
         horizon = self.front.horizon(forgets=self.forgets)
-        if horizon is not None:
-            self._close(horizon)
+        self._pass_time(horizon)
         self.kernel.sweep()
         self._forget_events(self._oldest_needed())
         if compared.strings:
             compared.keep(self.kernel.carried_values())
-        if horizon is not None:
+        if horizon is not None and self.keys >= keys:
             self._forget_keys(horizon)
         self.tidy_at = max(TIDY_AT, 2 * len(self.history))
         self.forget_at = max(forgetting.FORGET_AT, 2 * self.keys)
 
-    def _close(self, horizon: int) -> None:
-        """No event before the horizon: partial matches that only such a one could end go."""
+    def _pass_time(self, horizon: int | None) -> None:
+        """Partial matches go that no event can end any more: of a key whose events were left out
+        when they had left the window, and, with no event before the horizon, of all keys."""
         floors = self.kernel.floors_of_keys
-        np.maximum(floors, self.front.clock.floor_at(horizon), out=floors)
-        progress = self.front.substreams.progress
-        progress.closed = max(progress.closed, horizon)
+        if self.front.waking is not None and self.plan.query.window is not None:
+            np.maximum(floors, self.front.floors_of_keys()[: len(floors)], out=floors)
+        if horizon is not None:
+            np.maximum(floors, self.front.clock.floor_at(horizon), out=floors)
+            progress = self.front.substreams.progress
+            progress.closed = max(progress.closed, horizon)
 
     def _oldest_needed(self) -> int:
         """The first ordinal that some partial match refers to (after a sweep)."""
@@ -379,6 +389,7 @@ class Runner:
         idle = self.front.substreams.latest["time"][: self.keys] < horizon
         idle[: self.kernel.key_count] &= forgetting.begun_nowhere(kernel, self.table.initial)
         idle[self._mentioned_keys()] = False
+        idle[self._passed_over(kernel["last_position"])] = False
         if not idle.any():
             return
         kept = np.flatnonzero(~idle)
@@ -387,6 +398,18 @@ class Runner:
         self.history.keys = numbers[self.history.keys]
         self.front.keep(kept)
         self._renumber_keys(numbers)
+
+    def _passed_over(self, last: Ints) -> Ints:
+        """Keys with events after the last one that the kernel has read, where such an event makes
+        a difference to what is to come (`START`)."""
+        initial = self.table.initial
+        if not self.plan.position_sensitive:
+            return NO_INTS
+        with self.lock:
+            if self.table.expand_gap(initial) == initial:
+                return NO_INTS
+        read = np.append(last, np.full(self.keys - len(last), -1))
+        return np.flatnonzero(self.front.seen[: self.keys] > read + 1)
 
     def _mentioned_keys(self) -> Codes:
         """Keys that must stay for another reason than their partial matches."""

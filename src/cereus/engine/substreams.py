@@ -13,6 +13,7 @@ from cereus.engine import codes
 from cereus.engine.columns import Rows, read
 from cereus.engine.forgetting import NEVER, Progress
 from cereus.engine.keys import KeyIndex
+from cereus.engine.memory import empty, taken
 from cereus.errors import DataError, did_you_mean
 
 Ints = npt.NDArray[np.int64]
@@ -51,7 +52,7 @@ class Substreams:
         if not self.paths:
             return np.zeros(batch.num_rows if places is None else len(places), np.int32)
         columns = [read(batch, path, "the key column") for path in self.paths]
-        if places is not None:
+        if places is not None and len(places) < batch.num_rows:
             columns = [column.take(pa.array(places)) for column in columns]
         found = self.index.encode(columns)
         for what, latest in self.latest.items():
@@ -78,17 +79,14 @@ class Substreams:
             row = 0 if values[0] < latest[0] else row
             latest[0] = values[-1]
         else:
-            own = values if len(values) == len(keys) else values[places]
-            in_order = ascending(values)
+            own = values
+            if len(values) != len(keys):
+                assert places is not None
+                own = taken(values, places)
             if what == "time":
                 self._refuse_closed(column, own, keys, places, rows)
-                self.progress.see(values, in_order)
-            if len(values) > 1 and in_order:
-                early = own < latest[keys]
-                row = int(np.flatnonzero(early)[0]) if early.any() else -1
-                latest[keys] = own
-            else:
-                row = codes.first_backward(keys, own, latest)
+                self.progress.see(values, ascending(values))
+            row = codes.first_backward(keys, own, latest)
         if row >= 0:
             of_all = not self.paths or len(keys) == len(values)
             place = row if places is None or of_all else int(places[row])
@@ -102,6 +100,8 @@ class Substreams:
         self, column: str | None, own: Ints, keys: Codes, places: Ints | None, rows: Rows
     ) -> None:
         """Matches with an event from before what was forgotten would be missing."""
+        if self.progress.closed == NEVER:
+            return
         late = np.flatnonzero(own < self.progress.closed)
         if len(late):
             row = int(late[0])
@@ -136,6 +136,13 @@ def longer(array: npt.NDArray[Number], size: int, fill: int) -> npt.NDArray[Numb
         return array
     more = max(size, 2 * len(array)) - len(array)
     return np.concatenate([array, np.full(more, fill, array.dtype)])
+
+
+def moved(values: npt.NDArray[Number], to: Codes) -> npt.NDArray[Number]:
+    """The values, each where `to` says (`codes.group_rows`)."""
+    result = empty(len(values), values.dtype)
+    codes.move(values, to, result)
+    return result
 
 
 def key_field(schema: pa.Schema, path: tuple[str, ...]) -> pa.Field:

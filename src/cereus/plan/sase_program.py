@@ -25,7 +25,7 @@ from cereus.plan.stream import Stream
 
 Aggregates = Mapping[str, sase.UserAggregate]
 Path = tuple[str, ...]
-VERSION = 1
+VERSION = 2
 """Of the snapshots of whole texts."""
 TYPE = "type"
 """The column of types in what queries put out, where the input has none."""

@@ -1,0 +1,58 @@
+"""Events that come while their key is asleep, and are left out before events are put in the order
+of their keys: with many keys, most of a stream.
+
+A key is *asleep* when none of its partial matches is inside the window; all that its next events
+can do is begin one. Which classes of events do, the table says: those on which the initial state
+does not just stay. They *wake* the key. The first event of every partial match is such an event,
+so the key sleeps again when the last one has left the window. Without a window it stays awake, and
+so it does where an event leads what has not yet begun away from the initial state.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from cereus.engine.table import STAY, UNKNOWN, UNMARKED, TransitionTable
+from cereus.lang import cel
+from cereus.plan.plan import Plan
+
+NOT, FOR_A_WINDOW, FOR_GOOD = 0, 1, 2
+"""How an event wakes its key (`codes.awake_rows` knows these numbers)."""
+
+
+def may_sleep(plan: Plan) -> bool:
+    """Whether events that change nothing need not be read: not where the places of events count,
+    where matches wait for time to pass, or where a strategy goes over the events again."""
+    told_later = plan.open_ended or plan.closes or plan.replayed is not None
+    together = plan.query.consume is cel.Consume.ANY
+    apart = bool(plan.keys) and not plan.position_sensitive
+    return apart and not (told_later or together or plan.remembers_values)
+
+
+class Waking:
+    """How each class of events wakes its key, learned from the table class by class."""
+
+    def __init__(self, table: TransitionTable, *, windowed: bool) -> None:
+        self._table, self._windowed = table, windowed
+        self._found: npt.NDArray[np.uint8] = np.zeros(0, np.uint8)
+
+    def of(self, letters: dict[int, int]) -> npt.NDArray[np.uint8]:
+        """One number for each of these classes. Who asks holds the lock of the table."""
+        known = len(self._found)
+        if known < len(letters):
+            self._table.know(list(letters))
+            more = [self._how(number) for number in range(known, len(letters))]
+            self._found = np.append(self._found, np.array(more, np.uint8))
+        return self._found
+
+    def _how(self, number: int) -> int:
+        table = self._table
+        if table.head[table.initial, number] == UNKNOWN:
+            table.expand(table.initial, number)
+        at = int(table.head[table.initial, number])
+        if at == STAY:
+            return NOT
+        moves = table.edges[at + 2 :][: 4 * table.edges[at]].reshape(-1, 4)
+        away = (moves[:, 0] == UNMARKED) & (moves[:, 1] != table.initial)
+        return FOR_A_WINDOW if self._windowed and not away.any() else FOR_GOOD
