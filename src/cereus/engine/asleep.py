@@ -48,11 +48,11 @@ class Waking:
 
     def _how(self, number: int) -> int:
         table = self._table
-        if table.head[table.initial, number] == UNKNOWN:
+        if table.head[number, table.initial] == UNKNOWN:
             table.expand(table.initial, number)
-        at = int(table.head[table.initial, number])
+        at = int(table.head[number, table.initial])
         if at == STAY:
             return NOT
-        moves = table.edges[at + 2 :][: 4 * table.edges[at]].reshape(-1, 4)
+        moves = table.moves(at)
         away = (moves[:, 0] == UNMARKED) & (moves[:, 1] != table.initial)
         return FOR_A_WINDOW if self._windowed and not away.any() else FOR_GOOD

@@ -433,3 +433,71 @@ def awake_rows(
         out[used] = i
         used += until >= floors[i]
     return result[:used]
+
+
+@cython.ccall
+def hopeful_rows(
+    classes: cython.const[cython.int][::1],
+    measures: cython.const[cython.longlong][::1],
+    floors: cython.const[cython.longlong][::1],
+    head: cython.const[cython.int][:, ::1],
+    edges: cython.const[cython.int][::1],
+    moving: cython.const[cython.int][:, ::1],
+    n_moving: cython.const[cython.int][::1],
+    accepting: cython.const[cython.uchar][::1],
+    initial: cython.int,
+    latest: cython.longlong[::1],
+) -> object:
+    """The rows that some match may have (`engine.prospects`). `latest[s]` is the latest start of
+    a run in state s before the first row, and becomes that after the last."""
+    n: cython.longlong = classes.shape[0]
+    i: cython.longlong
+    j: cython.int
+    k: cython.int
+    s: cython.int
+    c: cython.int
+    at: cython.int
+    size: cython.longlong = 0
+    for i in range(n):
+        size += n_moving[classes[i]]
+    starts: cython.longlong[::1] = empty(size, np.int64)
+    start: cython.longlong
+    used: cython.longlong = 0
+    for i in range(n):
+        c = classes[i]
+        for j in range(n_moving[c]):
+            s = moving[c, j]
+            start = measures[i] if s == initial else latest[s]
+            starts[used] = start
+            used += 1
+            if start >= floors[i]:
+                at = head[c, s]
+                for k in range(edges[at]):
+                    to: cython.int = edges[at + 4 + 4 * k]
+                    latest[to] = max(latest[to], start)
+    # the floor of the event at which a run in the state may be complete, at the earliest
+    complete: cython.longlong[::1] = filled(latest.shape[0], floors[n - 1], np.int64)
+    result = empty(n, np.int64)
+    out: cython.longlong[::1] = result
+    free: cython.longlong = n
+    for i in range(n - 1, -1, -1):
+        c = classes[i]
+        used -= n_moving[c]
+        hopeful: cython.bint = False
+        for j in range(n_moving[c]):
+            s = moving[c, j]
+            start = starts[used + j]
+            if start < floors[i]:
+                continue
+            at = head[c, s]
+            soonest: cython.longlong = LARGEST
+            for k in range(edges[at]):
+                to = edges[at + 4 + 4 * k]
+                soonest = min(soonest, floors[i] if accepting[to] else complete[to])
+            complete[s] = min(complete[s], soonest)
+            if start >= soonest:
+                hopeful = True
+        if hopeful:
+            free -= 1
+            out[free] = i
+    return result[free:]

@@ -62,3 +62,15 @@ def awake_rows(
     floors: Ints,
     woken: Ints,
 ) -> Ints: ...
+def hopeful_rows(
+    classes: Codes,
+    measures: Ints,
+    floors: Ints,
+    head: Codes,
+    edges: Codes,
+    moving: Codes,
+    n_moving: Codes,
+    accepting: npt.NDArray[np.uint8],
+    initial: int,
+    latest: Ints,
+) -> Ints: ...

@@ -20,6 +20,7 @@ from cereus.engine.forgetting import NEVER
 from cereus.engine.keys import KeyIndex
 from cereus.engine.letters import Letters, letters_of
 from cereus.engine.memory import taken
+from cereus.engine.prospects import Prospects
 from cereus.engine.shared import LettersView
 from cereus.engine.substreams import Codes, Ints, Substreams, longer, moved
 from cereus.errors import CereusError
@@ -164,6 +165,8 @@ class Front:
         self.seen: Ints = np.zeros(1, np.int64)
         self.waking: Waking | None = None
         """What wakes a key, where events that come while it is asleep may be left out."""
+        self.prospects: Prospects | None = None
+        """Where it can be seen that no match will have an event, so that it is left out."""
         self.woken: Ints = np.full(1, NEVER)
         """The measure of the last event that woke each key."""
         self.grouped = not (plan.keys and plan.query.consume is cel.Consume.ANY)
@@ -173,6 +176,8 @@ class Front:
         self.substreams.forget()
         self.compared.strings.clear()
         self.seen, self.woken = np.zeros(1, np.int64), np.full(1, NEVER)
+        if self.prospects is not None:
+            self.prospects.begin()
 
     def keep(self, codes: Ints) -> None:
         """Forget all keys but these; they are numbered anew, in their order."""
@@ -261,6 +266,11 @@ class Front:
             places, places, classes, shown, measures, floors, kept, keys,
             np.zeros(1, np.int32), np.array([len(places)]), self.grouped,
         )  # fmt: skip
+        if self.prospects is not None:
+            with self.lock:
+                hopeful = self.prospects.rows(self.known, classes, measures, floors)
+            if hopeful is not None:
+                events.keep(hopeful)
         if wakes is not None:
             events.keep(codes.awake_rows(keys, classes, wakes, measures, floors, self.woken))
         return self._finished(events, batch, names) if len(events) else None

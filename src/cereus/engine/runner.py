@@ -24,6 +24,7 @@ from cereus.engine.kernel import (
     Kernel,
 )
 from cereus.engine.learned import Learned
+from cereus.engine.prospects import Prospects, may_prune
 from cereus.engine.table import HIDDEN
 from cereus.errors import LimitError
 from cereus.lang import cel
@@ -146,6 +147,8 @@ class Runner:
         self.front = Front(plan, schema, row_numbers)
         self._use(learned or Learned.nothing(plan, self.limits.states))
         self.kernel = self._new_kernel()
+        if self.front.prospects is not None:
+            self.front.prospects.begin()
         self.history = History()
         self.tidy_at, self.forget_at = TIDY_AT, forgetting.FORGET_AT
         self.forgets = False
@@ -162,6 +165,8 @@ class Runner:
     def _use(self, learned: Learned) -> None:
         self.labels, self.table, self.front.known = learned.labels, learned.table, learned.letters
         self.lock = self.front.lock = learned.lock
+        if may_prune(self.plan):
+            self.front.prospects = Prospects(self.table)
         if may_sleep(self.plan):
             self.front.waking = Waking(self.table, windowed=self.plan.query.window is not None)
 

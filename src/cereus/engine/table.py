@@ -96,6 +96,7 @@ class TransitionTable:
         self.constants: npt.NDArray[np.int64] = np.zeros(1, np.int64)
         self.layouts: list[tuple[Slot, ...]] = []
         self.ambiguous = False
+        self._marking, self._only_marks = -1, False
         self._programs: dict[tuple[int, ...], int] = {}
         self._edges_used = 0
         self.initial = self.number(frozenset(automaton.initial()))
@@ -143,6 +144,36 @@ class TransitionTable:
         written = [value for move in others for value in self._written(state, move)]
         column = self._index(state, others) if stays else -1
         self.head[letter_class, state] = self._append([len(others), column, stays, *written])
+
+    def moves(self, at: int) -> npt.NDArray[np.int32]:
+        """What stands at `at` in the edges, but for staying: (label, target, checks, copy) each."""
+        return self.edges[at + 3 :][: 4 * self.edges[at]].reshape(-1, 4)
+
+    def only_marks(self, most_states: int) -> bool:
+        """Whether an event does nothing but mark: whatever comes, a run that can go on can wait.
+        Moves on all known classes are looked at, unless there are too many states."""
+        if self._marking != len(self.letters):
+            self._marking = len(self.letters)
+            self._only_marks, state = True, 0
+            while self._only_marks and state < self.n_states <= most_states:
+                self._only_marks = self._waits_or_ends(state)
+                state += 1
+        return self._only_marks and self.n_states <= most_states
+
+    def _waits_or_ends(self, state: int) -> bool:
+        """Whether a run in the state can wait whatever comes, or can do nothing whatever comes."""
+        waits, ends = True, True
+        for letter_class in range(len(self.letters)):
+            if self.head[letter_class, state] == UNKNOWN:
+                self.expand(state, letter_class)
+            at = int(self.head[letter_class, state])
+            if at == STAY:
+                ends = False
+                continue
+            stays, labels = bool(self.edges[at + 2]), self.moves(at)[:, 0]
+            waits = waits and stays and UNMARKED not in labels
+            ends = ends and not stays and not len(labels)
+        return waits or ends
 
     def _stays_put(self, state: int, letter_class: int) -> None:
         """A state does not react to a class."""
