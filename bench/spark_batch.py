@@ -4,7 +4,8 @@
 
 The floor is the same job without matching: read the columns, shuffle by key, sort, count.
 `match` is given the same rows (nothing is filtered before the shuffle); `pushed` lets Catalyst
-drop the events that cannot matter. With one key, `sliced` cuts it into slices of time.
+drop the events that cannot matter. With one key, `sliced` cuts it into slices of time. `both` are
+the two queries in one pass.
 
 Seconds are those of the clock; CPU seconds are those of Spark and its Python workers together, and
 say the same on a machine that others use as well (on Linux, where /proc tells them).
@@ -17,6 +18,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +27,8 @@ from cereus import spark as cs
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+    Job = Callable[[], DataFrame]
 
 STREAM = cereus.Stream(time="ts")
 TYPES = 12
@@ -61,20 +65,21 @@ def floor(events: DataFrame, columns: list[str]) -> DataFrame:
     return events.select(*columns).repartition("k").sortWithinPartitions("k", "ts", *columns)
 
 
-def jobs(events: DataFrame, keys: int) -> Iterator[tuple[str, Callable[[], DataFrame]]]:
+def jobs(events: DataFrame, keys: int) -> Iterator[tuple[str, Job]]:
     window = f"{max(1, EVENTS_IN_WINDOW * keys)} milliseconds"
-    yield "floor", lambda: floor(events, ["id", "type", "k", "price", "ts"])
-    for name, text in PATTERNS.items():
-        query = cereus.compile(text.format(window=window), stream=STREAM)
-
-        def match(query: cereus.Query = query, **options: object) -> DataFrame:
-            return cs.match(events, query, columns=["id", "price"], **options)  # type: ignore[arg-type]
-
-        yield f"{name}, match", lambda match=match: match(push_down=False)
+    length = f"{EVENTS_IN_WINDOW * 50} milliseconds"
+    texts = {name: text.format(window=window) for name, text in PATTERNS.items()}
+    queries = {name: cereus.compile(text, stream=STREAM) for name, text in texts.items()}
+    yield "floor", partial(floor, events, ["id", "type", "k", "price", "ts"])
+    for name, query in queries.items():
+        match = partial(cs.match, events, query, columns=["id", "price"])
+        yield f"{name}, match", partial(match, push_down=False)
         yield f"{name}, pushed", match
         if keys == 1:
-            length = f"{EVENTS_IN_WINDOW * 50} milliseconds"
-            yield f"{name}, sliced", lambda match=match, at=length: match(split=at)
+            yield f"{name}, sliced", partial(match, split=length)
+    both = partial(cs.match, events, queries, columns=["id", "price"])
+    yield "both, match", partial(both, push_down=False)
+    yield "both, pushed", both
 
 
 @dataclass(frozen=True)
@@ -84,7 +89,7 @@ class Cost:
     rows: int
 
 
-def cost(job: Callable[[], DataFrame]) -> Cost:
+def cost(job: Job) -> Cost:
     """Every row that comes out is counted on its way to nowhere."""
     from pyspark.sql import Observation
     from pyspark.sql import functions as F  # noqa: N812
@@ -96,7 +101,7 @@ def cost(job: Callable[[], DataFrame]) -> Cost:
     return Cost(time.perf_counter() - begin, cpu_seconds() - used, int(counted.get["rows"]))
 
 
-def best(jobs: Mapping[str, Callable[[], DataFrame]], rounds: int) -> dict[str, Cost]:
+def best(jobs: Mapping[str, Job], rounds: int) -> dict[str, Cost]:
     """What each job costs at least. They take turns, so that all of them run on a JVM that is as
     warm, and beside the same other load."""
     took: dict[str, list[Cost]] = {name: [] for name in jobs}

@@ -52,6 +52,21 @@ def test_options_are_of_their_kind(options: Any, said: str) -> None:
         cereus.compile(TEXT, **options)
 
 
+@pytest.mark.parametrize(
+    "columns", [{"time": 3}, {"keys": 3}, {"keys": ["a", None]}, {"type": b"t"}, {"stream": 1}]
+)
+def test_columns_are_named_by_texts(columns: Any) -> None:
+    with pytest.raises(CereusError, match="a column is named by a text, not by a"):
+        Stream(**columns)
+
+
+@pytest.mark.parametrize("limits", [{"nodes": "x"}, {"states": -1}, {"configurations": None}])
+def test_limits_are_whole_numbers(limits: Any) -> None:
+    (name,) = limits
+    with pytest.raises(CereusError, match=f"the limit {name} is"):
+        cereus.Limits(**limits)
+
+
 @pytest.mark.parametrize("schema", [EVENTS, {"type": pa.string()}, [("type", pa.string())]])
 def test_what_can_stand_for_a_schema_is_one(schema: Any) -> None:
     assert "S" in cereus.compile(TEXT, schema=schema).explain(schema)

@@ -99,7 +99,7 @@ class Matches:
             return self._of(self.table.take(chosen))
         place = operator.index(place)
         if not -len(self) <= place < len(self):
-            raise IndexError(f"there are {len(self)} matches")
+            raise IndexError(f"there is no match {place}: {len(self)} were found")
         row: dict[str, Any] = self.table.slice(place % len(self), 1).to_pylist()[0]
         return row
 

@@ -196,3 +196,5 @@ def test_a_wrong_text_is_said_before_anything_is_read(
     assert failed.exit_code == 1 and "expected an event type" in failed.stderr, failed.output
     failed = cli("run", QUERY.format(""), "no.parquet", "--engine", "spark", "--time", "ts")
     assert failed.exit_code == 1 and "there is no file 'no.parquet'" in failed.stderr
+    failed = cli("run", "SELECT * FROM S WHERE SELL", write(), "--engine", "spark")
+    assert failed.exit_code == 1 and "--engine local" in failed.stderr, failed.output

@@ -58,6 +58,14 @@ def test_every_part_agrees(values: Sequence[float]) -> None:
     assert returned(values) == (row["min(a.x)"], row["max(a.x)"]) == expected
 
 
+def test_what_is_infinite_has_its_place() -> None:
+    totals = cereus.compile("SELECT COUNT(*), MIN(a.x), MAX(a.x) WHERE A:+ AS a : B")
+    values = (math.inf, -math.inf, 1.0)
+    row = totals.run(events(values))[-1]
+    assert returned(values) == (row["min(a.x)"], row["max(a.x)"]) == (-math.inf, math.inf)
+    assert holds("min(a.x) < 0 AND max(a.x) > 9", values)
+
+
 def returned(values: Sequence[float]) -> tuple[float, float]:
     text = "PATTERN SEQ(A+ a[], B b) WITHIN 9 events RETURN min(a[].x), max(a[].x)"
     found = cereus.compile(text, dialect="sase").run(events(values))

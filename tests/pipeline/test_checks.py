@@ -262,6 +262,16 @@ def test_the_example_is_right(tmp_path: Path) -> None:
     assert "repeated  absorbed → repeated (ceql)" in pipeline.describe()
 
 
+def test_the_suffix_of_a_file_names_its_language(write: Write) -> None:
+    (first, *_) = (line for line in MARKET.splitlines() if line.startswith("text ="))
+    file = write(changed(MARKET, (first, 'file = "pair.sase"')))
+    sase = "PATTERN SEQ(SELL a, BUY b) WHERE [name] WITHIN 10 seconds RETURN a.price"
+    (file.parent / "pair.sase").write_text(sase)
+    assert "pair  market → pair (sase)" in Pipeline.load(file).describe()
+    file = write(changed(MARKET, (first, 'file = "pair.sase"\ndialect = "ceql"')))
+    assert "expected SELECT" in refused(file).message
+
+
 def test_the_lines_of_a_live_run() -> None:
     """One per query, with what is not known left open."""
     table = live_table(

@@ -153,6 +153,7 @@ def run(
     else:
         from cereus.cli.on_spark import run_on_spark
 
+        _need_order(time)
         outcomes, compiled = run_on_spark(
             compiler, paths, output, shown, master=master or "local[*]", tie=tie or (), named=named
         )
@@ -171,6 +172,15 @@ def _inputs(query: str | None, events: list[str], queries: list[str]) -> list[st
     if not paths:
         raise CereusError("no input was given", hint="name files or directories of events")
     return paths
+
+
+def _need_order(time: str | None) -> None:
+    """Said before Spark starts, which takes a while."""
+    if time is None:
+        raise CereusError(
+            "on Spark the events of files have no order: which column says it?",
+            hint="say --time COLUMN, or --engine local for the order of the files",
+        )
 
 
 def _chosen(engine: Engine | None, master: str | None) -> Engine:

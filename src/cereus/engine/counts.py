@@ -120,7 +120,10 @@ class CountResults(Results):
             with np.errstate(invalid="ignore", divide="ignore"):
                 return kept("sum") / kept("sum", True)
         values = kept(node.function)
-        return np.where(np.isinf(values), np.nan, values) if node.function != "sum" else values
+        if node.function == "sum":
+            return values
+        nothing = np.inf if node.function == "min" else -np.inf  # what the kernel begins with
+        return np.where(values == nothing, np.nan, values)
 
 
 def total_name(total: Aggregate) -> str:

@@ -26,7 +26,7 @@ from cereus.engine.kernel import (
 from cereus.engine.learned import Learned
 from cereus.engine.prospects import Prospects, may_prune
 from cereus.engine.table import HIDDEN
-from cereus.errors import LimitError
+from cereus.errors import CereusError, LimitError
 from cereus.lang import cel
 from cereus.plan.plan import ChosenBy, Plan
 
@@ -58,6 +58,15 @@ class Limits:
     states: int = 100_000
     matches_per_event: int | None = None
     shed: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("nodes", "configurations", "states", "matches_per_event"):
+            value = getattr(self, name)
+            whole = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+            if not whole and (value is not None or name != "matches_per_event"):
+                raise CereusError(
+                    f"the limit {name} is {value!r}", hint="write a whole number of at least 0"
+                )
 
 
 KINDS = {"sum": 0, "min": 1, "max": 2}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -46,10 +47,12 @@ class Stream:
     ) -> None:
         if unit is not None and unit not in UNITS:
             raise CereusError(f"unknown time unit {unit!r}", hint="use one of s, ms, us, ns")
+        said = (keys,) if isinstance(keys, str) or not isinstance(keys, Iterable) else tuple(keys)
+        _check_names([name for name in (type, time, stream) if name is not None], said)
         set_field = object.__setattr__
         set_field(self, "type", type)
         set_field(self, "time", time)
-        set_field(self, "keys", (keys,) if isinstance(keys, str) else tuple(keys))
+        set_field(self, "keys", said)
         set_field(self, "stream", stream)
         set_field(self, "unit", unit)
 
@@ -74,6 +77,15 @@ def refuse_repeated(names: Sequence[str], message: str, hint: str) -> None:
     twice = [name for place, name in enumerate(names) if name in names[:place]]
     if twice:
         raise DataError(message.format(repr(twice[0])), hint=hint)
+
+
+def _check_names(*columns: Iterable[Any]) -> None:
+    for column in itertools.chain(*columns):
+        if not isinstance(column, str):
+            raise CereusError(
+                f"a column is named by a text, not by a {type(column).__name__}: {column!r}",
+                hint='write Stream(type="…", time="…", keys=["…"])',
+            )
 
 
 def time_window(

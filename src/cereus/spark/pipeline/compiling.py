@@ -85,7 +85,7 @@ class Compiling:
         try:
             limits = self.limits((*key, "limits"), of.limits)
             return compile(
-                text, dialect=of.dialect, stream=stream, schema=schema, limits=limits, **of.options
+                text, dialect=of.language, stream=stream, schema=schema, limits=limits, **of.options
             )
         except CereusError as error:
             self.wrong_query(name, where, error)
@@ -93,7 +93,7 @@ class Compiling:
 
     def wrong_query(self, name: str, where: str, error: CereusError) -> None:
         of, key = self.spec.queries[name], ("queries", name)
-        if of.dialect not in DIALECTS:
+        if of.language not in DIALECTS:
             self.wrong((*key, "dialect"), error.message, error.hint)
         elif of.options and not isinstance(error, QueryError):
             self.wrong((*key, "options"), error.message, error.hint)

@@ -99,7 +99,7 @@ def _queries(graph: Graph, queries: Mapping[str, Query]) -> list[str]:
     lines = []
     for name in graph.order:
         of = graph.spec.queries[name]
-        lines.append(f"{name}  {' + '.join(of.from_)} → {graph.into(name)} ({of.dialect})")
+        lines.append(f"{name}  {' + '.join(of.from_)} → {graph.into(name)} ({of.language})")
         lines += [f"    {line}" for line in _text(queries[name])]
         lines += [f"    {part}" for part in _shaping(of.select, of.where)]
         lines += [f"    {line}" for line in _summary(queries[name])]

@@ -92,7 +92,8 @@ class Graph:
             return Flow(name, stream, of=of)
         first = self.written[name][0]
         read = self.read_by(first)
-        time = None if read.time is None else ENDS.get(self.spec.queries[first].dialect, "end_time")
+        ends = ENDS.get(self.spec.queries[first].language, "end_time")
+        time = None if read.time is None else ends
         return Flow(name, Stream(type=TYPE, time=time, unit=read.unit), self.written[name])
 
     def read_by(self, query: str) -> Stream:

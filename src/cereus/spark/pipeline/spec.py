@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
+from cereus.dialects import dialect_of
+
 Name = str
 Names = tuple[str, ...]
 """One text, or a list of them."""
@@ -116,6 +118,7 @@ class QueryOf:
     """`[queries.x]`: a query reads streams and writes one, called `into` or as the query.
 
     text, file       the query, or where it is
+    dialect          its language: that which the suffix of the file names, if not said, or CEQL
     options          those of the dialect
     keys             the columns that split the stream, instead of the stream's own
     events, columns  as of `cereus.spark.match`
@@ -128,7 +131,7 @@ class QueryOf:
     from_: Names
     text: str | None = None
     file: Location | None = None
-    dialect: str = "ceql"
+    dialect: str | None = None
     options: Settings = field(default_factory=dict)
     limits: Settings = field(default_factory=dict)
     into: Name | None = None
@@ -139,6 +142,11 @@ class QueryOf:
     where: str | None = None
     type: str | None = None
     on_change: Literal["refuse", "restart"] = "refuse"
+
+    @property
+    def language(self) -> str:
+        of_file = None if self.file is None else dialect_of(self.file)
+        return self.dialect or of_file or "ceql"
 
 
 # ---------------------------------------------------------------- sinks
