@@ -193,12 +193,13 @@ class Kernel:
     arrivals: cython.int[::1]
     n_pending: cython.int
 
-    # configurations of every key between calls: rows (state, root, empty, values …)
+    # configurations of every key while others are read: rows (state, root, empty, values …).
+    # Those of key k are rows carry_from[k] to carry_to[k]; what lies between is of no use any more
     carry_from: cython.longlong[::1]
+    carry_to: cython.longlong[::1]
     carry: cython.longlong[:, ::1]
-    fresh_from: cython.longlong[::1]
-    fresh: cython.longlong[:, ::1]
-    n_fresh: cython.longlong
+    n_carry: cython.longlong
+    carry_at: cython.longlong
     last_position: cython.longlong[::1]
     last_floor: cython.longlong[::1]
 
@@ -303,7 +304,6 @@ class Kernel:
         self.stack = np.zeros((256, 2), np.int32)
         self.path = np.zeros(64, np.int64)
         self.path_label = np.zeros(64, np.int32)
-        self.fresh = np.zeros((64, 3 + self.n_slots), np.int64)
         self.n_active = 0
         self.active = np.zeros(0, np.int32)
         self.is_active = np.zeros(0, np.uint8)
@@ -1222,12 +1222,13 @@ class Kernel:
         self._drop_all()
         i: cython.longlong
         k: cython.int
-        for i in range(self.carry_from[key], self.carry_from[key + 1]):
+        for i in range(self.carry_from[key], self.carry_to[key]):
             for k in range(self.n_slots):
                 self.pending_values[0, k] = self.carry[i, 3 + k]
             c: cython.int = self._new(cython.cast(cython.int, self.carry[i, 0]), 0)
             self.root[c] = cython.cast(cython.int, self.carry[i, 1])
             self.empty[c] = cython.cast(cython.int, self.carry[i, 2])
+        self.carry_to[key] = self.carry_from[key]
         return 0
 
     @cython.final
@@ -1238,28 +1239,30 @@ class Kernel:
         i: cython.int
         k: cython.int
         self.last_position[key] = self.position
+        self.carry_from[key] = self.n_carry
         for i in range(self.n_active):
             c: cython.int = self.first[self.active[i]]
             while c >= 0:
-                if self.n_fresh == self.fresh.shape[0]:
-                    self.fresh = _taller(self.fresh, 2 * self.n_fresh)
-                self.fresh[self.n_fresh, 0] = self.state_of[c]
-                self.fresh[self.n_fresh, 1] = self.root[c]
-                self.fresh[self.n_fresh, 2] = self.empty[c]
+                if self.n_carry == self.carry.shape[0]:
+                    self.carry = _taller(self.carry, 2 * self.n_carry + 64)
+                self.carry[self.n_carry, 0] = self.state_of[c]
+                self.carry[self.n_carry, 1] = self.root[c]
+                self.carry[self.n_carry, 2] = self.empty[c]
                 for k in range(self.n_slots):
-                    self.fresh[self.n_fresh, 3 + k] = self.values[c, k]
-                self.n_fresh += 1
+                    self.carry[self.n_carry, 3 + k] = self.values[c, k]
+                self.n_carry += 1
                 c = self.following[c]
+        self.carry_to[key] = self.n_carry
         return 0
 
     def clear_keys(self):
         """No key has been seen."""
-        self.carry_from = np.zeros(1, np.int64)
-        self.carry = np.zeros((0, 3 + self.n_slots), np.int64)
+        self.carry_from = self.carry_to = np.zeros(0, np.int64)
+        self.carry = np.zeros((64, 3 + self.n_slots), np.int64)
+        self.n_carry = 0
+        self.carry_at = 1 << 10
         self.last_position = np.zeros(0, np.int64)
         self.last_floor = np.zeros(0, np.int64)
-        self.n_fresh = 0
-        self.fresh_from = np.zeros(1, np.int64)
         self.key_of = np.zeros(0, np.int32)
         self.loaded = False
 
@@ -1281,72 +1284,51 @@ class Kernel:
         if self.closes:
             self.closed = table.number(CLOSED)
         self.load_table()
-        carry = np.asarray(self.carry)
+        carry = self._carried()
         carry[:, 0] = numbers[carry[:, 0]]
 
     def carried_values(self):
         """The values that some key's configurations hold in slots."""
-        return np.unique(np.asarray(self.carry)[:, 3:])
+        return np.unique(self._carried()[:, 3:])
 
     def carried_states(self):
         """The states that some key's configurations are in."""
-        return np.unique(np.asarray(self.carry)[:, 0])
+        return np.unique(self._carried()[:, 0])
 
     def begin_anew(self, key):
         """One key's evaluation starts anew after its last event (CONSUME BY PARTITION)."""
-        begin, end = self.carry_from[key], self.carry_from[key + 1]
-        carry = np.asarray(self.carry)
-        fresh = np.zeros((1, carry.shape[1]), carry.dtype)
-        fresh[0, 0] = self.table.initial
-        self.carry = np.concatenate([carry[:begin], fresh, carry[end:]])
-        np.asarray(self.carry_from)[key + 1 :] += 1 - (end - begin)
+        self._carry_anew(np.array([key]))
 
     def begin_others_anew(self, key):
         """Every other key's evaluation starts anew after its last event (CONSUME BY ANY)."""
-        keys = self.last_position.shape[0]
-        own = np.asarray(self.carry)[self.carry_from[key] : self.carry_from[key + 1]]
-        counts = (np.asarray(self.last_position) >= 0).astype(np.int64)
-        counts[key] = len(own)
-        starts = np.zeros(keys + 1, np.int64)
-        np.cumsum(counts, out=starts[1:])
-        carry = np.zeros((int(starts[-1]), 3 + self.n_slots), np.int64)
-        carry[:, 0] = self.table.initial
-        carry[starts[key] : starts[key + 1]] = own
-        self.carry_from = starts
-        self.carry = carry
+        seen = np.asarray(self.last_position) >= 0
+        seen[key] = False
+        self._carry_anew(np.flatnonzero(seen))
 
-    @cython.final
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
-    def _merge_carry(self) -> cython.int:
-        """The configurations of the keys of this call take the place of the older ones."""
-        keys = self.last_position.shape[0]
-        old_counts = np.diff(np.asarray(self.carry_from))
-        counts = np.zeros(keys, np.int64)
-        counts[: len(old_counts)] = old_counts
-        touched = np.asarray(self.key_of)
-        counts[touched] = np.diff(np.asarray(self.fresh_from))
-        starts = np.zeros(keys + 1, np.int64)
-        np.cumsum(counts, out=starts[1:])
-        carry = np.empty((int(starts[keys]), 3 + self.n_slots), np.int64)
-        is_touched = np.zeros(keys, bool)
-        is_touched[touched] = True
-        row_touched = np.repeat(is_touched, counts)
-        kept = np.repeat(~is_touched[: len(old_counts)], old_counts)
-        carry[~row_touched] = np.asarray(self.carry)[kept]
-        order = np.argsort(touched, kind="stable")
-        if len(order) and np.any(order[1:] < order[:-1]):
-            sizes = np.diff(np.asarray(self.fresh_from))[order]
-            begins = np.asarray(self.fresh_from)[:-1][order]
-            shift = np.repeat(begins - (np.cumsum(sizes) - sizes), sizes)
-            rows = np.arange(int(sizes.sum())) + shift
-            carry[row_touched] = np.asarray(self.fresh)[rows]
-        else:
-            carry[row_touched] = np.asarray(self.fresh)[: self.n_fresh]
-        self.carry_from = starts
+    def _carry_anew(self, keys):
+        """One partial match that has seen nothing, for each of these keys."""
+        anew = np.zeros((len(keys), 3 + self.n_slots), np.int64)
+        anew[:, 0] = self.table.initial
+        np.asarray(self.carry_to)[keys] = np.asarray(self.carry_from)[keys]
+        begin = len(self._carried())
+        self.carry = np.concatenate([self._carried(), anew])
+        self.n_carry = begin + len(keys)
+        np.asarray(self.carry_from)[keys] = begin + np.arange(len(keys))
+        np.asarray(self.carry_to)[keys] = begin + np.arange(len(keys)) + 1
+
+    def _carried(self):
+        """The rows that some key carries, in the order of the keys, after moving them together."""
+        begins = np.asarray(self.carry_from)
+        sizes = np.asarray(self.carry_to) - begins
+        ends = np.cumsum(sizes)
+        rows = np.arange(int(sizes.sum())) + np.repeat(begins - (ends - sizes), sizes)
+        carry = np.zeros((max(64, 2 * len(rows)), 3 + self.n_slots), np.int64)
+        carry[: len(rows)] = np.asarray(self.carry)[rows]
         self.carry = carry
-        self.n_fresh = 0
-        return 0
+        self.n_carry = len(rows)
+        self.carry_from = ends - sizes
+        self.carry_to = ends
+        return carry[: len(rows)]
 
     # ------------------------------------------------------------ a batch of events
 
@@ -1371,12 +1353,8 @@ class Kernel:
         if keys > old:
             self.last_position = _longer(self.last_position, keys, -1)
             self.last_floor = _longer(self.last_floor, keys, NO_BOUND)
-            starts = np.empty(keys + 1, np.int64)
-            starts[: old + 1] = np.asarray(self.carry_from)
-            starts[old + 1 :] = starts[old]
-            self.carry_from = starts
-        self.fresh_from = np.zeros(self.key_of.shape[0] + 1, np.int64)
-        self.n_fresh = 0
+            self.carry_from = _longer(self.carry_from, keys, 0)
+            self.carry_to = _longer(self.carry_to, keys, 0)
         self.event = 0
         self.group = 0
         self.loaded = False
@@ -1390,9 +1368,9 @@ class Kernel:
 
     def waiting_keys(self):
         """The keys with partial matches that wait for their window to pass."""
-        carry_from = np.asarray(self.carry_from)
-        keys = np.repeat(np.arange(len(carry_from) - 1), np.diff(carry_from))
-        waits = np.asarray(self.closing)[np.asarray(self.carry)[:, 0]] > 0
+        waits = np.asarray(self.closing)[self._carried()[:, 0]] > 0
+        sizes = np.asarray(self.carry_to) - np.asarray(self.carry_from)
+        keys = np.repeat(np.arange(len(sizes)), sizes)
         return np.unique(keys[waits]).astype(np.int32)
 
     def use_chunk(self, chunk):
@@ -1448,9 +1426,9 @@ class Kernel:
                 self.height = 0
             else:
                 self._leave_event()
-        if self.key_of.shape[0]:
-            self._merge_carry()
-            self.key_of = np.zeros(0, np.int32)
+        if self.n_carry > self.carry_at:
+            self.carry_at = max(1 << 10, 4 * len(self._carried()))
+        self.key_of = np.zeros(0, np.int32)
         return FINISHED
 
     @cython.final
@@ -1465,7 +1443,6 @@ class Kernel:
             self.last_floor[key] = self.floors[self.event - 1]
             self._save(key)
             self.group += 1
-            self.fresh_from[self.group] = self.n_fresh
             self.loaded = False
         return 0
 
@@ -1691,11 +1668,13 @@ class Kernel:
         """Sweep now (between batches), and put away configurations that have no match left."""
         self.bound = NO_BOUND
         self._sweep()
-        carry = np.asarray(self.carry)
+        carry = self._carried()
         alive = (carry[:, 1] > 0) | (carry[:, 2] != NONE)
         before = np.concatenate([[0], np.cumsum(alive)])
         self.carry_from = before[np.asarray(self.carry_from)]
-        self.carry = carry[alive]
+        self.carry_to = before[np.asarray(self.carry_to)]
+        self.n_carry = int(before[-1])
+        carry[: self.n_carry] = carry[alive]
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
@@ -1724,15 +1703,13 @@ class Kernel:
                         self.root[c], NO_BOUND if waits else here, bounds, moved
                     )
                     self.empty[c] = self._reach_unseen(self.empty[c], here, bounds, moved)
-        for k in range(self.carry_from.shape[0] - 1):
+        for k in range(self.carry_from.shape[0]):
             here = NO_BOUND
             if pruned:
                 here = self.last_floor[k]
-            for i in range(self.carry_from[k], self.carry_from[k + 1]):
+            for i in range(self.carry_from[k], self.carry_to[k]):
                 waits = self.closing[self.carry[i, 0]]
-                self._reach_row(self.carry, i, NO_BOUND if waits else here, bounds, moved)
-        for i in range(self.n_fresh):
-            self._reach_row(self.fresh, i, NO_BOUND, bounds, moved)
+                self._reach_row(i, NO_BOUND if waits else here, bounds, moved)
         for n in range(self.used - 1, 0, -1):
             if moved[n]:
                 self._reach(self.thin[n, 4], bounds[n], bounds, moved)
@@ -1764,14 +1741,11 @@ class Kernel:
                     if self.root[c] == 0 and self.empty[c] == NONE:
                         self._drop(c)
             self._forget_empty()
-        for i in range(self.carry.shape[0]):
-            self.carry[i, 1] = moved[self.carry[i, 1]]
-            if self.carry[i, 2] > 0:
-                self.carry[i, 2] = moved[self.carry[i, 2]]
-        for i in range(self.n_fresh):
-            self.fresh[i, 1] = moved[self.fresh[i, 1]]
-            if self.fresh[i, 2] > 0:
-                self.fresh[i, 2] = moved[self.fresh[i, 2]]
+        for k in range(self.carry_from.shape[0]):
+            for i in range(self.carry_from[k], self.carry_to[k]):
+                self.carry[i, 1] = moved[self.carry[i, 1]]
+                if self.carry[i, 2] > 0:
+                    self.carry[i, 2] = moved[self.carry[i, 2]]
         self.used = live
         self.sweep_at = max(self.sweep_from, 2 * live)
         return 0
@@ -1781,16 +1755,15 @@ class Kernel:
     @cython.exceptval(-1, check=True)
     def _reach_row(
         self,
-        rows: cython.longlong[:, ::1],
         i: cython.longlong,
         bound: cython.longlong,
         bounds: cython.longlong[::1],
         moved: cython.int[::1],
     ) -> cython.int:
-        r: cython.int = cython.cast(cython.int, rows[i, 1])
-        unseen: cython.int = cython.cast(cython.int, rows[i, 2])
-        rows[i, 1] = self._reach(r, bound, bounds, moved)
-        rows[i, 2] = self._reach_unseen(unseen, bound, bounds, moved)
+        r: cython.int = cython.cast(cython.int, self.carry[i, 1])
+        unseen: cython.int = cython.cast(cython.int, self.carry[i, 2])
+        self.carry[i, 1] = self._reach(r, bound, bounds, moved)
+        self.carry[i, 2] = self._reach_unseen(unseen, bound, bounds, moved)
         return 0
 
     @cython.final
@@ -1836,8 +1809,8 @@ class Kernel:
         """Everything that must outlive this process, as arrays (call `sweep` before)."""
         return {
             "nodes": np.asarray(self.wide)[: self.used].copy(),
-            "carry_from": np.asarray(self.carry_from).copy(),
-            "carry": np.asarray(self.carry).copy(),
+            "carry": self._carried().copy(),
+            "carry_from": np.append(np.asarray(self.carry_from), self.n_carry),
             "last_position": np.asarray(self.last_position).copy(),
             "last_floor": np.asarray(self.last_floor).copy(),
         }
@@ -1848,8 +1821,10 @@ class Kernel:
         self._set_nodes(nodes)
         self.used = len(saved["nodes"])
         self.sweep_at = max(self.sweep_from, 2 * self.used)
-        self.carry_from = saved["carry_from"].copy()
+        self.carry_from = saved["carry_from"][:-1].copy()
+        self.carry_to = saved["carry_from"][1:].copy()
         self.carry = saved["carry"].copy()
+        self.n_carry = len(saved["carry"])
         self.last_position = saved["last_position"].copy()
         self.last_floor = saved["last_floor"].copy()
 
@@ -2111,14 +2086,11 @@ class CountingKernel(Kernel):
                     if self.root[c] == 0 and self.empty[c] == NONE:
                         self._drop(c)
             self._forget_empty()
-        for k in range(self.carry_from.shape[0] - 1):
+        for k in range(self.carry_from.shape[0]):
             here = self.last_floor[k] if self.windowed else NO_BOUND
-            for i in range(self.carry_from[k], self.carry_from[k + 1]):
+            for i in range(self.carry_from[k], self.carry_to[k]):
                 c = cython.cast(cython.int, self.carry[i, 1])
                 self.carry[i, 1] = self._moved(c, here, nodes, links, starts, counts, totals)
-        for i in range(self.n_fresh):
-            c = cython.cast(cython.int, self.fresh[i, 1])
-            self.fresh[i, 1] = self._moved(c, NO_BOUND, nodes, links, starts, counts, totals)
         self.sweep_at = max(self.sweep_from, 2 * self.used)
         self.sweep_cells_at = max(1 << 20, 2 * self.cells)
         return 0
