@@ -156,3 +156,16 @@ def test_a_struct_is_no_key_but_its_fields_are() -> None:
         cereus.compile("SELECT * WHERE A PARTITION BY k").run(events)
     found = cereus.compile("SELECT * WHERE A ; A PARTITION BY k.x").run(events)
     assert len(found) == 0
+
+
+def test_zeros_of_either_sign_are_one_key() -> None:
+    text = "SELECT * WHERE A ; B PARTITION BY k WITHIN 100 seconds"
+    keys = pa.array([0.0, -0.0, 5.0, 5.0, 0.0])
+    events = pa.table({"type": list("AAABB"), "k": keys, "t": range(5)})
+    query = cereus.compile(text, stream=cereus.Stream(time="t", unit="s"), schema=events.schema)
+    whole = sorted((row["k"], row["positions"]) for row in query.run(events))
+    assert whole == [(0.0, [0, 4]), (0.0, [1, 4]), (5.0, [2, 3])]
+    recognizer = query.recognizer(schema=events.schema)
+    recognizer.push(events.slice(0, 3))
+    found = query.restore(recognizer.snapshot()).push(events.slice(3))
+    assert sorted((row["k"], row["positions"]) for row in found) == whole

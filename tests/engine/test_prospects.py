@@ -12,8 +12,7 @@ import pytest
 
 import cereus
 from cereus import Stream
-from cereus.engine import prospects
-from cereus.engine.front import Events
+from cereus.engine import front, prospects
 from cereus.engine.prospects import Prospects
 from cereus.lang import cel
 from cereus.lang.ceql import parse, to_text
@@ -35,14 +34,10 @@ def always(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
         gone.append(0 if found is None else len(classes) - len(found))
         return found
 
-    def keep(self: Events, chosen: Any) -> None:
-        self._change(lambda values: values[chosen])
-        self.keys, self.group_ends = self.keys[chosen], self.group_ends[:1] * 0 + len(chosen)
-
     monkeypatch.setattr(prospects, "WORTH_IT", 1)
     monkeypatch.setattr(prospects, "SAMPLE", 1 << 30)
     monkeypatch.setattr(Prospects, "rows", rows)
-    monkeypatch.setattr(Events, "keep", keep)
+    monkeypatch.setattr(front, "MOST_KEPT", 1)
     yield gone
 
 
@@ -80,6 +75,33 @@ def test_short_batches_and_rich_ones_are_read_as_they_are() -> None:
     assert kept(text, "A" * 500, sparse[:500])[1] == 500
     assert kept(text, "A" * 4000, sparse)[1] == 11
     assert kept(text, "AB" * 2000, dense)[1] == 4000
+
+
+def test_a_short_batch_and_a_snapshot_do_not_end_it() -> None:
+    text = "SELECT * WHERE A ; B ; C WITHIN 10 seconds"
+    types = ["A" if i % 1000 == 0 else "BC"[i % 2] for i in range(30_500)]
+    events = pa.table({"type": types, "t": range(len(types))})
+    query = cereus.compile(text, stream=STREAM, schema=events.schema)
+    executor, read = query.executor(events.schema), []
+    for begin, end in [(0, 500), (500, 10_500), (10_500, 20_500), (20_500, 30_500)]:
+        (batch,) = events.slice(begin, end - begin).to_batches()
+        before = executor.runner.history.next_ordinal  # type: ignore[attr-defined]
+        list(executor.push(batch))
+        read.append(executor.runner.history.next_ordinal - before)  # type: ignore[attr-defined]
+        saved, executor = executor.save(), query.executor(events.schema)
+        executor.restore(saved)
+    assert read[0] == 500
+    assert max(read[1:]) < 200
+
+
+def test_looking_ahead_uses_up_no_states_that_runs_need() -> None:
+    either = "(D ; (F OR (G ; G) OR (H ; H) OR (I ; I) OR (J ; J))) OR (A ; B ; E)"
+    types = [*("F" * 1100), *"GHIJABED"]
+    events = pa.table({"type": types, "t": range(len(types))})
+    text = f"SELECT * WHERE {either} WITHIN 30 seconds"
+    query = cereus.compile(text, stream=STREAM, limits=cereus.Limits(states=7))
+    for _ in range(2):
+        assert len(query.run(events)) == 1
 
 
 @pytest.mark.parametrize("block", range(4))

@@ -24,7 +24,7 @@ NOT, FOR_A_WINDOW, FOR_GOOD = 0, 1, 2
 def may_sleep(plan: Plan) -> bool:
     """Whether events that change nothing need not be read: not where the places of events count,
     where matches wait for time to pass, or where a strategy goes over the events again."""
-    told_later = plan.open_ended or plan.closes or plan.chosen_late
+    told_later = plan.late or plan.chosen_late
     together = plan.query.consume is cel.Consume.ANY
     apart = bool(plan.keys) and not plan.position_sensitive
     return apart and not (told_later or together or plan.remembers_values)

@@ -30,6 +30,8 @@ from cereus.plan.plan import Plan
 __all__ = ["NO_INTS", "Codes", "Events", "Front", "Ints"]
 
 NO_INTS: Ints = np.zeros(0, np.int64)
+MOST_KEPT = 7 / 8
+"""Where more of the events of a batch would be kept, it is not worth the work to leave some out."""
 
 
 @dataclass
@@ -69,7 +71,7 @@ class Events:
 
     def keep(self, chosen: Ints) -> None:
         """Forget all events but these, before they are put in order, if it is worth the work."""
-        if 8 * len(chosen) < 7 * len(self):
+        if len(chosen) < MOST_KEPT * len(self):
             self._change(lambda values: taken(values, chosen))
             self.keys, self.group_ends = taken(self.keys, chosen), np.array([len(chosen)])
 
@@ -138,9 +140,10 @@ _ZEROS: list[Ints] = [np.zeros(1 << 10, np.int64)]
 
 def zeros(size: int) -> Ints:
     """Zeros that are nobody's to write to: fresh memory costs more than reading from it."""
-    if size > len(_ZEROS[0]):
-        _ZEROS[0] = np.zeros(2 * size, np.int64)
-    return _ZEROS[0][:size]
+    made = _ZEROS[0]
+    if size > len(made):
+        made = _ZEROS[0] = np.zeros(2 * size, np.int64)
+    return made[:size]
 
 
 class Front:

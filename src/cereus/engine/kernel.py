@@ -950,7 +950,11 @@ class Kernel:
         self.pending[n, 1] = label
         self.pending[n, 2] = r
         self.pending[n, 3] = unseen
-        self.pending_starts[n] = self.wide[r, 1] if unseen <= 0 or r else self.wide[unseen, 1]
+        self.pending_starts[n] = self.wide[r, 1]
+        if unseen == UNSTARTED and label != UNMARKED:
+            self.pending_starts[n] = self.measures[e]
+        elif unseen > 0 and r == 0:
+            self.pending_starts[n] = self.wide[unseen, 1]
         self.arrivals[n] = n
         if copy >= 0:
             self._copy(copy, c, e, n)
@@ -2155,13 +2159,18 @@ class ChoosingKernel(Kernel):
       that is inside the window the choice stands, for what it was chosen from only gets less. So
       every node is looked at once, and again when the best match below it has expired.
 
-    Matches with the same events that are marked in different ways are equally good.
+    Matches with the same events that are marked in different ways are equally good. Once two such
+    have met (`tied`), all that is accepted is walked through to find them.
     """
 
     latest: cython.bint
     choice: cython.int[::1]
     began: cython.longlong[::1]
+    tied: cython.bint
+    # the chosen match: its events, latest first, how many come before the last, and its start
     chosen: cython.longlong[::1]
+    chosen_depth: cython.int
+    chosen_start: cython.longlong
 
     def __init__(self, table, options):
         Kernel.__init__(self, table, options)
@@ -2169,6 +2178,7 @@ class ChoosingKernel(Kernel):
         self.choice = np.zeros(0, np.int32)
         self.began = np.zeros(0, np.int64)
         self.chosen = np.zeros(64, np.int64)
+        self.tied = False
 
     @cython.cfunc
     @cython.exceptval(-1, check=True)
@@ -2197,6 +2207,7 @@ class ChoosingKernel(Kernel):
         From the last event to the first: for LAST, the first difference decides, for NEXT the last.
         """
         verdict: cython.int = 0
+        same: cython.bint = a == b
         while a != b:
             if a == 0:
                 return -1
@@ -2214,6 +2225,8 @@ class ChoosingKernel(Kernel):
                 b = self._before(b)
             if self.latest:
                 return verdict
+        if verdict == 0 and not same:
+            self.tied = True
         return verdict
 
     @cython.final
@@ -2283,24 +2296,13 @@ class ChoosingKernel(Kernel):
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def _report(self) -> cython.bint:
-        """Write the best match, in every way that it is marked; False when the chunk is full.
-
-        After that the same is done again, up to the ways that have been written already.
-        """
-        n: cython.int = self._best()
-        last: cython.int = n
-        depth: cython.int = -1
-        start: cython.longlong = NO_BOUND
-        while n:
-            depth += 1
-            if depth == self.chosen.shape[0]:
-                self.chosen = _longer(self.chosen, 2 * depth, 0)
-                self.path = _longer(self.path, 2 * depth, 0)
-                self.path_label = _longer(self.path_label, 2 * depth, 0)
-            self.chosen[depth] = self.wide[n, 0]
-            start = self.wide[n, 1]  # that of the first event is its own
-            n = self._before(n)
-        if last and not self._write(last, depth, start):
+        """Write the best match, in every way that it is marked; False when the chunk is full."""
+        if self.reporting == 0:
+            self.reporting = 1
+            last: cython.int = self._best()
+            if last:
+                self._set_out(last)
+        if not self._write():
             return False
         self.reporting = -1
         if self.reported:
@@ -2312,73 +2314,76 @@ class ChoosingKernel(Kernel):
     @cython.final
     @cython.cfunc
     @cython.exceptval(-1, check=True)
-    def _write(self, last: cython.int, depth: cython.int, start: cython.longlong) -> cython.bint:
-        """Write the chosen match. With labels, all that is accepted is walked through, as far as
-        it has the chosen events."""
+    def _set_out(self, last: cython.int) -> cython.int:
+        """Note the events of the match that was chosen, and where it may be found."""
         self.walk_at = self.base + self.event
         self.walk_end = self.walk_at
         if self.open_ended or self.ends_at_marks:
             self.walk_end = self.wide[last, 0]
+        n: cython.int = last
+        depth: cython.int = 0
+        while n:
+            if depth == self.chosen.shape[0]:
+                self.chosen = _longer(self.chosen, 2 * depth, 0)
+                self.path = _longer(self.path, 2 * depth, 0)
+                self.path_label = _longer(self.path_label, 2 * depth, 0)
+            self.chosen[depth] = self.wide[n, 0]
+            self.chosen_start = self.wide[n, 1]  # that of the first event is its own
+            self.path[depth] = self.shown[self.wide[n, 0] - self.known_from]
+            self.path_label[depth] = self.thin[n, 7] >> 8
+            last = n
+            depth += 1
+            n = self._before(n)
+        self.chosen_depth = depth - 1
+        if not (self.with_labels and self.tied):
+            self._push(last, -depth)  # it is on the path already
+            return 0
         i: cython.int
-        if not self.with_labels:
-            self._push(last, 0)
         for i in range(self.n_active):
-            if self.with_labels and self.accepting[self.active[i]]:
+            if self.accepting[self.active[i]]:
                 c: cython.int = self.first[self.active[i]]
                 while c >= 0:
                     if self.root[c]:
                         self._push(self.root[c], 0)
                     c = self.following[c]
-        written: cython.longlong = self.reported
-        self.reported = 0
-        while self.height:
-            self.height -= 1
-            n: cython.int = self.stack[self.height, 0]
-            d: cython.int = self.stack[self.height, 1]
-            if self.wide[n, 1] < start:
-                continue
-            if self.with_labels:
-                self._push_beside(n, d)
-            if self.wide[n, 0] != self.chosen[d]:
-                continue
-            self.path[d] = self.shown[self.chosen[d] - self.known_from]
-            self.path_label[d] = self.thin[n, 7] >> 8
-            if d < depth:
-                n = self._before(n) if not self.with_labels else self.thin[n, 4]
-                if n:
-                    self._push(n, d + 1)
-            elif self.thin[n, 4] == 0 and not self._write_one(n, depth, written):
-                return False
-        return True
-
-    @cython.final
-    @cython.cfunc
-    @cython.exceptval(-1, check=True)
-    def _push_beside(self, n: cython.int, depth: cython.int) -> cython.int:
-        """The other choices at the depth of a node."""
-        if self.thin[n, 6]:
-            self._push(self.thin[n, 6], depth)
-        if self.thin[n, 5]:
-            self._push(self.thin[n, 5], depth)
         return 0
 
     @cython.final
     @cython.cfunc
     @cython.exceptval(-1, check=True)
-    def _write_one(
-        self, first: cython.int, depth: cython.int, written: cython.longlong
-    ) -> cython.bint:
-        """Write what is on the path, unless it has been written before; False: no room."""
-        if self.limit >= 0 and self.reported >= self.limit:
-            self.height = 0
-        elif self.reported >= self.max_matches:
-            self.height = 0
-            self.cut_short = True
-        elif self.reported < written and (not self.must_show or self._shows(depth)):
-            self.reported += 1
-        elif self.reported >= written and not self._emit(first, depth):
-            self.height = 0
-            return False
+    def _write(self) -> cython.bint:
+        """Walk through what is on the stack, as far as it has the chosen events. As in `_walk`, a
+        depth below zero stands for a match that is on the path."""
+        while self.height:
+            if self.limit >= 0 and self.reported >= self.limit:
+                self.height = 0
+                return True
+            if self.reported >= self.max_matches:
+                self.height = 0
+                self.cut_short = True
+                return True
+            self.height -= 1
+            n: cython.int = self.stack[self.height, 0]
+            d: cython.int = self.stack[self.height, 1]
+            if d < 0:
+                if not self._emit(n, -1 - d):
+                    return False
+                continue
+            if self.wide[n, 1] < self.chosen_start:
+                continue
+            if self.thin[n, 6]:
+                self._push(self.thin[n, 6], d)
+            if self.thin[n, 5]:
+                self._push(self.thin[n, 5], d)
+            if self.wide[n, 0] != self.chosen[d]:
+                continue
+            self.path[d] = self.shown[self.chosen[d] - self.known_from]
+            self.path_label[d] = self.thin[n, 7] >> 8
+            if d < self.chosen_depth:
+                if self.thin[n, 4]:
+                    self._push(self.thin[n, 4], d + 1)
+            elif self.thin[n, 4] == 0:
+                self._push(n, -1 - d)
         return True
 
     @cython.cfunc
@@ -2387,6 +2392,10 @@ class ChoosingKernel(Kernel):
         Kernel._sweep(self)
         np.asarray(self.choice)[:] = 0  # nodes have new numbers
         return 0
+
+    def restore(self, saved):
+        Kernel.restore(self, saved)
+        self.tied = True  # for all that is known
 
 
 @cython.cfunc

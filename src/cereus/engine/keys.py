@@ -56,7 +56,7 @@ class KeyIndex:
         found = self._looked_up(distinct) if self._are_many(distinct) else self._hashed(distinct)
         fresh = np.flatnonzero(found >= self._size)
         if len(fresh):
-            if int(found.max()) >= self._size + len(fresh):
+            if int(found.max()) + 1 < self._size + len(fresh):  # 0.0 and -0.0 are one key
                 _, first = np.unique(found[fresh], return_index=True)
                 fresh = fresh[first]
             self._add(distinct.take(pa.array(fresh)))

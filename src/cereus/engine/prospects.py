@@ -33,7 +33,7 @@ def may_prune(plan: Plan) -> bool:
     """Whether a match is complete at its last event and inside a window of time, and no event
     counts but for what it looks like."""
     windowed = plan.query.window is not None and not plan.position_sensitive
-    later = plan.open_ended or plan.closes or plan.chosen_late or plan.detects
+    later = plan.late or plan.chosen_late or plan.detects
     return windowed and not plan.keys and not later and not plan.remembers_values
 
 
@@ -57,6 +57,7 @@ class Prospects:
         if size < WORTH_IT or not self._table.only_marks(MOST_STATES):
             self._latest[:] = EVER
             return None
+        np.minimum(self._latest, measures[0], out=self._latest)  # nothing began later than that
         begun, sample = self._latest.copy(), size // SAMPLE
         if sample and 2 * len(self._rows(classes[:sample], measures, floors)) > sample:
             self._latest[:] = EVER

@@ -35,6 +35,8 @@ HIDDEN = FIRST_SHOWN
 """Label of a marked event of which nothing is selected."""
 MAX_STATES = 100_000
 UNCOUNTED = 2**31 - 1
+MOST_CLASSES = 256
+"""With more classes of events, it is not found out what all of them do (`only_marks`)."""
 
 
 OPS = {"<": 0, "<=": 1, ">": 2, ">=": 3, "=": 4, "!=": 5, "differs": 6, "holds": 7, "fails": 8}
@@ -96,7 +98,7 @@ class TransitionTable:
         self.constants: npt.NDArray[np.int64] = np.zeros(1, np.int64)
         self.layouts: list[tuple[Slot, ...]] = []
         self.ambiguous = False
-        self._marking, self._only_marks = -1, False
+        self._looked_at: dict[int, tuple[int, bool, bool]] = {}
         self._programs: dict[tuple[int, ...], int] = {}
         self._edges_used = 0
         self.initial = self.number(frozenset(automaton.initial()))
@@ -152,18 +154,17 @@ class TransitionTable:
     def only_marks(self, most_states: int) -> bool:
         """Whether an event does nothing but mark: whatever comes, a run that can go on can wait.
         Moves on all known classes are looked at, unless there are too many states."""
-        if self._marking != len(self.letters):
-            self._marking = len(self.letters)
-            self._only_marks, state = True, 0
-            while self._only_marks and state < self.n_states <= most_states:
-                self._only_marks = self._waits_or_ends(state)
-                state += 1
-        return self._only_marks and self.n_states <= most_states
+        if self.max_states < 16 * most_states or len(self.letters) > MOST_CLASSES:
+            return False  # looking ahead must not use up the states that runs need, nor time
+        state = 0
+        while state < self.n_states <= most_states and self._waits_or_ends(state):
+            state += 1
+        return state == self.n_states
 
     def _waits_or_ends(self, state: int) -> bool:
         """Whether a run in the state can wait whatever comes, or can do nothing whatever comes."""
-        waits, ends = True, True
-        for letter_class in range(len(self.letters)):
+        known, waits, ends = self._looked_at.get(state, (0, True, True))
+        for letter_class in range(known, len(self.letters)):
             if self.head[letter_class, state] == UNKNOWN:
                 self.expand(state, letter_class)
             at = int(self.head[letter_class, state])
@@ -173,6 +174,7 @@ class TransitionTable:
             stays, labels = bool(self.edges[at + 2]), self.moves(at)[:, 0]
             waits = waits and stays and UNMARKED not in labels
             ends = ends and not stays and not len(labels)
+        self._looked_at[state] = len(self.letters), waits, ends
         return waits or ends
 
     def _stays_put(self, state: int, letter_class: int) -> None:
