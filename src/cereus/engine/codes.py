@@ -460,7 +460,7 @@ def hopeful_rows(
     size: cython.longlong = 0
     for i in range(n):
         size += n_moving[classes[i]]
-    starts: cython.longlong[::1] = empty(size, np.int64)
+    starts: cython.longlong[::1] = empty(int(size), np.int64)
     start: cython.longlong
     used: cython.longlong = 0
     for i in range(n):
