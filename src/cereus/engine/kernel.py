@@ -21,10 +21,10 @@ Invariants
      a heap whose head is inside the window has at least one match inside the window, so every
      node that the enumeration visits yields a match, and its delay is linear in the output.
   2. `link`, `left` and `right` point to older nodes (smaller ids), and a node is not changed
-     once another one points to it. So the garbage collector is two sweeps over the ids, and
+     after the event that made it. So the garbage collector is two sweeps over the ids, and
      partial matches may be shared between states and over time.
   3. Heaps are leftist: inserting a start that is not older than the head costs one store;
-     otherwise a persistent meld copies O(log n) nodes.
+     otherwise a meld copies O(log n) nodes, but for those that this event has made.
 
 **Memory follows the window.** Nodes out of every heap's reach, or out of the window, are swept
 when the arena has doubled since the last sweep; a node is moved at most once per doubling.
