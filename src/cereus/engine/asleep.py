@@ -14,20 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from cereus.engine.table import STAY, UNKNOWN, UNMARKED, TransitionTable
-from cereus.lang import cel
-from cereus.plan.plan import Plan
 
 NOT, FOR_A_WINDOW, FOR_GOOD = 0, 1, 2
 """How an event wakes its key (`codes.awake_rows` knows these numbers)."""
-
-
-def may_sleep(plan: Plan) -> bool:
-    """Whether events that change nothing need not be read: not where the places of events count,
-    where matches wait for time to pass, or where a strategy goes over the events again."""
-    told_later = plan.late or plan.chosen_late
-    together = plan.query.consume is cel.Consume.ANY
-    apart = bool(plan.keys) and not plan.position_sensitive
-    return apart and not (told_later or together or plan.remembers_values)
 
 
 class Waking:

@@ -18,7 +18,6 @@ from cereus.engine import codes
 from cereus.engine.forgetting import NEVER
 from cereus.engine.substreams import Codes, Ints
 from cereus.engine.table import TransitionTable
-from cereus.plan.plan import Plan
 
 MOST_STATES = 64
 """Patterns with more states are not looked through."""
@@ -27,14 +26,6 @@ WORTH_IT = 1 << 10
 SAMPLE = 16
 """One in so many events is looked at first, to see whether the passes pay."""
 EVER = np.iinfo(np.int64).max
-
-
-def may_prune(plan: Plan) -> bool:
-    """Whether a match is complete at its last event and inside a window of time, and no event
-    counts but for what it looks like."""
-    windowed = plan.query.window is not None and not plan.position_sensitive
-    later = plan.late or plan.chosen_late or plan.detects
-    return windowed and not plan.keys and not later and not plan.remembers_values
 
 
 class Prospects:

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from cereus.engine import forgetting
-from cereus.engine.asleep import Waking, may_sleep
+from cereus.engine.asleep import Waking
 from cereus.engine.found import Chunks, Found, found_in
 from cereus.engine.front import NO_INTS, Codes, Events, Front, Ints
 from cereus.engine.history import History
@@ -24,7 +24,7 @@ from cereus.engine.kernel import (
     Kernel,
 )
 from cereus.engine.learned import Learned
-from cereus.engine.prospects import Prospects, may_prune
+from cereus.engine.prospects import Prospects
 from cereus.engine.table import HIDDEN
 from cereus.errors import CereusError, LimitError
 from cereus.lang import cel
@@ -174,9 +174,9 @@ class Runner:
     def _use(self, learned: Learned) -> None:
         self.labels, self.table, self.front.known = learned.labels, learned.table, learned.letters
         self.lock = self.front.lock = learned.lock
-        if may_prune(self.plan):
+        if self.plan.looks_ahead:
             self.front.prospects = Prospects(self.table)
-        if may_sleep(self.plan):
+        if self.plan.keys_sleep:
             self.front.waking = Waking(self.table, windowed=self.plan.query.window is not None)
 
     def _new_kernel(self) -> Kernel:

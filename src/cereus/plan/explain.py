@@ -164,6 +164,10 @@ def _dropped(plan: Plan) -> Iterator[str]:
         yield "nothing: every event passes a test"
         return
     yield "events that pass no test"
+    if plan.keys_sleep:
+        yield "events that begin nothing, while their key has nothing begun inside the window"
+    if plan.looks_ahead:
+        yield "in long batches, events that no match can have before its window has passed"
     if plan.position_sensitive:
         yield (
             "their positions still count, because the pattern looks at places "

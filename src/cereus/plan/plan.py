@@ -141,6 +141,23 @@ class Plan:
         return self.open_ended or self.closes
 
     @property
+    def keys_sleep(self) -> bool:
+        """Whether an event that begins nothing may be left out while its key has nothing begun: not
+        where places count, or a match is told, chosen or consumed by what comes elsewhere."""
+        together = self.query.consume is cel.Consume.ANY
+        apart = bool(self.keys) and not self.position_sensitive
+        later = self.late or self.chosen_late
+        return apart and not (later or together or self.remembers_values)
+
+    @property
+    def looks_ahead(self) -> bool:
+        """Whether an event may be left out because no match can have it: where a match is complete
+        at its last event, inside a window of time, and no event counts but for its looks."""
+        windowed = self.query.window is not None and not self.position_sensitive
+        later = self.late or self.chosen_late or self.detects
+        return windowed and not self.keys and not later and not self.remembers_values
+
+    @property
     def ends_at_marks(self) -> bool:
         """Whether a match ends at the last event that it has, wherever it is reported."""
         return False
