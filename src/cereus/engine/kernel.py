@@ -1496,6 +1496,13 @@ class Kernel:
                 self.reporting += 1
             else:
                 break
+        return self._reported()
+
+    @cython.final
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def _reported(self) -> cython.bint:
+        """All matches of this event have been written."""
         self.reporting = -1
         self.report_next = -1
         if self.reported:
@@ -2304,12 +2311,7 @@ class ChoosingKernel(Kernel):
                 self._set_out(last)
         if not self._write():
             return False
-        self.reporting = -1
-        if self.reported:
-            self.produced = True
-            if self.consuming:
-                self._begin()
-        return True
+        return self._reported()
 
     @cython.final
     @cython.cfunc
