@@ -47,7 +47,7 @@ def main() -> None:
     real = "differ" not in which
     print(f"{table.num_rows:,} of {which}, one core")
     print(f"{'pattern':12} {'matches':>16} {'ceql, ms':>10} {'sremo, ms':>10}  M events/s")
-    for window in (500, 1000, 2000, 5000):
+    for window in (500, 1000, 2000, 5000, 30_000):
         for name, both in texts(window).items():
             queries = [
                 cereus.compile(text, dialect=dialect, stream=STREAM, schema=table.schema)
