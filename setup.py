@@ -17,10 +17,10 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 KERNEL_MODULES = (
-    "cereus.algebra.detection",
-    "cereus.engine.codes",
-    "cereus.engine.kernel",
-    "cereus.reactive.run",
+    "cereus.languages.algebra.detect.detection",
+    "cereus.engine.ingest.codes",
+    "cereus.engine.match.kernel",
+    "cereus.languages.par.machine.run",
 )
 
 WARNING = """

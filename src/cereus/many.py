@@ -8,13 +8,13 @@ from typing import Any
 import pyarrow as pa
 
 from cereus.engine.executor import Executor, PatternExecutor
-from cereus.engine.runner import Limits
-from cereus.engine.shared import SharedLetters
+from cereus.engine.ingest.shared_letters import SharedLetters
 from cereus.errors import CereusError, about
+from cereus.limits import Limits
 from cereus.matches import Matches
-from cereus.plan.stream import Stream
 from cereus.query import Progress, Query, compile
 from cereus.sources import Source, source
+from cereus.stream import Stream
 
 
 def compile_many(
