@@ -30,6 +30,7 @@ from cereus.automata.model import (
     marks,
     targets_by_label,
 )
+from cereus.state.classes import state_class
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,7 @@ class Strict(Automaton):
 NONE: States = frozenset()
 
 
+@state_class("contest")
 class Contest(NamedTuple):
     same: States
     equal: States

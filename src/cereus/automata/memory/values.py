@@ -31,6 +31,7 @@ from cereus.expr.tree import (
     variables,
 )
 from cereus.reference.conditions import holds
+from cereus.state.classes import state_class, state_class_of
 
 Row = tuple[Any, ...]
 """The values that a condition reads of one event."""
@@ -48,6 +49,10 @@ class Seen(int):
         return seen
 
 
+state_class_of(Seen, "letter", 2, lambda seen: (int(seen), seen.values), Seen.of)
+
+
+@state_class("totals")
 class Totals(NamedTuple):
     """What is kept of a variable for its aggregates, for one attribute."""
 
@@ -93,6 +98,7 @@ def _extreme(choose: Callable[[Any, Any], Any], so_far: Any, value: Any) -> Any:
     return value if so_far is None else choose(so_far, value)
 
 
+@state_class("memory")
 class Memory(NamedTuple):
     """What one variable holds, as far as the condition can tell: the rows that its attributes
     were read from, and the totals of its aggregated attributes."""

@@ -108,10 +108,16 @@ class ComparedColumns:
         self.forget_at = max(FORGET_AT, 2 * len(self.strings))
 
     def save(self) -> dict[str, Any]:
-        return {"codes": self.strings, "next": self.next_code}
+        codes = np.fromiter(self.strings.values(), np.int64, len(self.strings))
+        return {
+            "words": pa.array(self.strings, pa.large_string()),
+            "codes": codes,
+            "next": self.next_code,
+        }
 
     def restore(self, saved: dict[str, Any]) -> None:
-        self.strings, self.next_code = dict(saved["codes"]), saved["next"]
+        words, codes = saved["words"].to_pylist(), saved["codes"].tolist()
+        self.strings, self.next_code = dict(zip(words, codes, strict=True)), saved["next"]
 
 
 def _is_plain(kind: pa.DataType) -> bool:

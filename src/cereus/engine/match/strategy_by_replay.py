@@ -27,6 +27,10 @@ from cereus.engine.results.match_chunks import Found
 from cereus.languages.ceql.lower import select
 from cereus.plan.plan import Plan
 
+NUMBERS = ("positions", "measures", "floors")
+CODES = ("classes", "keys", "waiting")
+"""What is kept of the events of a batch: arrays of int64, and of int32."""
+
 
 @dataclass(frozen=True)
 class Stretch:
@@ -139,11 +143,16 @@ class ReplayRunner(Runner):
         return table, Kernel(table, self.chooser_options)
 
     def save(self) -> dict[str, object]:
-        return {**super().save(), "batches": self.batches, "consumed": self.consumed}
+        return {
+            **super().save(),
+            "batches": [saved_batch(batch) for batch in self.batches],
+            "consumed": np.array(list(self.consumed.items()), np.int64).reshape(-1, 2),
+        }
 
     def restore(self, saved: dict[str, Any]) -> None:
         super().restore(saved)
-        self.batches, self.consumed = saved["batches"], saved["consumed"]
+        self.batches = [restored_batch(batch) for batch in saved["batches"]]
+        self.consumed = dict(saved["consumed"].tolist())
 
     def _forget_events(self, oldest: int) -> None:
         super()._forget_events(oldest)
@@ -168,3 +177,25 @@ class ReplayRunner(Runner):
             if len(alive):
                 return int(batch.base + alive[0])
         return self.history.next_ordinal
+
+
+def saved_batch(events: Events) -> dict[str, Any]:
+    """What a replay reads of the events of a batch."""
+    arrays = {name: getattr(events, name) for name in (*NUMBERS, *CODES)}
+    return {**arrays, "letters": events.letters, "base": events.base, "grouped": events.grouped}
+
+
+def restored_batch(saved: dict[str, Any]) -> Events:
+    """The same as events; the groups are where their keys change."""
+    keys, size = saved["keys"], len(saved["keys"])
+    ends = np.append(np.flatnonzero(np.diff(keys)) + 1, size) if saved["grouped"] else [size]
+    ends = np.asarray(ends, np.int64)
+    nothing = np.zeros(size, np.int64)
+    return Events(
+        rows=nothing,
+        places=nothing,
+        times=nothing,
+        key_of=keys[ends - 1],
+        group_ends=ends,
+        **saved,
+    )

@@ -144,9 +144,10 @@ class DetectingExecutor(Executor):
 
     def restore(self, snapshot_bytes: bytes) -> None:
         state: dict[str, Any] = snapshot.load(snapshot_bytes, self.header)
-        self.arrivals.restore(state["arrivals"])
-        self.detector.restore(state["detector"])
-        self._events, self._event_rows = state["events"], state["event rows"]
+        with snapshot.restoring():
+            self.arrivals.restore(state["arrivals"])
+            self.detector.restore(state["detector"])
+            self._events, self._event_rows = state["events"], state["event rows"]
 
 
 def _as(kind: pa.DataType, times: Ints) -> pa.Array:

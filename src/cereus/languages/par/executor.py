@@ -106,8 +106,9 @@ class ReactiveExecutor(Executor):
 
     def restore(self, snapshot_bytes: bytes) -> None:
         state: dict[str, Any] = snapshot.load(snapshot_bytes, self.header)
-        self.arrivals.restore(state["arrivals"])
-        self.states = longer(state["states"], 1, 0)
+        with snapshot.restoring():
+            self.arrivals.restore(state["arrivals"])
+            self.states = longer(state["states"], 1, 0)
 
     @property
     def events(self) -> pa.Table | None:
