@@ -66,6 +66,13 @@ def count(value: Any, what: str) -> int:
     return integer(value, what, 0, LARGEST_COUNT)
 
 
+def number(value: Any, what: str) -> int | float:
+    """A whole number or a float, and not NaN."""
+    refuse_unless(type(value) in (int, float) and value == value, f"{what} is not a number")
+    result: int | float = value
+    return result
+
+
 def flag(value: Any, what: str) -> bool:
     return bool(of_type(value, bool, what))
 
@@ -85,8 +92,17 @@ def column(value: Any, what: str, kind: pa.DataType, length: int | None = None) 
 def table(value: Any, what: str, schema: pa.Schema, length: int | None = None) -> pa.Table:
     fits = (
         isinstance(value, pa.Table)
-        and value.schema.equals(schema)
+        and [*zip(value.column_names, value.schema.types, strict=True)]
+        == [*zip(schema.names, schema.types, strict=True)]
         and length in (None, value.num_rows)
     )
     refuse_unless(fits, f"{what} does not have the columns of this query")
     return value
+
+
+def without_nulls(values: pa.Array | pa.ChunkedArray, what: str) -> None:
+    """A column, and what is in its lists, has no nulls."""
+    refuse_unless(not values.null_count, f"{what} is not known")
+    if pa.types.is_list(values.type):
+        for chunk in values.chunks if isinstance(values, pa.ChunkedArray) else [values]:
+            without_nulls(chunk.flatten(), what)

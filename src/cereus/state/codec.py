@@ -199,7 +199,8 @@ def _write_array(out: list[Any], value: np.ndarray[Any, Any], depth: int) -> Non
     sizes = b"".join(size_of(each) for each in value.shape)
     out.append(b"a" + bytes((number, value.ndim)) + sizes)
     # a view of bytes: the array is copied once, when all parts are joined
-    out.append(memoryview(np.ascontiguousarray(value).reshape(-1).view(np.uint8)))
+    flat: Any = np.ascontiguousarray(value).reshape(-1)
+    out.append(memoryview(flat.view(np.uint8)))
 
 
 def _write_scalar(out: list[Any], value: np.generic, depth: int) -> None:
@@ -307,7 +308,8 @@ class _Reader:
         return int(INT64.unpack(self.take(8))[0])
 
     def integer(self, depth: int) -> int:
-        return expect(int, self.value(depth))
+        whole: int = expect(int, self.value(depth))
+        return whole
 
     def zone(self, depth: int) -> tzinfo | None:
         known = self.value(depth)
@@ -393,11 +395,11 @@ def _read_array(reader: _Reader, depth: int) -> np.ndarray[Any, Any]:
     return data.reshape(shape).copy()
 
 
-def _read_scalar(reader: _Reader, depth: int) -> np.generic:
+def _read_scalar(reader: _Reader, depth: int) -> Any:
     value = reader.value(depth)
     if not isinstance(value, np.ndarray) or value.ndim:
         raise SnapshotError("the snapshot holds something unexpected: not one number")
-    return value[()]  # type: ignore[no-any-return]
+    return value[()]
 
 
 def _read_arrow_array(reader: _Reader, depth: int) -> pa.Array:

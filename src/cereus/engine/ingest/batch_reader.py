@@ -26,6 +26,7 @@ from cereus.engine.match.forgetting import NEVER
 from cereus.engine.match.memory import taken
 from cereus.errors import CereusError
 from cereus.plan.plan import Plan
+from cereus.state import checked
 
 __all__ = ["NO_INTS", "Codes", "Events", "Front", "Ints"]
 
@@ -301,11 +302,16 @@ class Front:
         }
 
     def restore(self, saved: dict[str, Any]) -> None:
-        self.known.update((letter, place) for place, letter in enumerate(saved["letters"]))
+        letters = checked.of_type(saved["letters"], list, "the list of letters")
+        for place, letter in enumerate(letters):
+            self.known[checked.integer(letter, "a letter", 0, 1 << len(self.plan.tests))] = place
+        checked.refuse_unless(len(self.known) == len(letters), "a letter is there twice")
         self.substreams.restore(saved["substreams"])
         self.compared.restore(saved["strings"])
-        self.row = saved["row"]
-        self.seen, self.woken = saved["seen"].copy(), saved["woken"].copy()
+        self.row, keys = checked.count(saved["row"], "the number of rows"), max(1, len(self.keys))
+        self.seen = checked.integers(saved["seen"], "the positions of keys", keys)
+        checked.within(self.seen, 0, self.row + 1, "the position of a key")
+        self.woken = checked.integers(saved["woken"], "when keys woke", keys)
 
     # ------------------------------------------------------------ columns
 

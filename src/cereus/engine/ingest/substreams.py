@@ -15,6 +15,7 @@ from cereus.engine.ingest.keys import KeyIndex
 from cereus.engine.match.forgetting import NEVER, Progress
 from cereus.engine.match.memory import empty, taken
 from cereus.errors import DataError, did_you_mean
+from cereus.state import checked
 
 Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
@@ -122,8 +123,16 @@ class Substreams:
 
     def restore(self, saved: dict[str, Any]) -> None:
         self.index.restore(saved["keys"])
-        self.latest = {what: values.copy() for what, values in saved["latest"].items()}
-        self.progress = Progress(*saved["progress"])
+        size = max(1, len(self))
+        self.latest = {
+            what: checked.integers(saved["latest"][what], "the latest times of keys", size)
+            for what in self.watched
+        }
+        latest, in_order, promised, closed = saved["progress"]
+        for each in (latest, promised, closed):
+            checked.integer(each, "the progress of time")
+        checked.flag(in_order, "the order of time")
+        self.progress = Progress(latest, in_order, promised, closed)
 
 
 def ascending(values: Ints) -> bool:

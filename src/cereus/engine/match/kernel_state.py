@@ -6,7 +6,7 @@ So whatever it reads by number must be there, and its invariants must hold of a 
 nodes    rows of (ordinal, start, link and left, right and label × 256 + rank), see `kernel`; row 0
          stands for nothing. Links and children are older; starts as invariant 1 says; ranks as in
          a leftist heap, since a meld goes down the right-hand children, recursively.
-carry    rows of (state, root, empty, values …), those of key k from carry_from[k] to carry_from[k+1]
+carry    rows of (state, root, empty, values …); those of key k begin at carry_from[k]
 vectors  of a counting kernel: a node is a stretch of cells, of which no two share any
 """
 

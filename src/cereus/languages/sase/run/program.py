@@ -28,6 +28,7 @@ from cereus.languages.sase.run.output import OF, BlockOutput
 from cereus.languages.sase.run.pending import HIDDEN, NEVER, OVER, Held, Time, first_before
 from cereus.languages.sase.run.values import Ints
 from cereus.limits import Limits
+from cereus.state import checked
 
 
 @dataclass
@@ -258,9 +259,13 @@ class ProgramExecutor(Executor):
         for runs, saved in zip(self.runs, state["runs"], strict=True):
             for run, each in zip(runs, saved, strict=True):
                 run.runner.restore(each)
-        self.held = [Held.restored(saved) for saved in state["held"]]
+        self.held = [
+            Held.restored(saved, runs[0].output.schema)
+            for runs, saved in zip(self.runs, state["held"], strict=True)
+        ]
         self.watched.restore(state["watched"])
-        self.frontier, self.rows = state["frontier"], state["rows"]
+        self.frontier = checked.number(state["frontier"], "how far time has come")
+        self.rows = checked.count(state["rows"], "the number of rows")
 
     # ------------------------------------------------------------ events of the last results
 
