@@ -79,8 +79,8 @@ class QuerySet:
             name: Matches(
                 executors[name].schema,
                 found[name],
+                query.compiled,
                 events,
-                query.variables,
                 executors[name].shed,
             )
             for name, query in self.queries.items()

@@ -132,7 +132,7 @@ class Query:
         events = source(data, self.stream, sort=sort)
         executor, found = self._start(events, progress)
         rows = list(found)
-        return Matches(executor.schema, rows, events, self.variables, executor.shed)
+        return Matches(executor.schema, rows, self.compiled, events, executor.shed)
 
     def batches(
         self, data: Any, *, sort: bool = False, progress: Progress | None = None

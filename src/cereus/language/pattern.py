@@ -13,11 +13,13 @@ from cereus.clauses.tree import AnyQuery
 from cereus.engine.executor import Executor, PatternExecutor
 from cereus.engine.ingest.clock import Clock
 from cereus.engine.match.table_cache import Learned
+from cereus.explain.diagram import automaton_dot
 from cereus.explain.explain import explain, warnings
 from cereus.language.compiled import CompiledQuery, Path
 from cereus.limits import Limits
 from cereus.plan.plan import Plan
 from cereus.plan.result_names import check_pattern
+from cereus.plan.tests import EventTest
 from cereus.stream import Stream
 
 
@@ -107,6 +109,20 @@ class PatternQuery(CompiledQuery):
     def replaced(self, *, query: AnyQuery | None = None, stream: Stream | None = None) -> Self:
         """The same with another query, or over another stream."""
         return type(self)(query or self.query, stream or self.stream, self.limits)
+
+    @property
+    def rows_hint(self) -> str | None:
+        return "a count has no events" if self.counts else None
+
+    def tests(self, schema: pa.Schema | None = None) -> tuple[EventTest, ...]:
+        return self.plan(schema).tests
+
+    def conditions_between(self) -> list[str]:
+        """The conditions that compare events, as texts, where the automaton does not show them."""
+        return []
+
+    def diagram(self) -> str:
+        return automaton_dot(self.plan(), self.conditions_between())
 
     def explain(self, schema: pa.Schema | None = None) -> str:
         return explain(self.plan(schema))

@@ -12,11 +12,15 @@ from cereus.limits import Limits
 from cereus.stream import Stream
 
 _LANGUAGES: dict[str, Language] = {}
+_DEFAULT: list[str] = []
 
 
-def register(language: Language) -> None:
-    """Make a language known by its name and its suffixes."""
+def register(language: Language, *, default: bool = False) -> None:
+    """Make a language known by its name and its suffixes. Texts are in the `default` language
+    where nothing declares another."""
     _LANGUAGES[language.name] = language
+    if default:
+        _DEFAULT[:] = [language.name]
 
 
 def unregister(name: str) -> None:
@@ -27,6 +31,11 @@ def unregister(name: str) -> None:
 def names() -> list[str]:
     """The names of all languages, in alphabetical order."""
     return sorted(_LANGUAGES)
+
+
+def default_name() -> str:
+    """The name of the language that texts are in where nothing declares another."""
+    return _DEFAULT[0]
 
 
 def languages() -> Iterator[Language]:
@@ -69,19 +78,20 @@ def compile_source(
 
 
 def language_of_source(source: object) -> Language:
-    """The language that an object is a syntax tree of; texts are in CEQL unless declared."""
-    return next((each for each in languages() if each.accepts(source)), language("ceql"))
+    """The language that an object is a syntax tree of; the default language for texts."""
+    accepting = (each for each in languages() if each.accepts(source))
+    return next(accepting, language(default_name()))
 
 
 def dialect_of(path: str | Path) -> str | None:
-    """The name of the language that the suffix of a file declares: `q.sase` is in SASE+."""
+    """The name of the language that the suffix of a file declares."""
     suffix = Path(path).suffix.lower().removeprefix(".")
     return next((each.name for each in languages() if suffix in each.suffixes), None)
 
 
 def suffixes() -> list[str]:
     """The suffixes of query files, of all languages."""
-    return [suffix for language in languages() for suffix in language.suffixes]
+    return [suffix for each in languages() for suffix in each.suffixes]
 
 
 def options_of(dialect: str, *kinds: OptionKind) -> list[str]:

@@ -22,6 +22,7 @@ from cereus.languages.algebra.detect.program import Program, build
 from cereus.languages.algebra.executor import VERSION, DetectingExecutor
 from cereus.languages.algebra.optimise import Optimised
 from cereus.languages.algebra.rewriting import law_list
+from cereus.languages.algebra.show import detection_dot
 from cereus.plan.atoms import event_test
 from cereus.plan.tests import EventTest
 from cereus.stream import Stream
@@ -118,6 +119,17 @@ class AlgebraQuery(EventwiseQuery):
             row_numbers=row_numbers,
         )
 
+    @property
+    def row_columns(self) -> dict[str, str]:
+        return {"constituents": "events"}
+
+    @property
+    def rows_hint(self) -> str:
+        return "compile with values=True"
+
+    def diagram(self) -> str:
+        return detection_dot(self)
+
     # ------------------------------------------------------------ checking
 
     def check(self, schema: pa.Schema | None) -> None:
@@ -176,7 +188,7 @@ class AlgebraQuery(EventwiseQuery):
             {
                 "expression": [str(self.written)],
                 "optimised": self._optimised(),
-                "tests": self.tests_said(schema),
+                "tests": self.tests_text(schema),
                 "dropped before detection": ["events that pass no test"],
                 "ticks": self._ticks(),
                 "results": self._results(),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from cereus.language.protocol import Language, Params
+from cereus.language.protocol import Comparison, Language, Params
+from cereus.languages.par.bisimilarity import compare
 from cereus.languages.par.query import ParQuery
 from cereus.languages.par.text import parse
 from cereus.languages.par.tree import Program
@@ -16,6 +17,8 @@ class Par(Language):
     name = "par"
     title = "PAR"
     suffixes = ("par",)
+    result_time = "time"
+    compares = True
 
     def parse(self, text: str, *, params: Params | None = None, **options: Any) -> Program:
         return parse(text)
@@ -33,3 +36,8 @@ class Par(Language):
         **options: Any,
     ) -> ParQuery:
         return ParQuery(tree, stream, text)
+
+    def equivalent(self, first: str, second: str) -> Comparison:
+        """Programs with the same outputs are the same to whoever is notified."""
+        verdict = compare(parse(first), parse(second))
+        return Comparison(verdict.output_equivalent, str(verdict))

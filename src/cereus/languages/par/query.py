@@ -92,7 +92,14 @@ class ParQuery(EventwiseQuery):
             row_numbers=row_numbers,
         )
 
+    @property
+    def row_columns(self) -> dict[str, str]:
+        return {"position": "event"}
+
     # ------------------------------------------------------------ explaining
+
+    def diagram(self) -> str:
+        return self.machine.dot()
 
     def explain(self, schema: pa.Schema | None = None) -> str:
         self.check(schema)
@@ -100,7 +107,7 @@ class ParQuery(EventwiseQuery):
             {
                 "program": [str(self.program)],
                 "stages": self._stages(),
-                "tests": self.tests_said(schema),
+                "tests": self.tests_text(schema),
                 "dropped before the machine": ["events that pass no test"],
                 "machine": self._states(),
                 "results": self._results(),

@@ -20,6 +20,7 @@ from cereus.languages.sase.plan.program import Aggregates, Block, ProgramPlan, S
 from cereus.languages.sase.plan.warnings import warnings
 from cereus.languages.sase.print import to_text
 from cereus.languages.sase.run.program import ProgramExecutor
+from cereus.languages.sase.show import program_dot
 from cereus.limits import Limits
 from cereus.plan.result_names import SPANS
 from cereus.plan.tests import EventTest
@@ -123,6 +124,9 @@ class SaseQuery(EventwiseQuery):
         )
 
     # ------------------------------------------------------------ explaining
+
+    def diagram(self) -> str:
+        return program_dot(self.plan())
 
     def explain(self, schema: pa.Schema | None = None) -> str:
         plan = self.plan(schema)
