@@ -65,7 +65,7 @@ def meaning(node: ex.Expression, given: Given) -> Any:
     return RULES[type(node)](node, lambda child: meaning(child, given))
 
 
-def read(event: Event, path: tuple[str, ...]) -> Any:
+def read(event: Event | None, path: tuple[str, ...]) -> Any:
     """An attribute, inside structs by its path; what is not there is NULL."""
     if not path:
         return normal(event)
