@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,7 @@ import pyarrow as pa
 from cereus.engine.executor import Executor
 from cereus.errors import CereusError
 from cereus.explain.wording import test_text
+from cereus.limits import Limits
 from cereus.plan.atoms import check_stream, columns_read
 from cereus.plan.result_names import check_keys
 from cereus.plan.tests import EventTest
@@ -22,13 +23,19 @@ Path = tuple[str, ...]
 
 
 class CompiledQuery(ABC):
-    """A query of one dialect, for one stream: immutable, picklable, the same everywhere it runs.
+    """A query of one language, for one stream: immutable, picklable, the same everywhere it runs.
 
     A schema, where one is taken, is that of the events; names and types are checked against it.
     """
 
     dialect: ClassVar[str]
     stream: Stream
+    limits: Limits
+
+    @property
+    @abstractmethod
+    def tree(self) -> Any:
+        """The syntax tree, in the classes of the language."""
 
     @property
     @abstractmethod

@@ -40,6 +40,10 @@ class PatternQuery(CompiledQuery):
         """The query printed, where it was not written as a text."""
 
     @property
+    def tree(self) -> AnyQuery:
+        return self.query
+
+    @property
     def text(self) -> str:
         return self.query.text or self.to_text()
 

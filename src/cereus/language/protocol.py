@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import Any, ClassVar
 
@@ -50,6 +50,7 @@ class Language(ABC):
     suffixes  of files with its texts, without the dot
     options   the keywords that its `compile` takes beside the common ones
     result_time  the column of its results that has their time
+    limits    the names of the `Limits` that bound a run of it
     compares  whether `equivalent` is answered
     """
 
@@ -58,6 +59,7 @@ class Language(ABC):
     suffixes: ClassVar[tuple[str, ...]]
     options: ClassVar[tuple[Option, ...]] = ()
     result_time: ClassVar[str] = "end_time"
+    limits: ClassVar[tuple[str, ...]] = tuple(each.name for each in fields(Limits))
     compares: ClassVar[bool] = False
 
     @abstractmethod

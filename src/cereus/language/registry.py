@@ -61,11 +61,8 @@ def compile_source(
     """A text of a language, or a syntax tree of one, compiled with options that it has. `params`
     are the values of the parameters in a text."""
     chosen = language(dialect) if dialect is not None else language_of_source(source)
-    for name in options:
-        if chosen.option(name) is None:
-            known = [option.name for option in chosen.options]
-            hint = did_you_mean(name, known) or f"{chosen.name} has no options of its own"
-            raise CereusError(f"{chosen.name} has no option {name!r}", hint=hint)
+    _check_options(chosen, options)
+    _check_limits(chosen, limits)
     if chosen.accepts(source):
         if params:
             raise CereusError(
@@ -75,6 +72,21 @@ def compile_source(
         return chosen.compile(source, stream, limits=limits, **options)
     tree = chosen.parse(source, params=params, **options)  # type: ignore[arg-type]  # refuses what is no text
     return chosen.compile(tree, stream, limits=limits, text=str(source), **options)
+
+
+def _check_options(chosen: Language, options: Options) -> None:
+    for name in options:
+        if chosen.option(name) is None:
+            known = [option.name for option in chosen.options]
+            hint = did_you_mean(name, known) or f"{chosen.name} has no options of its own"
+            raise CereusError(f"{chosen.name} has no option {name!r}", hint=hint)
+
+
+def _check_limits(chosen: Language, limits: Limits) -> None:
+    for name in limits.given:
+        if name not in chosen.limits:
+            known = f"it has {', '.join(chosen.limits)}" if chosen.limits else "it has none at all"
+            raise CereusError(f"{chosen.name} has no limit {name!r}", hint=known)
 
 
 def language_of_source(source: object) -> Language:

@@ -20,6 +20,7 @@ class Algebra(Language):
     suffixes = ("algebra",)
     result_time = "end"
     compares = True
+    limits = ()
     options = (
         Option(
             "values",

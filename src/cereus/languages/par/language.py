@@ -19,6 +19,7 @@ class Par(Language):
     suffixes = ("par",)
     result_time = "time"
     compares = True
+    limits = ("states",)
 
     def parse(self, text: str, *, params: Params | None = None, **options: Any) -> Program:
         return parse(text)
@@ -35,7 +36,7 @@ class Par(Language):
         text: str | None = None,
         **options: Any,
     ) -> ParQuery:
-        return ParQuery(tree, stream, text)
+        return ParQuery(tree, stream, text, limits)
 
     def equivalent(self, first: str, second: str) -> Comparison:
         """Programs with the same outputs are the same to whoever is notified."""

@@ -46,6 +46,10 @@ class SaseQuery(EventwiseQuery):
         self._plans: dict[bytes | None, ProgramPlan] = {}
 
     @property
+    def tree(self) -> sase.Program:
+        return self.program
+
+    @property
     def text(self) -> str:
         return self.program.text or to_text(self.program)
 
