@@ -68,7 +68,7 @@ def query(where: str, head: str = "SELECT *") -> cereus.Query:
 
 
 def outlook(where: str) -> Outlook:
-    return Outlook(query(where).plan())
+    return Outlook(query(where).compiled.plan())
 
 
 def test_a_whole_explanation() -> None:
