@@ -10,8 +10,9 @@ import pytest
 
 import cereus
 from cereus.automata.explore import explore, explore_deterministic
-from cereus.explain.analysis import GROWS, Outlook
+from cereus.explain.analysis import GROWS, Analysis
 from cereus.explain.wording import letters_text
+from cereus.languages.ceql.description import CeqlDescription
 
 STREAM = cereus.Stream(time="ts")
 
@@ -65,8 +66,8 @@ def query(where: str, head: str = "SELECT *") -> cereus.Query:
     return cereus.compile(f"{head} FROM S WHERE {where}", stream=STREAM)
 
 
-def outlook(where: str) -> Outlook:
-    return Outlook(query(where).plan())
+def outlook(where: str) -> Analysis:
+    return Analysis(query(where).plan(), CeqlDescription())
 
 
 def test_a_whole_explanation() -> None:

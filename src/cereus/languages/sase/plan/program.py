@@ -49,7 +49,7 @@ class Block:
     @property
     def late(self) -> bool:
         """Whether a match may be reported after its last event."""
-        return self.plan.late
+        return self.plan.traits.emits_late
 
     @property
     def payload(self) -> tuple[str, ...]:
