@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from cereus.explain.skeleton import is_between
+from cereus.languages.ceql.skeleton import is_between
 from cereus.expr.tree import (
     Aggregate,
     And,
