@@ -9,8 +9,8 @@ import cereus
 from cereus.engine.executor import PatternExecutor
 from cereus.explain.analysis import Analysis
 from cereus.explain.conditions import COUNTED_AGAIN, FOUND_AGAIN, FOUND_ONCE, ambiguity
-from cereus.languages.ceql.description import CeqlDescription
-from cereus.languages.ceql.growth import repeating
+from cereus.languages.ceql.explaining.description import CeqlDescription
+from cereus.languages.ceql.explaining.growth import repeating
 
 STREAM = cereus.Stream(time="ts")
 SCHEMA = pa.schema(

@@ -12,7 +12,7 @@ import cereus
 from cereus.automata.explore import explore, explore_deterministic
 from cereus.explain.analysis import GROWS, Analysis
 from cereus.explain.wording import letters_text
-from cereus.languages.ceql.description import CeqlDescription
+from cereus.languages.ceql.explaining.description import CeqlDescription
 
 STREAM = cereus.Stream(time="ts")
 

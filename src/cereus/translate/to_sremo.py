@@ -16,8 +16,8 @@ from functools import reduce
 from cereus.clauses.tree import AnyQuery, Strategy
 from cereus.expr.tree import Expression
 from cereus.languages.ceql import tree as cel
-from cereus.languages.ceql.lower import ends_marked
-from cereus.languages.ceql.rewrite import RULES, rewrite
+from cereus.languages.ceql.planning.lower import ends_marked
+from cereus.languages.ceql.planning.rewrite import RULES, rewrite
 from cereus.languages.sremo import tree as sremo
 from cereus.languages.sremo.srt.closure import renamed
 from cereus.languages.sremo.srt.negation import fails

@@ -18,7 +18,7 @@ from cereus.engine.match import runner
 from cereus.engine.match import value_letters as general
 from cereus.explain.explain import explain
 from cereus.languages.sase import tree as sase
-from cereus.languages.sase.plan.block import build
+from cereus.languages.sase.planning.block import build
 from cereus.languages.sase.schema import checked
 from cereus.languages.sase.text import parse
 from cereus.plan.plan import NO_SCHEMA, Plan

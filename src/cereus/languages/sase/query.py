@@ -15,10 +15,16 @@ from cereus.engine.executor import Executor
 from cereus.explain.explain import explain
 from cereus.language.compiled import EventwiseQuery, Path, sections
 from cereus.languages.sase import tree as sase
-from cereus.languages.sase.plan.description import SaseDescription
-from cereus.languages.sase.plan.keys import shared_keys
-from cereus.languages.sase.plan.program import Aggregates, Block, ProgramPlan, Stage, build_program
-from cereus.languages.sase.plan.warnings import warnings
+from cereus.languages.sase.planning.description import SaseDescription
+from cereus.languages.sase.planning.keys import shared_keys
+from cereus.languages.sase.planning.program import (
+    Aggregates,
+    Block,
+    ProgramPlan,
+    Stage,
+    build_program,
+)
+from cereus.languages.sase.planning.warnings import warnings
 from cereus.languages.sase.print import to_text
 from cereus.languages.sase.run.program import ProgramExecutor
 from cereus.limits import Limits

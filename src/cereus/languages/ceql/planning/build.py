@@ -15,12 +15,12 @@ from cereus.expr.check import check, coerce
 from cereus.expr.tree import Expression
 from cereus.languages.ceql import scope
 from cereus.languages.ceql import tree as cel
-from cereus.languages.ceql.binding import surely_bound
-from cereus.languages.ceql.locality import looks_back
-from cereus.languages.ceql.lower import CHOSEN, Lowering, ends_marked
-from cereus.languages.ceql.narrow import narrow_filters
-from cereus.languages.ceql.rewrite import RULES as LOCAL_RULES
-from cereus.languages.ceql.rewrite import Rule, bottom_up, rewrite
+from cereus.languages.ceql.planning.binding import surely_bound
+from cereus.languages.ceql.planning.locality import looks_back
+from cereus.languages.ceql.planning.lower import CHOSEN, Lowering, ends_marked
+from cereus.languages.ceql.planning.narrow import narrow_filters
+from cereus.languages.ceql.planning.rewrite import RULES as LOCAL_RULES
+from cereus.languages.ceql.planning.rewrite import Rule, bottom_up, rewrite
 from cereus.plan.checking import check_clauses
 from cereus.plan.plan import NO_SCHEMA, Plan
 from cereus.plan.tests import TestSet

@@ -14,8 +14,8 @@ from cereus.expr import tree as ex
 from cereus.languages.sase import tree as sase
 from cereus.languages.sase.nfa.nfa import Nfa
 from cereus.languages.sase.places import Place, place
-from cereus.languages.sase.plan.lower import ByValue
-from cereus.languages.sase.plan.slots import BySlot
+from cereus.languages.sase.planning.lower import ByValue
+from cereus.languages.sase.planning.slots import BySlot
 from cereus.languages.sase.print import to_text
 from cereus.plan.plan import NO_SCHEMA, Plan
 from cereus.plan.traits import PatternFacts

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from cereus.explain.analysis import Analysis
 from cereus.explain.conditions import by_registers
 from cereus.explain.description import Description
-from cereus.languages.ceql import growth, skeleton
-from cereus.languages.ceql.plan import RULES
+from cereus.languages.ceql.explaining import growth, skeleton
+from cereus.languages.ceql.explaining.skeleton import formula_of
+from cereus.languages.ceql.planning.build import RULES
+from cereus.languages.ceql.planning.rewrite import RULES as LOCAL_RULES
+from cereus.languages.ceql.planning.rewrite import rewrite
 from cereus.languages.ceql.print import formula_text, predicate_text, to_text
-from cereus.languages.ceql.rewrite import RULES as LOCAL_RULES
-from cereus.languages.ceql.rewrite import rewrite
-from cereus.languages.ceql.skeleton import formula_of
 from cereus.languages.ceql.tree import in_ceql
 from cereus.plan.plan import NO_SCHEMA, Plan
 

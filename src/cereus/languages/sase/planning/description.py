@@ -11,7 +11,7 @@ from cereus.explain.description import Description
 from cereus.languages.sase import tree as sase
 from cereus.languages.sase.nfa.memory import Slotted
 from cereus.languages.sase.nfa.nfa import START, Nfa
-from cereus.languages.sase.plan.block import block_of, is_local, without_values
+from cereus.languages.sase.planning.block import block_of, is_local, without_values
 from cereus.languages.sase.print import clause_text, query_text
 from cereus.plan.plan import Plan
 

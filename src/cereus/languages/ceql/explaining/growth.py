@@ -15,11 +15,11 @@ from cereus.clauses.tree import Strategy
 from cereus.expr.print import condition_text
 from cereus.expr.tree import Aggregate, Attribute, Comparison, Expression, variables
 from cereus.languages.ceql import tree as cel
-from cereus.languages.ceql.lower import CHOSEN, IN_UNLESS
-from cereus.languages.ceql.plan import RULES
+from cereus.languages.ceql.explaining.skeleton import formula_of, is_between
+from cereus.languages.ceql.planning.build import RULES
+from cereus.languages.ceql.planning.lower import CHOSEN, IN_UNLESS
+from cereus.languages.ceql.planning.rewrite import rewrite
 from cereus.languages.ceql.print import predicate_text
-from cereus.languages.ceql.rewrite import rewrite
-from cereus.languages.ceql.skeleton import formula_of, is_between
 from cereus.plan.plan import NO_SCHEMA, Plan
 from cereus.plan.traits import CHOOSING
 
