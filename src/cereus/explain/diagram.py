@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from cereus.automata.model import NOTHING, Label
-from cereus.explain.analysis import Outlook
+from cereus.explain.analysis import Analysis
+from cereus.explain.description import Description
 from cereus.explain.dot import FONT, escaped, graph, legend
 from cereus.explain.explain import moves
 from cereus.explain.wording import label_text, test_text
@@ -21,19 +22,19 @@ STYLE = (
 )
 
 
-def automaton_dot(plan: Plan, conditions: Iterable[str] = ()) -> str:
+def automaton_dot(plan: Plan, description: Description) -> str:
     """The I/O-deterministic automaton that runs a plan, over the letters that can occur.
 
     Conditions between events stand below it: the states that they split depend on the values.
     """
-    outlook = Outlook(plan)
-    lines = [f"t{bit}: {test_text(test)}" for bit, test in enumerate(outlook.plan.tests)]
-    lines += [f"and {condition}" for condition in conditions]
-    return graph("automaton", [*STYLE, f'label="{legend(lines)}";', *_states(outlook)])
+    analysis = Analysis(plan, description)
+    lines = [f"t{bit}: {test_text(test)}" for bit, test in enumerate(analysis.plan.tests)]
+    lines += [f"and {condition}" for condition in description.conditions(plan)]
+    return graph("automaton", [*STYLE, f'label="{legend(lines)}";', *_states(analysis)])
 
 
-def _states(outlook: Outlook) -> Iterator[str]:
-    explored = outlook.run
+def _states(analysis: Analysis) -> Iterator[str]:
+    explored = analysis.run
     wanted = range(explored.states) if not explored.complete else sorted(explored.useful)
     shown = {state: f"s{place}" for place, state in enumerate(wanted) if place < MOST_STATES}
     if len(shown) < explored.states and (not explored.complete or len(wanted) > MOST_STATES):
@@ -43,7 +44,7 @@ def _states(outlook: Outlook) -> Iterator[str]:
             yield f"{name} [shape=doublecircle];"
         if state in explored.initial:
             yield f"start -> {name};"
-        for letters, edge in moves(outlook, explored, state):
+        for letters, edge in moves(analysis, explored, state):
             label, target = edge.label, edge.target
             loop = label == NOTHING and target == state
             text = letters if loop else f"{letters}\\n{escaped(_action(label))}"

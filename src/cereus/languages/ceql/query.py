@@ -7,25 +7,24 @@ from dataclasses import replace
 import pyarrow as pa
 
 from cereus.errors import RefusedError
-from cereus.explain.skeleton import conditions_between
 from cereus.language.compiled import CompiledQuery
 from cereus.language.pattern import PatternQuery
-from cereus.languages.ceql.plan import build
-from cereus.languages.ceql.print import predicate_text, to_text
+from cereus.languages.ceql.explaining.description import CeqlDescription
+from cereus.languages.ceql.planning.build import build
+from cereus.languages.ceql.print import to_text
+from cereus.languages.ceql.tree import Formula
 from cereus.plan.plan import Plan
 
 
-class CeqlQuery(PatternQuery):
+class CeqlQuery(PatternQuery[Formula]):
     dialect = "ceql"
+    description = CeqlDescription()
 
     def to_text(self) -> str:
         return to_text(self.query)
 
     def build(self, schema: pa.Schema | None) -> Plan:
         return build(self.query, self.stream, schema)
-
-    def conditions_between(self) -> list[str]:
-        return [predicate_text(each) for each in conditions_between(self.plan())]
 
     def counting(self) -> CompiledQuery | None:
         if self.query.count:

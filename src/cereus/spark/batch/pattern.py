@@ -11,7 +11,7 @@ import logging
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import types as st
 
@@ -51,7 +51,7 @@ class Batch:
     """
 
     df: DataFrame
-    query: PatternQuery
+    query: PatternQuery[Any]
     plan: Plan
     shown: tuple[str, ...]
     listed: bool
@@ -147,7 +147,7 @@ class Batch:
 
 def batch(
     df: DataFrame,
-    query: PatternQuery,
+    query: PatternQuery[Any],
     *,
     events: bool = True,
     columns: Iterable[str] | None = None,
