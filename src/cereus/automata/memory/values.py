@@ -21,6 +21,7 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from cereus.automata.model import Automaton, Label, Letter, Move, State
+from cereus.expr.python.evaluate import holds
 from cereus.expr.tree import (
     Aggregate,
     Attribute,
@@ -30,7 +31,6 @@ from cereus.expr.tree import (
     rebuild,
     variables,
 )
-from cereus.reference.conditions import holds
 from cereus.state.classes import state_class, state_class_of
 
 Row = tuple[Any, ...]

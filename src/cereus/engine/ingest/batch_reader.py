@@ -21,7 +21,7 @@ from cereus.engine.ingest.keys import KeyIndex
 from cereus.engine.ingest.letters import Letters, letters_of
 from cereus.engine.ingest.lookahead import Prospects
 from cereus.engine.ingest.shared_letters import LettersView
-from cereus.engine.ingest.substreams import Codes, Ints, Substreams, longer, moved
+from cereus.engine.ingest.substreams import Codes, Ints, Substreams, longer, moved, per_key
 from cereus.engine.match.forgetting import NEVER
 from cereus.engine.match.memory import taken
 from cereus.errors import CereusError
@@ -246,7 +246,7 @@ class Front:
             batch = batch.take(pa.array(own))
         names = Rows(first_row, own, self.row_numbers)
         times = self._times(batch, names)
-        everyone = self.plan.position_sensitive
+        everyone = self.plan.traits.position_sensitive
         # consumption across keys must know how far each key has come, so no event is dropped
         keep_all = everyone and not self.grouped
         with self.lock:
@@ -308,10 +308,10 @@ class Front:
         checked.refuse_unless(len(self.known) == len(letters), "a letter is there twice")
         self.substreams.restore(saved["substreams"])
         self.compared.restore(saved["strings"])
-        self.row, keys = checked.count(saved["row"], "the number of rows"), max(1, len(self.keys))
-        self.seen = checked.integers(saved["seen"], "the positions of keys", keys)
+        self.row = checked.count(saved["row"], "the number of rows")
+        self.seen = per_key(saved["seen"], "the positions of keys", len(self.keys))
         checked.within(self.seen, 0, self.row + 1, "the position of a key")
-        self.woken = checked.integers(saved["woken"], "when keys woke", keys)
+        self.woken = per_key(saved["woken"], "when keys woke", len(self.keys))
 
     # ------------------------------------------------------------ columns
 

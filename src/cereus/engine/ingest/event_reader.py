@@ -12,7 +12,7 @@ import pyarrow as pa
 from cereus.engine.ingest import codes
 from cereus.engine.ingest.clock import Rows, as_integers, read
 from cereus.engine.ingest.letters import Letters
-from cereus.engine.ingest.substreams import Codes, Ints, Substreams, longer, moved
+from cereus.engine.ingest.substreams import Codes, Ints, Substreams, longer, moved, per_key
 from cereus.plan.tests import EventTest
 from cereus.state import checked
 from cereus.stream import Stream
@@ -134,6 +134,5 @@ class Arrivals:
         self.row = checked.count(saved["row"], "the number of rows")
         self.substreams.restore(saved["substreams"])
         if self._counts:
-            keys = max(1, len(self.substreams))
-            self.seen = checked.integers(saved["seen"], "the positions of keys", keys)
+            self.seen = per_key(saved["seen"], "the positions of keys", len(self.substreams))
             checked.within(self.seen, 0, self.row + 1, "the position of a key")

@@ -123,9 +123,8 @@ class Substreams:
 
     def restore(self, saved: dict[str, Any]) -> None:
         self.index.restore(saved["keys"])
-        size = max(1, len(self))
         self.latest = {
-            what: checked.integers(saved["latest"][what], "the latest times of keys", size)
+            what: per_key(saved["latest"][what], "the latest times of keys", len(self))
             for what in self.watched
         }
         latest, in_order, promised, closed = saved["progress"]
@@ -133,6 +132,13 @@ class Substreams:
             checked.integer(each, "the progress of time")
         checked.flag(in_order, "the order of time")
         self.progress = Progress(latest, in_order, promised, closed)
+
+
+def per_key(saved: Any, what: str, keys: int) -> Ints:
+    """One number for each key; without any there is room for one."""
+    values = checked.integers(saved, what)
+    checked.refuse_unless(len(values) == keys or len(values) == 1 > keys, f"{what} are missing")
+    return values
 
 
 def ascending(values: Ints) -> bool:
