@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import combinations
 
 from cereus.automata.explore import Edge, Explored, explore_deterministic
-from cereus.automata.memory.related import Related, Value
-from cereus.automata.memory.slots import FLIPPED, Compared, Side
+from cereus.automata.memory.filters import (
+    FLIPPED,
+    ComparisonFilter,
+    Side,
+    SlotFilter,
+    TermFilter,
+    Value,
+)
 from cereus.automata.memory.terms import Term
 from cereus.automata.model import NOTHING, Automaton, Check, Label, Slot
 from cereus.automata.subset import exclusive, index_columns
@@ -17,9 +23,10 @@ from cereus.expr.print import condition_text
 from cereus.expr.tree import Aggregate, Attribute, Comparison, Expression
 from cereus.languages.ceql.print import predicate_text
 from cereus.languages.ceql.rewrite import about
-from cereus.languages.sase.nfa.memory import Slotted
+from cereus.languages.sase.nfa.memory import SlotMemory
 from cereus.languages.sase.nfa.nfa import START, Nfa
-from cereus.plan.plan import NO_SCHEMA, Plan
+from cereus.plan.lowered import NO_SCHEMA
+from cereus.plan.plan import Plan
 
 FOUND_ONCE = "a match is found in one way only"
 FOUND_AGAIN = "a match may be found in several ways: duplicates are removed"
@@ -51,27 +58,27 @@ def decided(outlook: Outlook) -> Iterator[str]:
 
 def _by_registers(outlook: Outlook) -> Iterator[str]:
     plan, names, indexed = outlook.whole, slot_names(outlook), _indexed(outlook)
-    alike: dict[str, list[Compared | Related]] = {}
+    alike: dict[str, list[SlotFilter]] = {}
     for node in comparisons(plan.automaton):
         alike.setdefault(_condition_text(plan, node), []).append(node)
     for text, nodes in alike.items():
         yield text
         yield f"    by registers, {_when_checked(nodes[0])}"
         for place, held in enumerate(_held(plan, nodes[0])):
-            slots = [slot for n in nodes if (slot := _slot(n, place)) in names]
+            slots = [slot for n in nodes if (slot := n.slot(place)) in names]
             if held and slots:
                 yield f"    {_listed(names[slot] for slot in slots)}: {held}"
-        found = indexed.intersection(_slot(n, place) for n in nodes for place in _places(n))
+        found = indexed.intersection(n.slot(place) for n in nodes for place in _places(n))
         if found:
             holding = _listed(names[slot] for slot in found)
             yield f"    index: an event finds the partial matches with its value in {holding}"
 
 
-def comparisons(automaton: Automaton) -> Iterator[Compared | Related]:
+def comparisons(automaton: Automaton) -> Iterator[SlotFilter]:
     """The conditions in an automaton that registers decide, in the order of their numbers."""
 
-    def found(part: object) -> Iterator[Compared | Related]:
-        if isinstance(part, Compared | Related):
+    def found(part: object) -> Iterator[SlotFilter]:
+        if isinstance(part, ComparisonFilter | TermFilter):
             yield part
         if isinstance(part, Automaton):
             for value in vars(part).values():
@@ -80,35 +87,24 @@ def comparisons(automaton: Automaton) -> Iterator[Compared | Related]:
     return iter(sorted(found(automaton), key=lambda node: node.number))
 
 
-def _places(node: Compared | Related) -> list[int]:
+def _places(node: SlotFilter) -> list[int]:
     """The places of a condition that slots are needed for."""
-    return [place for place, side in enumerate(_sides(node)) if side.needed]
-
-
-def _sides(node: Compared | Related) -> Sequence[Side | Value]:
-    return (node.left, node.right) if isinstance(node, Compared) else node.values
-
-
-def _slot(node: Compared | Related, place: int) -> Slot:
-    by_order = isinstance(node, Related) or node.op != "="
-    return Slot(by_order, node.number, place)
+    return [place for place, side in enumerate(node.sides) if side.needed]
 
 
 def slot_names(outlook: Outlook) -> dict[Slot, str]:
     """Names for the slots that are ever set, in the order in which the kernel has them."""
     needed = {
-        _slot(node, place)
-        for node in comparisons(outlook.whole.automaton)
-        for place in _places(node)
+        node.slot(place) for node in comparisons(outlook.whole.automaton) for place in _places(node)
     }
     known = needed.union(*outlook.joint.slots)
     return {slot: f"r{number}" for number, slot in enumerate(sorted(known))}
 
 
-def _condition_text(plan: Plan, node: Compared | Related) -> str:
-    if isinstance(node, Related):
+def _condition_text(plan: Plan, node: SlotFilter) -> str:
+    if isinstance(node, TermFilter):
         return node.text
-    left, right = (_expression(plan, side) for side in (node.left, node.right))
+    left, right = (_expression(plan, side) for side in node.sides)
     return condition_text(Comparison(node.op, left, right))
 
 
@@ -117,15 +113,15 @@ def _expression(plan: Plan, side: Side | Value) -> Expression:
 
 
 def _value(plan: Plan, side: Side | Value) -> str:
-    value = condition_text(_expression(plan, side))
     how = side.how.split()[0] if isinstance(side, Value) else "set"
     if how == "tally":
         return f"count({side.variable})"
+    value = condition_text(_expression(plan, side))
     return value if how == "set" else f"{how}({value})"
 
 
-def _when_checked(node: Compared | Related) -> str:
-    if isinstance(node, Related):
+def _when_checked(node: SlotFilter) -> str:
+    if isinstance(node, TermFilter):
         if node.at_the_end:
             return "checked where the rest of its part of the pattern is complete"
         return f"checked when the last of {_listed(node.names)} is marked"
@@ -139,22 +135,21 @@ def _when_checked(node: Compared | Related) -> str:
     return f"checked when {later[0].variable} is marked"
 
 
-def _held(plan: Plan, node: Compared | Related) -> list[str]:
+def _held(plan: Plan, node: SlotFilter) -> list[str]:
     """What the slot of each place holds; nothing where none is needed."""
-    if isinstance(node, Related):
+    if isinstance(node, TermFilter):
         return [_value(plan, value) if value.needed else "" for value in node.values]
-    sides = enumerate((node.left, node.right))
-    return [_extreme(plan, node.op, side, n) if side.needed else "" for n, side in sides]
+    sides = enumerate(node.sides)
+    return [_extreme(plan, node, side, n) if side.needed else "" for n, side in sides]
 
 
-def _extreme(plan: Plan, op: str, side: Side, place: int) -> str:
+def _extreme(plan: Plan, node: ComparisonFilter, side: Side, place: int) -> str:
     value = _value(plan, side)
     if not side.repeats:
         return value
-    if op == "=":
+    if node.op == "=":
         return f"the only {value} (where they differ, nothing equals them all)"
-    largest = (op in ("<", "<=")) == (place == 0)
-    return f"the {'largest' if largest else 'smallest'} {value}"
+    return f"the {'largest' if node.keeps_largest(place) else 'smallest'} {value}"
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -300,8 +295,8 @@ def _live_values(outlook: Outlook) -> list[list[str]]:
     if not explored.complete:
         lasting = {frozenset(names)}
     for node in comparisons(outlook.whole.automaton):
-        for place, side in enumerate(_sides(node)):
-            names[_slot(node, place)] = _value(outlook.whole, side)
+        for place, side in enumerate(node.sides):
+            names[node.slot(place)] = _value(outlook.whole, side)
     names.update(slot_values(outlook.whole))
     fullest = [slots for slots in lasting if not any(slots < other for other in lasting)]
     return [sorted({names[slot] for slot in slots}) for slots in fullest]
@@ -310,7 +305,7 @@ def _live_values(outlook: Outlook) -> list[list[str]]:
 def slot_values(plan: Plan) -> dict[Slot, str]:
     """What the slots of a SASE+ query hold."""
     automaton = plan.automaton
-    if not isinstance(automaton, Nfa) or not isinstance(automaton.memory, Slotted):
+    if not isinstance(automaton, Nfa) or not isinstance(automaton.memory, SlotMemory):
         return {}
     return {**automaton.memory.named, START: "when it began"}
 

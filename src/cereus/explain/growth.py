@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from cereus.automata.memory.compare import refusal
 from cereus.clauses.tree import Strategy
 from cereus.explain.skeleton import is_between
 from cereus.expr.tree import Aggregate, Attribute, Comparison, Expression, variables
@@ -19,7 +18,9 @@ from cereus.languages.ceql.lower import CHOSEN, IN_UNLESS, SELECTIONS
 from cereus.languages.ceql.plan import RULES
 from cereus.languages.ceql.print import predicate_text
 from cereus.languages.ceql.rewrite import rewrite
-from cereus.plan.plan import NO_SCHEMA, Plan
+from cereus.languages.ceql.slots import refusal
+from cereus.plan.lowered import NO_SCHEMA
+from cereus.plan.plan import Plan
 
 
 class Condition(NamedTuple):

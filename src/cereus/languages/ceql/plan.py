@@ -1,4 +1,4 @@
-"""CEQL → Plan: with registers where they can decide every condition between events."""
+"""CEQL → Plan: with slots where they can decide every condition between events."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from cereus.automata.memory.compare import CannotRegister
-from cereus.automata.model import Automaton
 from cereus.clauses.tree import AttributeWindow, Node, Strategy
 from cereus.errors import RefusedError, UnknownNameError, did_you_mean
 from cereus.expr.check import check, coerce
@@ -15,12 +13,11 @@ from cereus.expr.functions import Kind
 from cereus.expr.tree import Attribute, Expression
 from cereus.languages.ceql import scope
 from cereus.languages.ceql import tree as cel
-from cereus.languages.ceql.lower import CHOSEN, SELECTIONS, Lowering, ends_marked, select
+from cereus.languages.ceql.lower import CHOSEN, SELECTIONS, Streams, ends_marked, lowered, select
 from cereus.languages.ceql.narrow import narrow_filters
 from cereus.languages.ceql.rewrite import RULES as LOCAL_RULES
 from cereus.languages.ceql.rewrite import Rule, bottom_up, rewrite
-from cereus.plan.plan import NO_SCHEMA, ChosenBy, Plan
-from cereus.plan.tests import TestSet
+from cereus.plan.plan import ChosenBy, Plan
 from cereus.stream import Stream
 
 RULES: tuple[Rule, ...] = (*LOCAL_RULES, narrow_filters)
@@ -39,39 +36,21 @@ def build(
     if schema is not None:
         query = checked(query, stream, schema)
     formula = rewrite(query.formula, rules)
-    lowering, base, why = _lowered(query, formula, stream, schema)
+    why_values = CHOSEN if query.strategy is Strategy.MAX else None
+    made = lowered(formula, _streams(query, stream), schema, why_values=why_values)
     plan = Plan(
         query,
         stream,
-        lowering.tests.tests,
-        base,
-        frozenset(lowering.compared),
-        tuple(lowering.columns.numbers),
-        why if lowering.comparisons else None,
-        lowering.slots,
+        made.tests,
+        made.automaton,
+        made.compared,
+        made.columns,
+        made.why_values,
+        made.slots,
     )
     if plan.chosen_by is ChosenBy.AUTOMATON:
-        plan = replace(plan, automaton=plan.shown(select(query.strategy, base)))
+        plan = replace(plan, automaton=plan.shown(select(query.strategy, made.automaton)))
     return plan
-
-
-def _lowered(
-    query: cel.CeqlTree, formula: cel.Formula, stream: Stream, schema: pa.Schema | None
-) -> tuple[Lowering, Automaton, str | None]:
-    """With registers where they can decide every condition between events; else without, and
-    why."""
-    names = _stream_names(query, stream)
-    why = CHOSEN
-    if schema is None:
-        why = NO_SCHEMA
-    elif query.strategy is not Strategy.MAX:
-        lowering = Lowering(TestSet(), *names, schema=schema)
-        try:
-            return lowering, lowering.automaton(formula), None
-        except CannotRegister as reason:
-            why = str(reason)
-    lowering = Lowering(TestSet(), *names)
-    return lowering, lowering.automaton(formula), why
 
 
 def _check_count(query: cel.CeqlTree) -> None:
@@ -89,14 +68,11 @@ def _check_count(query: cel.CeqlTree) -> None:
         )
 
 
-def _stream_names(
-    query: cel.CeqlTree, stream: Stream
-) -> tuple[tuple[str, ...], str | None, str | None, bool]:
-    """The streams to tell apart, or the only one there is; their column; whether more may come."""
+def _streams(query: cel.CeqlTree, stream: Stream) -> Streams:
     if stream.stream is None:
-        return (), query.streams[0] if len(query.streams) == 1 else None, None, False
-    streams = query.streams or tuple(sorted(_mentioned_streams(query)))
-    return streams, None, stream.stream, not query.streams
+        return Streams(only=query.streams[0] if len(query.streams) == 1 else None)
+    names = query.streams or tuple(sorted(_mentioned_streams(query)))
+    return Streams(names, column=stream.stream, others=not query.streams)
 
 
 def _mentioned_streams(query: cel.CeqlTree) -> set[str]:

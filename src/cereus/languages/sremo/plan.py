@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
-from cereus.automata.memory.compare import CannotRegister
 from cereus.clauses.tree import EventWindow
 from cereus.errors import QueryError, UnknownNameError
 from cereus.expr import tree as ex
@@ -14,11 +13,11 @@ from cereus.expr.check import check, coerce
 from cereus.languages.ceql.plan import checked
 from cereus.languages.sremo import tree as sremo
 from cereus.languages.sremo.automaton.streaming import Detecting, Streaming
-from cereus.languages.sremo.lower import ByValue, Lowering, terminals
+from cereus.languages.sremo.lower import RegistersInStates, terminals
 from cereus.languages.sremo.skippability import loose
-from cereus.languages.sremo.slots import BySlot
+from cereus.languages.sremo.slots import RegistersInSlots
+from cereus.plan.lowered import Lowered, slots_else_values
 from cereus.plan.plan import Plan
-from cereus.plan.tests import EventTest
 from cereus.stream import Stream
 from cereus.syntax.parsing import located
 
@@ -70,39 +69,33 @@ def build(query: sremo.SremoTree, stream: Stream, schema: pa.Schema | None = Non
     assert isinstance(pattern, sremo.Pattern)
     expression = sremo.balanced(sremo.rewritten(pattern.expression))
     try:
-        lowering, automaton, why = _lowered(expression, stream, schema)
+        lowered = _lowered(expression, stream, schema)
     except QueryError as error:
         raise located(error, query.text or "") from None
-    columns = tuple(lowering.columns.numbers) if isinstance(lowering, BySlot) else ()
     return SremoPlan(
         query,
         stream,
-        lowering.tests.tests or (EventTest(),),
-        Detecting(automaton) if pattern.detect else automaton,
-        compared=frozenset(lowering.compared),
-        columns_compared=columns,
+        lowered.tests,
+        Detecting(lowered.automaton) if pattern.detect else lowered.automaton,
+        compared=lowered.compared,
+        columns_compared=lowered.columns,
         tight=not loose(expression),
-        slots=len(lowering.slots) if isinstance(lowering, BySlot) else 0,
-        why_values=why,
+        slots=lowered.slots,
+        why_values=lowered.why_values,
     )
 
 
 def _lowered(
     expression: sremo.Sremo, stream: Stream, schema: pa.Schema | None
-) -> tuple[Lowering, Streaming, str | None]:
-    """With slots where they can decide; else by values, and why."""
-    why = None
-    if any(node.reads for node in terminals(expression)):
-        if schema is None:
-            why = "the types of the columns are not known yet"
-        else:
-            by_slot = BySlot(stream, schema)
-            try:
-                return by_slot, by_slot.streaming(expression), None
-            except CannotRegister as reason:
-                why = str(reason)
-    by_value = ByValue(stream, schema)
-    return by_value, by_value.streaming(expression), why
+) -> Lowered[Streaming]:
+    def by_values() -> Lowered[Streaming]:
+        return RegistersInStates(stream, schema).lowered(expression)
+
+    if not any(node.reads for node in terminals(expression)):
+        return by_values()
+    return slots_else_values(
+        schema, lambda types: RegistersInSlots(stream, types).lowered(expression), by_values
+    )
 
 
 def outermost_window(query: sremo.SremoTree) -> sremo.SremoTree:

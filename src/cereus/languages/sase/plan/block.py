@@ -8,16 +8,16 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
-from cereus.automata.memory.compare import CannotRegister, Column
 from cereus.clauses.tree import EventWindow, Output, ParsedQuery
 from cereus.expr import tree as ex
 from cereus.languages.sase import tree as sase
 from cereus.languages.sase.nfa.nfa import Nfa
 from cereus.languages.sase.places import Place, place
-from cereus.languages.sase.plan.lower import ByValue
-from cereus.languages.sase.plan.slots import BySlot
+from cereus.languages.sase.plan.lower import BuffersInStates
+from cereus.languages.sase.plan.slots import BuffersInSlots
 from cereus.languages.sase.print import to_text
-from cereus.plan.plan import NO_SCHEMA, Plan
+from cereus.plan.lowered import Lowered, slots_else_values
+from cereus.plan.plan import Plan
 from cereus.stream import Stream
 
 Aggregates = Mapping[str, sase.UserAggregate]
@@ -78,7 +78,7 @@ def build(
 ) -> SasePlan:
     """Make a plan for a block that has been checked (`sase_schema.checked`, with a schema)."""
     keyed = is_keyed(query)
-    lowering, automaton, why = _lowered(query, stream, schema, keyed, aggregates or {})
+    lowered = _lowered(query, stream, schema, keyed, aggregates or {})
     source = () if query.source is None or stream.stream is None else (query.source,)
     asked = ParsedQuery(
         sase.Pattern(query),
@@ -88,20 +88,16 @@ def build(
         window=query.window,
         text=to_text(sase.Program((sase.Union((query,)),))),
     )
-    columns: tuple[Column, ...] = ()
-    kept = 0
-    if isinstance(lowering, BySlot):
-        columns, kept = tuple(lowering.columns.numbers), len(lowering.slots)
     return SasePlan(
         asked,
         stream,
-        lowering.tests.tests,
-        automaton,
-        compared=frozenset(lowering.compared),
-        columns_compared=columns,
-        by_value=isinstance(lowering, ByValue),
-        why_values=why,
-        slots=automaton.waits_for_time + kept,
+        lowered.tests,
+        lowered.automaton,
+        compared=lowered.compared,
+        columns_compared=lowered.columns,
+        by_value=lowered.why_values is not None,
+        why_values=lowered.why_values,
+        slots=lowered.slots,
     )
 
 
@@ -119,20 +115,12 @@ def _lowered(
     schema: pa.Schema | None,
     keyed: bool,
     aggregates: Aggregates,
-) -> tuple[BySlot | ByValue, Nfa, str | None]:
-    """With slots where they can decide; else by values, and why."""
-    why = None
-    if schema is None:
-        why = NO_SCHEMA
-    else:
-        by_slot = BySlot(query, stream, schema, keyed)
-        try:
-            return by_slot, by_slot.automaton(), None
-        except CannotRegister as reason:
-            why = str(reason)
-    by_value = ByValue(query, stream, schema, keyed, aggregates=aggregates)
-    automaton = by_value.automaton()
-    return by_value, automaton, why if by_value.compared else None
+) -> Lowered[Nfa]:
+    return slots_else_values(
+        schema,
+        lambda types: BuffersInSlots(query, stream, types, keyed).lowered(),
+        lambda: BuffersInStates(query, stream, schema, keyed, aggregates=aggregates).lowered(),
+    )
 
 
 def without_values(plan: SasePlan) -> SasePlan:
