@@ -22,9 +22,9 @@ from typing import Any, NamedTuple
 from cereus.automata.memory.terms import FALSE, TRUE, Term, fails, holds, simplified
 from cereus.automata.memory.values import Path, Row, RowReader, Seen, flattened
 from cereus.automata.model import Check, Letter, Update
+from cereus.expr.python import evaluate as conditions
 from cereus.expr.tree import Attribute, Expression, variables
 from cereus.languages.sremo.tree import with_empty
-from cereus.reference import conditions
 
 Held = tuple[Row | None, ...] | frozenset[str]
 Checks = tuple[Check, ...]
