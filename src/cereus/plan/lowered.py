@@ -23,8 +23,9 @@ Made = TypeVar("Made", bound=Automaton)
 class Lowered(Generic[Made]):
     """A pattern as an automaton over tests of events, and what it remembers of them.
 
-    correlated  whether there are conditions between events
-    compared    the attributes that these read
+    compared    the attributes whose values are compared between events
+    correlated  whether there are conditions between events (`count(a) > 3` reads no attribute)
+    in_slots    whether slots decide them
     columns     with slots: the columns whose values they keep
     slots       the most values that a partial match may have to keep in slots
     why_values  where states remember values: why slots do not
@@ -32,11 +33,22 @@ class Lowered(Generic[Made]):
 
     automaton: Made
     tests: tuple[EventTest, ...]
-    correlated: bool
     compared: frozenset[tuple[str, ...]]
+    correlated: bool
+    in_slots: bool = False
     columns: tuple[Column, ...] = ()
     slots: int = 0
     why_values: str | None = None
+
+    @property
+    def registers(self) -> bool:
+        """Whether the automaton remembers values in slots of the kernel."""
+        return self.correlated and self.in_slots
+
+    @property
+    def remembers_values(self) -> bool:
+        """Whether the automaton's states remember values."""
+        return self.correlated and not self.in_slots
 
 
 def slots_else_values(

@@ -58,9 +58,10 @@ class ExpressionLowering(ABC):
 
     def lowered(self, expression: sremo.Sremo) -> Lowered[Streaming]:
         automaton = self.streaming(expression)
+        compared = frozenset(self.compared)
         reads = any(node.reads for node in terminals(expression))
         tests = self.tests.tests or (EventTest(),)
-        return Lowered(automaton, tests, reads, frozenset(self.compared))
+        return Lowered(automaton, tests, compared, correlated=reads or bool(compared))
 
     def streaming(self, expression: sremo.Sremo) -> Streaming:
         part = parts.Concatenation(parts.SkipAny(), self.part(expression, frozenset()))

@@ -52,7 +52,8 @@ class RegistersInSlots(ExpressionLowering):
 
     def lowered(self, expression: sremo.Sremo) -> Lowered[Streaming]:
         made = super().lowered(expression)
-        return replace(made, columns=tuple(self.columns.numbers), slots=len(self.slots))
+        columns = tuple(self.columns.numbers)
+        return replace(made, columns=columns, slots=len(self.slots), in_slots=True)
 
     def streaming(self, expression: sremo.Sremo) -> Streaming:
         ending = [stop for node in expression.walk() if (stop := sremo.stops_at(node))]

@@ -8,39 +8,23 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from cereus.automata import construct as make
-from cereus.automata import strategies
 from cereus.automata.memory.refusal import CannotUseSlots
 from cereus.automata.memory.values import ValueFilter
 from cereus.automata.model import Automaton, Label, marks
-from cereus.clauses.tree import Strategy
+from cereus.automata.strategies import select
 from cereus.errors import RefusedError
 from cereus.expr import tree as ex
-from cereus.expr.tree import Expression, attributes, variables, without_variable
+from cereus.expr.tree import Expression, attributes, is_local, variables, without_variable
 from cereus.languages.ceql import tree as cel
-from cereus.languages.ceql.rewrite import is_local
-from cereus.languages.ceql.slots import FormulaSlots
+from cereus.languages.ceql.planning.slots import FormulaSlots
 from cereus.plan.lowered import Lowered, slots_else_values
 from cereus.plan.tests import EventTest, TestSet, conjuncts
+from cereus.plan.traits import CHOOSING
 
 ANY_TYPE = "*"
-SELECTIONS: dict[Strategy, type[strategies.Selection]] = {
-    Strategy.NEXT: strategies.Next,
-    Strategy.LAST: strategies.Last,
-    Strategy.ANY: strategies.Last,  # one per end position: the LAST one, to be deterministic
-    Strategy.MAX: strategies.Max,
-}
 CHOSEN = "MAX, and a strategy inside a pattern, compare whole runs"
 IN_UNLESS = "the exception of UNLESS follows all its runs at once"
 """Where slots have no room."""
-
-
-def select(strategy: Strategy, automaton: Automaton) -> Automaton:
-    """SEL(φ) for every strategy."""
-    if strategy is Strategy.ALL:
-        return automaton
-    if strategy is Strategy.STRICT:
-        return strategies.Strict(automaton)
-    return SELECTIONS[strategy](automaton)
 
 
 @dataclass(frozen=True)
@@ -99,10 +83,11 @@ class FormulaLowering:
         return Lowered(
             automaton,
             self.tests.tests,
-            self.comparisons > 0,
             frozenset(self.compared),
-            () if self.slots is None else tuple(self.slots.columns.numbers),
-            0 if self.slots is None else self.slots.count,
+            correlated=self.comparisons > 0,
+            columns=() if self.slots is None else tuple(self.slots.columns.numbers),
+            slots=0 if self.slots is None else self.slots.count,
+            in_slots=self.slots is not None,
         )
 
     def automaton(self, formula: cel.Formula) -> Automaton:
@@ -136,7 +121,7 @@ class FormulaLowering:
             case cel.Project(names, body):
                 return make.Projection(self.automaton(body), names)
             case cel.Select(strategy, body):
-                if strategy in SELECTIONS:
+                if strategy in CHOOSING:
                     return select(strategy, self._without_slots(body, CHOSEN))
                 return select(strategy, self.automaton(body))
         raise TypeError(f"not a CEL formula: {formula!r}")

@@ -4,7 +4,7 @@ in states."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import pyarrow as pa
 
@@ -13,61 +13,21 @@ from cereus.expr import tree as ex
 from cereus.languages.sase import tree as sase
 from cereus.languages.sase.nfa.nfa import Nfa
 from cereus.languages.sase.places import Place, place
-from cereus.languages.sase.plan.lower import BuffersInStates
-from cereus.languages.sase.plan.slots import BuffersInSlots
+from cereus.languages.sase.planning.lower import BuffersInStates
+from cereus.languages.sase.planning.slots import BuffersInSlots
 from cereus.languages.sase.print import to_text
 from cereus.plan.lowered import Lowered, slots_else_values
 from cereus.plan.plan import Plan
+from cereus.plan.traits import PatternFacts
 from cereus.stream import Stream
 
 Aggregates = Mapping[str, sase.UserAggregate]
 
 
-@dataclass(frozen=True)
-class SasePlan(Plan):
-    """The plan of a query block. `by_value`: states remember values, and `why_values`."""
-
-    by_value: bool = False
-    why_values: str | None = None
-    dialect: str = "sase"
-
-    @property
-    def block(self) -> sase.Query:
-        assert isinstance(self.query.formula, sase.Pattern)
-        return self.query.formula.query
-
-    @property
-    def registers(self) -> bool:
-        return bool(self.compared) and not self.by_value
-
-    @property
-    def remembers_values(self) -> bool:
-        return bool(self.compared) and self.by_value
-
-    @property
-    def open_ended(self) -> bool:
-        return False
-
-    @property
-    def closes(self) -> bool:
-        assert isinstance(self.automaton, Nfa)
-        return self.automaton.waits_for_time
-
-    @property
-    def ends_at_marks(self) -> bool:
-        return True
-
-    @property
-    def hides(self) -> bool:
-        return False
-
-    @property
-    def limited_late(self) -> bool:
-        return False
-
-    @property
-    def position_sensitive(self) -> bool:
-        return isinstance(self.query.window, EventWindow)
+def block_of(plan: Plan) -> sase.Query:
+    """The query block that a plan was made of."""
+    assert isinstance(plan.query.formula, sase.Pattern)
+    return plan.query.formula.query
 
 
 def build(
@@ -75,12 +35,12 @@ def build(
     stream: Stream,
     schema: pa.Schema | None = None,
     aggregates: Aggregates | None = None,
-) -> SasePlan:
+) -> Plan:
     """Make a plan for a block that has been checked (`sase_schema.checked`, with a schema)."""
     keyed = is_keyed(query)
     lowered = _lowered(query, stream, schema, keyed, aggregates or {})
     source = () if query.source is None or stream.stream is None else (query.source,)
-    asked = ParsedQuery(
+    parsed = ParsedQuery(
         sase.Pattern(query),
         select=tuple(Output(each.variable) for each in query.components),
         streams=source,
@@ -88,14 +48,23 @@ def build(
         window=query.window,
         text=to_text(sase.Program((sase.Union((query,)),))),
     )
-    return SasePlan(
-        asked,
+    facts = PatternFacts(
+        registers=lowered.registers,
+        remembers_values=lowered.remembers_values,
+        correlated=lowered.correlated,
+        closes=lowered.automaton.waits_for_time,
+        ends_at_marks=True,
+        distinct=True,
+        position_sensitive=isinstance(query.window, EventWindow),
+    )
+    return Plan.of(
+        parsed,
         stream,
         lowered.tests,
         lowered.automaton,
+        facts,
         compared=lowered.compared,
         columns_compared=lowered.columns,
-        by_value=lowered.why_values is not None,
         why_values=lowered.why_values,
         slots=lowered.slots,
     )
@@ -123,11 +92,11 @@ def _lowered(
     )
 
 
-def without_values(plan: SasePlan) -> SasePlan:
+def without_values(plan: Plan) -> Plan:
     """The plan without what its states would have to remember values for; slots can stay."""
-    if not plan.remembers_values:
+    if not plan.traits.remembers_values:
         return plan
-    block = plan.block
+    block = block_of(plan)
     plain = tuple(part for part in block.parts if not isinstance(part, sase.Negated))
     where = tuple(_on_single_events(block, group) for group in block.where)
     return build(replace(block, pattern=sase.Sequence(plain), where=where), plan.stream)

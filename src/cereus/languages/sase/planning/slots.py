@@ -23,7 +23,7 @@ from cereus.languages.sase.nfa.memory import NfaMemory, SlotMemory
 from cereus.languages.sase.nfa.negation import Negation
 from cereus.languages.sase.nfa.nfa import Nfa
 from cereus.languages.sase.nfa.stages import Asked, Stage
-from cereus.languages.sase.plan.lower import BlockLowering
+from cereus.languages.sase.planning.lower import BlockLowering
 from cereus.languages.sase.print import expression_text
 from cereus.plan.lowered import Lowered
 
@@ -47,7 +47,8 @@ class BuffersInSlots(BlockLowering):
     def lowered(self) -> Lowered[Nfa]:
         made = super().lowered()
         slots = made.slots + len(self.slots)
-        return replace(made, columns=tuple(self.columns.numbers), slots=slots)
+        columns = tuple(self.columns.numbers)
+        return replace(made, columns=columns, slots=slots, in_slots=True)
 
     def asked(self, clauses: list[ex.Expression], bit: int | None, at: Asked, stage: int) -> Asked:
         if not clauses:

@@ -55,8 +55,13 @@ class BlockLowering(ABC):
     def lowered(self) -> Lowered[Nfa]:
         automaton = self.automaton()
         compared = frozenset(self.compared)
-        slots = int(automaton.waits_for_time)
-        return Lowered(automaton, self.tests.tests, bool(compared), compared, slots=slots)
+        return Lowered(
+            automaton,
+            self.tests.tests,
+            compared,
+            correlated=bool(compared),
+            slots=int(automaton.waits_for_time),
+        )
 
     def automaton(self) -> Nfa:
         stages = tuple(self._stages())
