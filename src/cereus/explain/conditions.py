@@ -67,7 +67,11 @@ def comparisons(automaton: Automaton) -> Iterator[SlotFilter]:
 
 def _places(node: SlotFilter) -> list[int]:
     """The places of a condition that slots are needed for."""
-    return [place for place, side in enumerate(node.sides) if side.needed]
+    return [place for place, side in enumerate(_sides(node)) if side.needed]
+
+
+def _sides(node: SlotFilter) -> tuple[Side | Value, ...]:
+    return node.sides
 
 
 def slot_names(analysis: Analysis) -> dict[Slot, str]:
@@ -286,7 +290,7 @@ def _live_values(analysis: Analysis) -> list[list[str]]:
     if not explored.complete:
         lasting = {frozenset(names)}
     for node in comparisons(analysis.whole.automaton):
-        for place, side in enumerate(node.sides):
+        for place, side in enumerate(_sides(node)):
             names[node.slot(place)] = _value(analysis.whole, side)
     names.update(analysis.description.slot_values(analysis.whole))
     fullest = [slots for slots in lasting if not any(slots < other for other in lasting)]
