@@ -8,11 +8,11 @@ the only error is a SnapshotError.
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Callable, Iterable
 from datetime import date, datetime, time, timedelta, timezone, tzinfo
 from decimal import Decimal
-from math import prod
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -307,6 +307,11 @@ class _Reader:
     def int64(self) -> int:
         return int(INT64.unpack(self.take(8))[0])
 
+    def float64(self) -> float:
+        """A number; NaN is one object, as where states are compared (`automata.memory`)."""
+        value: float = FLOAT64.unpack(self.take(8))[0]
+        return value if value == value else math.nan
+
     def integer(self, depth: int) -> int:
         whole: int = expect(int, self.value(depth))
         return whole
@@ -389,7 +394,7 @@ def _read_array(reader: _Reader, depth: int) -> np.ndarray[Any, Any]:
         raise SnapshotError("the snapshot holds something unexpected: an array of another kind")
     shape = tuple(reader.size() for _ in range(dimensions))
     dtype = DTYPES[number]
-    data = np.frombuffer(reader.take(prod(shape) * dtype.itemsize), dtype)
+    data = np.frombuffer(reader.take(math.prod(shape) * dtype.itemsize), dtype)
     if dtype == np.bool_ and data.view(np.uint8).max(initial=0) > 1:
         raise SnapshotError("the snapshot holds something unexpected: neither true nor false")
     return data.reshape(shape).copy()
@@ -421,7 +426,7 @@ READERS: dict[int, Callable[[_Reader, int], Any]] = {
         "F": lambda reader, depth: False,
         "i": lambda reader, depth: reader.int64(),
         "I": lambda reader, depth: int.from_bytes(reader.bytes(), "little", signed=True),
-        "f": lambda reader, depth: FLOAT64.unpack(reader.take(8))[0],
+        "f": lambda reader, depth: reader.float64(),
         "s": lambda reader, depth: reader.text(),
         "b": lambda reader, depth: bytes(reader.bytes()),
         "D": _read_decimal,
