@@ -21,8 +21,10 @@ from typing import Any
 import pyarrow as pa
 
 import cereus
+from cereus.engine.executor import PatternExecutor
 
 DATA = Path(__file__).parents[2] / "data" / "snapshots"
+WHOLE = pa.int64()
 TIMED = {"time": "t", "unit": "s"}
 KEYED = {**TIMED, "keys": "k"}
 ANY, NEXT = "skip_till_any_match(a, b[], c)", "skip_till_next_match(a, b[], c)"
@@ -45,7 +47,7 @@ class Case:
     options: dict[str, Any] = field(default_factory=dict)
     keep: bool = False
     size: int = 36
-    kind: pa.DataType = pa.int64()
+    kind: pa.DataType = WHOLE
 
     @cached_property
     def query(self) -> cereus.Query:
@@ -73,6 +75,14 @@ class Case:
     @property
     def after(self) -> pa.Table:
         return self.events.slice(self.size * 2 // 3)
+
+    def runners(self) -> set[str]:
+        """What runs the query: runners of automata, or the executor itself."""
+        executor: Any = self.query.executor(self.events.schema)
+        if hasattr(executor, "runs"):
+            return {type(run.runner).__name__ for runs in executor.runs for run in runs}
+        by_automaton = isinstance(executor, PatternExecutor)
+        return {type(executor.runner if by_automaton else executor).__name__}
 
     def taken(self) -> bytes:
         """A snapshot between the two parts."""
@@ -168,7 +178,7 @@ CASES = [
         dialect="sase",
         stream=KEYED,
     ),
-    Case("pending", PENDING, "ProgramExecutor", dialect="sase"),
+    Case("pending", PENDING, "Runner", dialect="sase"),
     Case(
         "reacting",
         "repeat (A ; try B[hit] unless C)",
