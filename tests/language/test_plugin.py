@@ -212,8 +212,12 @@ def test_spark_matches_a_dataframe(spark_then: SparkSession) -> None:
 
 @pytest.mark.spark
 def test_spark_matches_a_stream(spark_then: SparkSession, files: Path) -> None:
+    from pyspark import cloudpickle
+
     from cereus import spark as cs
 
+    # What plans a stream is a process of the driver that is not sent the package
+    cloudpickle.register_pickle_by_value(sys.modules["then_language"])
     end = EVENTS.slice(7).set_column(3, "ts", [[BEGIN + timedelta(hours=1)]])
     pq.write_table(end, files / "events" / "2.parquet")
     schema = spark_then.read.parquet(str(files / "events")).schema
@@ -227,6 +231,7 @@ def test_spark_matches_a_stream(spark_then: SparkSession, files: Path) -> None:
         .start()
     )
     running.awaitTermination()
+    cloudpickle.unregister_pickle_by_value(sys.modules["then_language"])
     assert ids(spark_then.table("then_found").toArrow().to_pylist()) >= FOUND
 
 
@@ -239,7 +244,7 @@ def test_sql_has_it_as_a_table_function(spark_then: SparkSession) -> None:
     table = "TABLE(then_events) PARTITION BY k ORDER BY ts"
     named = spark_then.sql(f"SELECT * FROM after({table})")
     assert ids(named.toArrow().to_pylist()) == FOUND
-    said = f"'{TEXT}', dialect => 'then', key => 'k', at_once => true"
+    said = f"query => '{TEXT}', dialect => 'then', key => 'k', at_once => true"
     found = spark_then.sql(f"SELECT * FROM cereus({table}, {said})")
     assert ids(found.toArrow().to_pylist()) == AT_ONCE
     spark_then.catalog.dropTempView("then_events")
