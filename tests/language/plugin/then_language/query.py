@@ -8,6 +8,7 @@ from cereus.automata.construct import Atom, Concatenation
 from cereus.automata.model import Automaton
 from cereus.explain.description import Description
 from cereus.language.pattern import PatternQuery
+from cereus.plan.lowered import Lowered
 from cereus.plan.plan import Plan
 from cereus.plan.tests import EventTest, TestSet
 from cereus.plan.traits import PatternFacts
@@ -32,7 +33,7 @@ class ThenQuery(PatternQuery[Pattern]):
         tests = TestSet()
         automaton = self._automaton(self.query.formula, tests)
         facts = PatternFacts(position_sensitive=any(map(is_at_once, self.query.formula.walk())))
-        return Plan.of(self.query, self.stream, tests.tests, automaton, facts)
+        return Plan.of(self.query, self.stream, Lowered(automaton, tests.tests), facts)
 
     def _automaton(self, pattern: Pattern, tests: TestSet) -> Automaton:
         if isinstance(pattern, Then):
