@@ -21,11 +21,12 @@ from cereus.engine.ingest.keys import KeyIndex
 from cereus.engine.ingest.letters import Letters, letters_of
 from cereus.engine.ingest.lookahead import Prospects
 from cereus.engine.ingest.shared_letters import LettersView
-from cereus.engine.ingest.substreams import Codes, Ints, Substreams, longer, moved
+from cereus.engine.ingest.substreams import Codes, Ints, Substreams, longer, moved, per_key
 from cereus.engine.match.forgetting import NEVER
 from cereus.engine.match.memory import taken
 from cereus.errors import CereusError
 from cereus.plan.plan import Plan
+from cereus.state import checked
 
 __all__ = ["NO_INTS", "Codes", "Events", "Front", "Ints"]
 
@@ -301,11 +302,16 @@ class Front:
         }
 
     def restore(self, saved: dict[str, Any]) -> None:
-        self.known.update((letter, place) for place, letter in enumerate(saved["letters"]))
+        letters = checked.of_type(saved["letters"], list, "the list of letters")
+        for place, letter in enumerate(letters):
+            self.known[checked.integer(letter, "a letter", 0, 1 << len(self.plan.tests))] = place
+        checked.refuse_unless(len(self.known) == len(letters), "a letter is there twice")
         self.substreams.restore(saved["substreams"])
         self.compared.restore(saved["strings"])
-        self.row = saved["row"]
-        self.seen, self.woken = saved["seen"].copy(), saved["woken"].copy()
+        self.row = checked.count(saved["row"], "the number of rows")
+        self.seen = per_key(saved["seen"], "the positions of keys", len(self.keys))
+        checked.within(self.seen, 0, self.row + 1, "the position of a key")
+        self.woken = per_key(saved["woken"], "when keys woke", len(self.keys))
 
     # ------------------------------------------------------------ columns
 

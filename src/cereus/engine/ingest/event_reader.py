@@ -12,8 +12,9 @@ import pyarrow as pa
 from cereus.engine.ingest import codes
 from cereus.engine.ingest.clock import Rows, as_integers, read
 from cereus.engine.ingest.letters import Letters
-from cereus.engine.ingest.substreams import Codes, Ints, Substreams, longer, moved
+from cereus.engine.ingest.substreams import Codes, Ints, Substreams, longer, moved, per_key
 from cereus.plan.tests import EventTest
+from cereus.state import checked
 from cereus.stream import Stream
 
 NO_EVENT = EventTest(negated=True)
@@ -125,12 +126,13 @@ class Arrivals:
     def save(self) -> dict[str, Any]:
         return {
             "row": self.row,
-            "seen": self.seen[: len(self.substreams)] if self._counts else None,
+            "seen": self.seen[: max(1, len(self.substreams))] if self._counts else None,
             "substreams": self.substreams.save(),
         }
 
     def restore(self, saved: dict[str, Any]) -> None:
-        self.row = saved["row"]
-        if self._counts:
-            self.seen = saved["seen"].copy()
+        self.row = checked.count(saved["row"], "the number of rows")
         self.substreams.restore(saved["substreams"])
+        if self._counts:
+            self.seen = per_key(saved["seen"], "the positions of keys", len(self.substreams))
+            checked.within(self.seen, 0, self.row + 1, "the position of a key")

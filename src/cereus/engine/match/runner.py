@@ -22,15 +22,18 @@ from cereus.engine.match.kernel import (
     TOO_MANY_MATCHES,
     TOO_MANY_NODES,
     ChoosingKernel,
+    CountingKernel,
     Kernel,
 )
-from cereus.engine.match.table import HIDDEN
+from cereus.engine.match.kernel_state import KernelBounds, check_kernel
+from cereus.engine.match.table import FIRST_SHOWN, HIDDEN
 from cereus.engine.match.table_cache import Learned
 from cereus.engine.results.match_chunks import Chunks, Found, found_in
 from cereus.errors import LimitError
 from cereus.limits import Limits
 from cereus.plan.plan import Plan
 from cereus.plan.traits import ChosenBy
+from cereus.state import checked
 
 CHUNK = 1 << 14
 """Matches in one turn of the kernel: small enough for its arrays to stay in the cache."""
@@ -124,7 +127,7 @@ class Runner:
         row_numbers: Ints | None = None,
         learned: Learned | None = None,
     ) -> None:
-        self.plan, self.payload = plan, payload
+        self.plan, self.schema, self.payload = plan, schema, payload
         self.limits = limits or Limits()
         self.front = Front(plan, schema, row_numbers)
         self._use(learned or Learned.nothing(plan, self.limits.states))
@@ -325,14 +328,34 @@ class Runner:
     def restore(self, saved: dict[str, Any]) -> None:
         """Take up saved state; what it numbers is numbered as it was then."""
         self._use(Learned.nothing(self.plan, self.limits.states))
-        self.table.preload(saved["subsets"])
+        self.table.restore(saved["subsets"], self.plan.slots)
         self.kernel = self._new_kernel()
         self.front.restore(saved["front"])
-        self.history.restore(saved["history"])
-        self.labels.shown[:] = saved["labels"]
-        self.table.ambiguous = saved["ambiguous"]
+        self.history.restore(
+            saved["history"],
+            self.keys,
+            timed=self.plan.stream.time is not None,
+            with_floors=self.plan.traits.open_ended,
+            payload=pa.schema([self.schema.field(name) for name in self.payload])
+            if self.payload
+            else None,
+        )
+        self.labels.restore(saved["labels"])
+        self.table.ambiguous = checked.flag(saved["ambiguous"], "whether matches are found twice")
         self.kernel.load_table()
+        check_kernel(saved["kernel"], self._kernel_bounds())
         self.kernel.restore(saved["kernel"])
+
+    def _kernel_bounds(self) -> KernelBounds:
+        return KernelBounds(
+            keys=self.keys,
+            states=self.table.n_states,
+            slots=self.plan.slots,
+            labels=FIRST_SHOWN + len(self.labels.shown),
+            first=self.history.first,
+            history_keys=self.history.keys,
+            totals=len(self.plan.totals) if isinstance(self.kernel, CountingKernel) else None,
+        )
 
     def tidy(self, *, at: int | None = None) -> None:
         """Forget events that no partial match refers to, strings that none holds, and keys that

@@ -26,6 +26,11 @@ from cereus.engine.match.runner import Options, Runner
 from cereus.engine.match.table import TransitionTable
 from cereus.engine.results.match_chunks import Found
 from cereus.plan.plan import Plan
+from cereus.state import checked
+
+NUMBERS = ("positions", "measures", "floors")
+CODES = ("classes", "keys", "waiting")
+"""What is kept of the events of a batch: arrays of int64, and of int32."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +97,8 @@ class ReplayRunner(Runner):
 
     def _choose(self, stretch: Stretch, key: int, end: int) -> Iterator[Found]:
         last = int(np.searchsorted(stretch.ordinals, end))
-        inside = stretch.window(last, self.consumed.get(self._scope(key), -1))
+        consumed = self.consumed.get(self._scope(key), -1)
+        inside = stretch.window(last, max(consumed, self.history.first - 1))
         if self.plan.query.consume is not Consume.NONE and not self.plan.traits.consumes_late:
             self.consumed[self._scope(key)] = end
         events = self._events(stretch, inside)
@@ -139,11 +145,47 @@ class ReplayRunner(Runner):
         return table, Kernel(table, self.chooser_options)
 
     def save(self) -> dict[str, object]:
-        return {**super().save(), "batches": self.batches, "consumed": self.consumed}
+        return {
+            **super().save(),
+            "batches": [saved_batch(batch) for batch in self.batches],
+            "consumed": np.array(list(self.consumed.items()), np.int64).reshape(-1, 2),
+        }
 
     def restore(self, saved: dict[str, Any]) -> None:
         super().restore(saved)
-        self.batches, self.consumed = saved["batches"], saved["consumed"]
+        batches = checked.of_type(saved["batches"], list, "the batches to be replayed")
+        self.batches = [restored_batch(self._checked_batch(batch)) for batch in batches]
+        self._check_order()
+        consumed = checked.array(saved["consumed"], "what was consumed", np.int64, None, 2)
+        checked.within(consumed[:, 0], -1, self.keys, "the key of what was consumed")
+        checked.within(consumed[:, 1], -1, self.history.next_ordinal, "what was consumed")
+        self.consumed = dict(consumed.tolist())
+
+    def _checked_batch(self, saved: dict[str, Any]) -> dict[str, Any]:
+        """A saved batch, whose numbers refer to what there is."""
+        size = len(checked.codes(saved["keys"], "the keys of a batch"))
+        for name in NUMBERS:
+            checked.integers(saved[name], f"the {name} of a batch", size)
+        for name in CODES:
+            checked.codes(saved[name], f"the {name} of a batch", size)
+        checked.within(saved["keys"], 0, self.keys, "the key of a batch")
+        checked.within(saved["classes"], 0, len(self.front.known), "the class of an event")
+        checked.within(saved["waiting"], -1, self.table.n_states, "the state before an event")
+        if checked.flag(saved["grouped"], "the grouping of a batch"):
+            checked.ascending(saved["keys"], "the keys of a batch")
+        self._check_letters(saved["letters"], size)
+        return {name: saved[name] for name in (*NUMBERS, *CODES, "letters", "base", "grouped")}
+
+    def _check_letters(self, letters: Any, size: int) -> None:
+        """Letters have no values here."""
+        checked.refuse_unless(letters == [], "letters have values")
+
+    def _check_order(self) -> None:
+        """The batches end where the history does, one after the other."""
+        end = self.history.next_ordinal
+        for batch in reversed(self.batches):
+            end -= len(batch)
+            checked.refuse_unless(len(batch) and batch.base == end >= 0, "batches do not follow")
 
     def _forget_events(self, oldest: int) -> None:
         super()._forget_events(oldest)
@@ -168,3 +210,25 @@ class ReplayRunner(Runner):
             if len(alive):
                 return int(batch.base + alive[0])
         return self.history.next_ordinal
+
+
+def saved_batch(events: Events) -> dict[str, Any]:
+    """What a replay reads of the events of a batch."""
+    arrays = {name: getattr(events, name) for name in (*NUMBERS, *CODES)}
+    return {**arrays, "letters": events.letters, "base": events.base, "grouped": events.grouped}
+
+
+def restored_batch(saved: dict[str, Any]) -> Events:
+    """The same as events; the groups are where their keys change."""
+    keys, size = saved["keys"], len(saved["keys"])
+    ends = np.append(np.flatnonzero(np.diff(keys)) + 1, size) if saved["grouped"] else [size]
+    ends = np.asarray(ends, np.int64)
+    nothing = np.zeros(size, np.int64)
+    return Events(
+        rows=nothing,
+        places=nothing,
+        times=nothing,
+        key_of=keys[ends - 1],
+        group_ends=ends,
+        **saved,
+    )

@@ -24,6 +24,7 @@ from cereus.engine.match.strategy_by_replay import ReplayRunner, Stretch
 from cereus.engine.match.table import TransitionTable
 from cereus.engine.results.counts import CountingRunner
 from cereus.engine.results.match_chunks import Found
+from cereus.state import checked
 
 PIECE = 256
 """Events whose letters are numbered together."""
@@ -92,6 +93,13 @@ class GeneralReplayRunner(GeneralRunner, ReplayRunner):
         letters = [np.array(batch.letters, object)[batch.places_of(key)] for batch in self.batches]
         self._letters = np.concatenate(letters)
         return stretch
+
+    def _check_letters(self, letters: Any, size: int) -> None:
+        checked.refuse_unless(type(letters) is list and len(letters) == size, "letters are missing")
+        for letter in letters:
+            checked.of_type(letter, Seen, "a letter")
+            known = type(letter.values) is dict and letter.values.keys() == self.plan.compared
+            checked.refuse_unless(known and int(letter) in self.front.known, "a letter is unknown")
 
     def _events(self, stretch: Stretch, inside: slice) -> Events:
         events = super()._events(stretch, inside)

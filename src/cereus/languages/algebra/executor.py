@@ -17,6 +17,7 @@ from cereus.languages.algebra.detect.detector import Detector
 from cereus.languages.algebra.detect.program import Program
 from cereus.languages.algebra.detect.run import Instances
 from cereus.plan.tests import EventTest
+from cereus.state import checked
 from cereus.stream import Stream
 
 VERSION = 2
@@ -144,9 +145,20 @@ class DetectingExecutor(Executor):
 
     def restore(self, snapshot_bytes: bytes) -> None:
         state: dict[str, Any] = snapshot.load(snapshot_bytes, self.header)
-        self.arrivals.restore(state["arrivals"])
-        self.detector.restore(state["detector"])
-        self._events, self._event_rows = state["events"], state["event rows"]
+        with snapshot.restoring():
+            self.arrivals.restore(state["arrivals"])
+            self.detector.restore(checked.of_type(state["detector"], bytes, "the detector"))
+            known = max(1, len(self.arrivals.substreams))
+            checked.refuse_unless(self.detector.keys <= known, "there is a key too many")
+            self._restore_events(state)
+
+    def _restore_events(self, state: dict[str, Any]) -> None:
+        rows = checked.integers(state["event rows"], "the rows of events")
+        if self._events is None:
+            checked.refuse_unless(state["events"] is None, "it remembers events")
+        else:
+            checked.table(state["events"], "the events", self._events.schema, len(rows))
+        self._events, self._event_rows = state["events"], rows
 
 
 def _as(kind: pa.DataType, times: Ints) -> pa.Array:

@@ -18,6 +18,7 @@ import pyarrow as pa
 from cereus.engine.ingest.clock import ordered
 from cereus.languages.sase.run.output import BINDING, BLOCK, END, TIME
 from cereus.languages.sase.run.values import Ints
+from cereus.state import checked
 
 Time = int | float
 NEVER = float("-inf")
@@ -67,9 +68,13 @@ class Held:
         return {"events": events, "released": self.released}
 
     @classmethod
-    def restored(cls, saved: dict[str, Any]) -> Held:
-        held = cls(released=saved["released"])
-        for table in saved["events"]:
+    def restored(cls, saved: dict[str, Any], schema: pa.Schema) -> Held:
+        """What was saved, if it has the columns of the query's output."""
+        held = cls(released=checked.count(saved["released"], "the number of events gone on"))
+        for events in checked.of_type(saved["events"], list, "what is pending"):
+            table = checked.table(events, "what is pending", schema)
+            for name in HIDDEN:
+                checked.without_nulls(table.column(name), "the order of what is pending")
             held.add(table.to_batches())
         return held
 
