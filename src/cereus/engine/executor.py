@@ -11,32 +11,38 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cereus.engine import snapshot
+from cereus.engine.match.counting_runner import CountingRunner
+from cereus.engine.match.letter_strategy import LetterStrategy, PlainLetters
 from cereus.engine.match.runner import Runner
 from cereus.engine.match.strategy_by_listing import ListingRunner
 from cereus.engine.match.strategy_by_replay import ReplayRunner
 from cereus.engine.match.table_cache import Learned
-from cereus.engine.match.value_letters import (
-    GeneralCountingRunner,
-    GeneralListingRunner,
-    GeneralReplayRunner,
-    GeneralRunner,
-)
-from cereus.engine.results.counts import CountingRunner, CountResults
+from cereus.engine.match.value_letters import ValueLetters
+from cereus.engine.results.counts import CountResults
 from cereus.engine.results.event_rows import EventResults, EventShape, OwnCounts
 from cereus.engine.results.rows import Results, needed_payload
 from cereus.limits import Limits
 from cereus.plan.plan import ChosenBy, Plan
 
 
-def runner_for(plan: Plan) -> type[Runner]:
-    """By whether events are compared beyond what registers can do, and how a strategy chooses."""
+def runner_for(plan: Plan, schema: pa.Schema, **options: Any) -> Runner:
+    """A runner of the kind that a plan needs, with the letters that it needs."""
+    return runner_kind(plan)(plan, schema, letters=letters_for(plan), **options)
+
+
+def runner_kind(plan: Plan) -> type[Runner]:
+    """By whether matches are counted, and how a strategy chooses among them."""
     if plan.query.count:
-        return GeneralCountingRunner if plan.remembers_values else CountingRunner
-    if plan.chosen_by is ChosenBy.LISTING:
-        return GeneralListingRunner if plan.remembers_values else ListingRunner
-    if plan.chosen_by is ChosenBy.REPLAY:
-        return GeneralReplayRunner if plan.remembers_values else ReplayRunner
-    return GeneralRunner if plan.remembers_values else Runner
+        return CountingRunner
+    return RUNNERS.get(plan.chosen_by, Runner)
+
+
+RUNNERS = {ChosenBy.LISTING: ListingRunner, ChosenBy.REPLAY: ReplayRunner}
+
+
+def letters_for(plan: Plan) -> LetterStrategy:
+    """By whether events are compared beyond what slots can do."""
+    return ValueLetters(plan.compared) if plan.remembers_values else PlainLetters()
 
 
 class Executor(ABC):
@@ -111,9 +117,8 @@ class PatternExecutor(Executor):
         self.plan = plan
         self.waits_for_time = plan.closes
         self.late = plan.late
-        kind = runner_for(plan)
         carried = () if shape is None else shape.payload(plan.query)
-        self.runner = kind(
+        self.runner = runner_for(
             plan,
             schema,
             limits=limits,

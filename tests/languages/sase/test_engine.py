@@ -15,7 +15,7 @@ from cereus import CereusError
 from cereus.clauses.tree import TimeWindow
 from cereus.engine.executor import PatternExecutor
 from cereus.engine.match import runner
-from cereus.engine.match import value_letters as general
+from cereus.engine.match import value_letters
 from cereus.explain.explain import explain
 from cereus.languages.sase import tree as sase
 from cereus.languages.sase.plan.block import SasePlan, build
@@ -139,8 +139,8 @@ def test_batches_and_snapshots_change_nothing(values: bool) -> None:
 
 def test_states_that_no_run_is_in_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     """And what was in a forgotten state's number does not come back with another's."""
-    monkeypatch.setattr(general, "MANY_STATES", 6)
-    monkeypatch.setattr(general, "PIECE", 2)
+    monkeypatch.setattr(runner, "MANY_STATES", 6)
+    monkeypatch.setattr(value_letters, "PIECE", 2)
     for seed in range(40_000, 40_150):
         text, stream = case(seed)
         asked = block(text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -62,7 +62,7 @@ class Events:
     known_from: int = 0
     known_floors: Ints = field(default_factory=lambda: NO_INTS)
     waiting: Codes = field(default_factory=lambda: np.zeros(0, np.int32))
-    letters: list[int] = field(default_factory=list)
+    letters: Sequence[int] = field(default_factory=list)
     columns: Ints = field(default_factory=lambda: np.zeros((1, 0), np.int64))
     amounts: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 0)))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,8 @@ from cereus.engine.match.kernel import (
     ChoosingKernel,
     Kernel,
 )
-from cereus.engine.match.table import HIDDEN
+from cereus.engine.match.letter_strategy import LetterStrategy, PlainLetters
+from cereus.engine.match.table import HIDDEN, TransitionTable
 from cereus.engine.match.table_cache import Learned
 from cereus.engine.results.match_chunks import Chunks, Found, found_in
 from cereus.errors import LimitError
@@ -39,6 +40,9 @@ MOST_NOTES = 1000
 """So many notes about what was left out are kept one by one."""
 SWEEP_AT = 1 << 16
 """So many nodes are made before it is worth looking which of them are still alive."""
+MANY_STATES = 4096
+"""So many states are known before it is worth looking which of them are still in use, where
+letters carry values and states have no end."""
 
 
 KINDS = {"sum": 0, "min": 1, "max": 2}
@@ -109,6 +113,7 @@ class Runner:
     `payload` names columns to remember of the events that can still match; with it (or with
     `ordinals`) the cells of what is found are ordinals, to be looked up in `history`.
     `row_numbers` says what each row is called, when rows do not come in the input's order.
+    `letters` makes the letters that the automaton reads.
     """
 
     def __init__(
@@ -122,8 +127,10 @@ class Runner:
         chunk_size: int | None = None,
         row_numbers: Ints | None = None,
         learned: Learned | None = None,
+        letters: LetterStrategy | None = None,
     ) -> None:
         self.plan, self.payload = plan, payload
+        self.letters = letters or PlainLetters()
         self.limits = limits or Limits()
         self.front = Front(plan, schema, row_numbers)
         self._use(learned or Learned.nothing(plan, self.limits.states))
@@ -169,17 +176,19 @@ class Runner:
         self.tidy()  # not after: the events of what is found last must stay to be looked at
         events = self.front.read(batch)
         if events is not None:
-            self._remember(events, batch)
+            events = self._remember(events, batch)
             yield from self.one_by_one(events) if self.plan.consumes_late else self.run(events)
 
-    def _remember(self, events: Events, batch: pa.RecordBatch) -> None:
-        events.base = self.history.next_ordinal
+    def _remember(self, events: Events, batch: pa.RecordBatch) -> Events:
+        """Add events to the history; the events with their ordinals and letters."""
+        base = self.history.next_ordinal
         payload = None
         if self.payload:
             taken = batch.select(list(self.payload)).take(pa.array(events.places))
             payload = pa.Table.from_batches([taken])
         floors = events.floors if self.plan.open_ended else NO_INTS
         self.history.append(events.rows, events.times, floors, events.keys, payload)
+        return self.letters.attach(replace(events, base=base), batch, self.front.known)
 
     def run(self, events: Events) -> Iterator[Found]:
         """Let the kernel read events that the history knows already."""
@@ -209,14 +218,12 @@ class Runner:
             self.kernel.begin_others_anew(key)
 
     def _run(self, events: Events) -> Iterator[Found]:
-        with self.lock:
-            self._know_letters(events)
-        history = self.history
-        events.known_from, events.known_floors = history.first, history.floors
-        events.shown = self._shown()
-        self.history_of_batch = events.base - history.first
-        self.kernel.feed(events, self.keys)
-        yield from self._turns(self.kernel)
+        for piece in self.letters.pieces(events):
+            with self.lock:
+                piece = self._number_letters(piece)
+            self.history_of_batch = piece.base - self.history.first
+            self.kernel.feed(self._shown(piece), self.keys)
+            yield from self._turns(self.kernel)
 
     def advance(self, time: int) -> Iterator[Found]:
         """No event before `time` will come; the matches that were waiting for that."""
@@ -239,23 +246,49 @@ class Runner:
             none, none, np.zeros(n, np.int32), none, none, np.full(n, floor), none, keys, keys,
             np.arange(1, n + 1), base=self.history.next_ordinal,
         )  # fmt: skip
-        events.shown, events.known_from = self._shown(), self.history.first
-        events.known_floors = self.history.floors
-        self.kernel.expire(events, self.keys)
+        self.kernel.expire(self._shown(events), self.keys)
         yield from self._turns(self.kernel)
 
-    def _shown(self) -> Ints:
-        """What results call the events that are remembered."""
-        if not self.uses_ordinals:
-            return self.history.rows
-        first, end = self.history.first, self.history.next_ordinal
+    def _shown(self, events: Events) -> Events:
+        """Events with what results call the remembered ones, and how far back their windows go."""
+        history = self.history
+        names = self._ordinals_in(history) if self.uses_ordinals else history.rows
+        return replace(events, shown=names, known_from=history.first, known_floors=history.floors)
+
+    def _ordinals_in(self, history: History) -> Ints:
+        first, end = history.first, history.next_ordinal
         if first < self._ordinals[0] or end > self._ordinals[-1]:
             self._ordinals = np.arange(first, 2 * end - first + 1)
         return self._ordinals[first - self._ordinals[0] : end - self._ordinals[0]]
 
-    def _know_letters(self, events: Events) -> None:
-        """Tell the table what the classes of these events look like."""
-        self.table.know(list(self.front.known))
+    def _number_letters(self, events: Events) -> Events:
+        """Tell the table what the classes of these events look like; the events with them."""
+        events, letters = self.letters.numbered(events, self.front.known)
+        if self.letters.lasting:
+            self.table.know(letters)
+        else:
+            if self.table.n_states >= MANY_STATES:
+                self._forget_states()
+            self.table.forget_classes(letters)
+        return events
+
+    def _forget_states(self) -> None:
+        """Number anew the states that are in use, and forget the others."""
+        subsets, kept = self.table.subsets, self._states_in_use()
+        table = TransitionTable(self.plan.automaton, self.labels, max_states=self.limits.states)
+        table.preload([subsets[state] for state in kept])
+        numbers = np.zeros(len(subsets), np.int32)
+        numbers[kept] = [table.number(subsets[state]) for state in kept]
+        self.table = table
+        self.kernel.renumber(table, numbers)
+        self._renumber_states(numbers)
+
+    def _states_in_use(self) -> list[int]:
+        """The states that configurations are in."""
+        return [self.table.initial, *self.kernel.carried_states().tolist()]
+
+    def _renumber_states(self, numbers: Codes) -> None:
+        """State s has the number numbers[s] now."""
 
     def _turns(self, kernel: Kernel, ordinals: Ints | None = None) -> Iterator[Found]:
         """What a kernel finds, turn by turn; `ordinals` translates if it counts events from 0."""

@@ -27,10 +27,17 @@ from cereus.engine.results.match_chunks import Found
 from cereus.languages.ceql.lower import select
 from cereus.plan.plan import Plan
 
+NO_LETTERS = np.zeros(0, object)
+NO_STATES = np.zeros(0, np.int32)
+
 
 @dataclass(frozen=True)
 class Stretch:
-    """The remembered events of one key, in order; `waiting` is the state noted before each."""
+    """The remembered events of one key, in order.
+
+    waiting  the state noted before each
+    letters  what their letters carry, where letters carry values
+    """
 
     ordinals: Ints
     classes: npt.NDArray[np.int32]
@@ -38,6 +45,7 @@ class Stretch:
     measures: Ints
     floors: Ints
     waiting: Codes
+    letters: npt.NDArray[np.object_]
 
     def window(self, last: int, after: int) -> slice:
         """The places of the events inside the window that ends at place `last`."""
@@ -50,8 +58,8 @@ class ReplayRunner(Runner):
 
     def __init__(self, plan: Plan, schema: pa.Schema, **options: Any) -> None:
         super().__init__(plan, schema, **options)
-        told = Options.of(plan, self.limits)
-        self.chooser_options = replace(told, windowed=False, consuming=False)
+        options_of_plan = Options.of(plan, self.limits)
+        self.chooser_options = replace(options_of_plan, windowed=False, consuming=False)
         self._choosers: dict[int, tuple[TransitionTable, Kernel]] = {}
         self.batches: list[Events] = []
         self.consumed: dict[int, int] = {}
@@ -67,10 +75,11 @@ class ReplayRunner(Runner):
         super().forget()
         self.batches, self.consumed = [], {}
 
-    def _remember(self, events: Events, batch: pa.RecordBatch) -> None:
-        super()._remember(events, batch)
-        events.waiting = np.zeros(len(events), np.int32)
+    def _remember(self, events: Events, batch: pa.RecordBatch) -> Events:
+        noted = np.zeros(len(events), np.int32)  # the kernel writes to it
+        events = replace(super()._remember(events, batch), waiting=noted)
         self.batches.append(events)
+        return events
 
     def run(self, events: Events) -> Iterator[Found]:
         ends: list[int] = []
@@ -86,17 +95,19 @@ class ReplayRunner(Runner):
     def _stretch(self, key: int) -> Stretch:
         parts = [(batch, batch.places_of(key)) for batch in self.batches]
         names = ("classes", "positions", "measures", "floors", "waiting")
-        columns = [np.concatenate([getattr(b, name)[p] for b, p in parts]) for name in names]
+        columns = {name: np.concatenate([getattr(b, name)[p] for b, p in parts]) for name in names}
         ordinals = np.concatenate([b.base + np.arange(len(b))[p] for b, p in parts])
-        return Stretch(ordinals, *columns)
+        letters = [np.array(b.letters, object)[p] for b, p in parts if b.letters]
+        joined = np.concatenate(letters) if letters else NO_LETTERS
+        return Stretch(ordinals, letters=joined, **columns)
 
     def _choose(self, stretch: Stretch, key: int, end: int) -> Iterator[Found]:
         last = int(np.searchsorted(stretch.ordinals, end))
         inside = stretch.window(last, self.consumed.get(self._scope(key), -1))
         if self.plan.query.consume is not Consume.NONE and not self.plan.consumes_late:
             self.consumed[self._scope(key)] = end
-        events = self._events(stretch, inside)
-        kernel = self._chooser(int(stretch.waiting[inside.start]), events)
+        events, letters = self.letters.numbered(self._events(stretch, inside), self.front.known)
+        kernel = self._chooser(int(stretch.waiting[inside.start]), letters)
         kernel.start_over(len(events) - 1)
         kernel.feed(events, 1)
         yield from self._turns(kernel, stretch.ordinals[inside])
@@ -115,20 +126,25 @@ class ReplayRunner(Runner):
         positions = stretch.positions[inside]
         if self.plan.position_sensitive:
             positions = positions - positions[0]
-        own = stretch.ordinals[inside]
-        events = Events(
-            own, own, stretch.classes[inside], positions, np.arange(size), np.arange(size),
-            own, np.zeros(size, np.int32), np.zeros(1, np.int32), np.array([size]),
+        ordinals = stretch.ordinals[inside]
+        shown = ordinals
+        if not self.uses_ordinals:
+            shown = self.history.rows[ordinals - self.history.first]
+        return Events(
+            ordinals, ordinals, stretch.classes[inside], positions, np.arange(size),
+            np.arange(size), ordinals, np.zeros(size, np.int32), np.zeros(1, np.int32),
+            np.array([size]), shown=shown, letters=list(stretch.letters[inside]),
         )  # fmt: skip
-        events.shown = own if self.uses_ordinals else self.history.rows[own - self.history.first]
-        return events
 
-    def _chooser(self, waiting: int, events: Events) -> Kernel:
+    def _chooser(self, waiting: int, letters: list[Any]) -> Kernel:
         """A kernel for the strategy, begun where the noted state says."""
-        if waiting not in self._choosers:
-            self._choosers[waiting] = self._new_chooser(waiting)
-        table, kernel = self._choosers[waiting]
-        table.know(self.table.letters)
+        if not self.letters.lasting:
+            table, kernel = self._new_chooser(waiting)
+        else:
+            if waiting not in self._choosers:
+                self._choosers[waiting] = self._new_chooser(waiting)
+            table, kernel = self._choosers[waiting]
+        table.know(letters)
         kernel.load_table()
         return kernel
 
@@ -137,6 +153,17 @@ class ReplayRunner(Runner):
         automaton = self.plan.shown(select(self.plan.query.strategy, begun))
         table = TransitionTable(automaton, self.labels, max_states=self.limits.states)
         return table, Kernel(table, self.chooser_options)
+
+    def _states_in_use(self) -> list[int]:
+        """Those that configurations are in, and those that a replay may begin in."""
+        noted = [np.unique(batch.waiting) for batch in self.batches]
+        states = np.unique(np.concatenate(noted)) if noted else NO_STATES
+        return [*super()._states_in_use(), *states[states >= 0].tolist()]
+
+    def _renumber_states(self, numbers: Codes) -> None:
+        for batch in self.batches:
+            known = batch.waiting >= 0
+            batch.waiting[known] = numbers[batch.waiting[known]]
 
     def save(self) -> dict[str, object]:
         return {**super().save(), "batches": self.batches, "consumed": self.consumed}
@@ -155,8 +182,10 @@ class ReplayRunner(Runner):
         return np.unique(np.concatenate(keys)) if keys else super()._mentioned_keys()
 
     def _renumber_keys(self, numbers: Codes) -> None:
-        for batch in self.batches:
-            batch.keys, batch.key_of = numbers[batch.keys], numbers[batch.key_of]
+        self.batches = [
+            replace(batch, keys=numbers[batch.keys], key_of=numbers[batch.key_of])
+            for batch in self.batches
+        ]
         renumbered = ((int(numbers[key]), at) for key, at in self.consumed.items())
         self.consumed = {key: at for key, at in renumbered if key >= 0 or self._scope(0) < 0}
 

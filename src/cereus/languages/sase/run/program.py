@@ -87,7 +87,7 @@ class ProgramExecutor(Executor):
             if block.source is not None:
                 source, carried = self.runs[block.source][0].output.schema, (OF,)
                 source = pa.schema([each for each in source if each.name not in HIDDEN])
-            runner = runner_for(block.plan)(
+            runner = runner_for(
                 block.plan,
                 source,
                 limits=limits,
