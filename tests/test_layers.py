@@ -52,9 +52,14 @@ def stage_of(module: str) -> str:
     return "api" if name in API else name
 
 
+def registers(module: str) -> bool:
+    """`cereus.languages` itself is where every room is made known."""
+    return module == "cereus.languages.__init__"
+
+
 def room_of(module: str) -> str | None:
     """`cereus.languages.sase.tree` → `sase`."""
-    parts = module.split(".")
+    parts = [] if registers(module) else module.split(".")
     return parts[2] if len(parts) > 2 and parts[1] == "languages" else None
 
 

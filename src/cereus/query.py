@@ -18,6 +18,7 @@ from cereus.engine.results.counts import EXACT
 from cereus.errors import CereusError
 from cereus.language.compiled import CompiledQuery
 from cereus.language.pattern import PatternQuery
+from cereus.language.protocol import Params
 from cereus.language.registry import compile_source
 from cereus.limits import Limits
 from cereus.matches import Matches
@@ -39,14 +40,16 @@ def compile(
     stream: Stream | None = None,
     schema: pa.Schema | None = None,
     limits: Limits | None = None,
+    params: Params | None = None,
     **options: Any,
 ) -> Query:
     """Compile a query: a text (CEQL unless `dialect` says otherwise), or an expression object of
     any language. With a schema, every name and type in it is checked now; without one, when the
-    first events are there. `options` are those of the dialect."""
+    first events are there. `params` are the values of the parameters that a text names (`:limit`);
+    `options` are those of the dialect."""
     stream = _given(stream, Stream, 'Stream(type="…", time="…")')
     limits = _given(limits, Limits, "Limits(nodes=…)")
-    compiled = compile_source(source, dialect, stream, limits, options)
+    compiled = compile_source(source, dialect, stream, limits, options, params)
     known = None if schema is None else to_schema(schema)
     compiled.check(known)
     return Query(compiled, known)

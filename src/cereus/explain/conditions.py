@@ -10,6 +10,7 @@ from cereus.automata.memory.related import Related, Value
 from cereus.automata.memory.slots import FLIPPED, Compared, Side
 from cereus.automata.memory.terms import Term
 from cereus.automata.model import NOTHING, Automaton, Check, Label, Slot
+from cereus.automata.subset import exclusive, index_columns
 from cereus.explain.analysis import Outlook
 from cereus.explain.growth import conditions, exponential
 from cereus.expr.print import condition_text
@@ -234,11 +235,8 @@ def _indexed(outlook: Outlook) -> set[Slot]:
                 by_letter.setdefault(edge.letter, []).append(edge)
         for edges in by_letter.values():
             moving = [edge for edge in edges if not _stays(edge)]
-            asked = [
-                {c.column for c in e.checks if c.op == "=" and c.slot == first} for e in moving
-            ]
-            if first is not None and len(moving) < len(edges) and asked:
-                found |= {first} if set.intersection(*asked) else set()
+            if first is not None and len(moving) < len(edges):
+                found |= {first} if index_columns(first, (e.checks for e in moving)) else set()
     return found
 
 
@@ -275,14 +273,10 @@ def _ambiguous(explored: Explored) -> bool:
     for edge in explored.edges:
         alike.setdefault((edge.source, edge.letter, edge.label), []).append(edge)
     return any(
-        _both_possible(first, second)
+        not exclusive(first.checks, second.checks)
         for edges in alike.values()
         for first, second in combinations(edges, 2)
     )
-
-
-def _both_possible(first: Edge, second: Edge) -> bool:
-    return not any(a.refutes(b) for a in first.checks for b in second.checks)
 
 
 def growth(outlook: Outlook) -> str:

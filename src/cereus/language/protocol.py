@@ -12,6 +12,9 @@ from cereus.language.compiled import CompiledQuery
 from cereus.limits import Limits
 from cereus.stream import Stream
 
+Params = Mapping[str, Any]
+"""The values of a text's parameters, by name without the colon."""
+
 
 class OptionKind(StrEnum):
     """What the value of an option is, and so where it can be written."""
@@ -45,8 +48,9 @@ class Language(ABC):
     options: ClassVar[tuple[Option, ...]] = ()
 
     @abstractmethod
-    def parse(self, text: str, **options: Any) -> Any:
-        """The syntax tree of a text. The options are those given to `compile`."""
+    def parse(self, text: str, *, params: Params | None = None, **options: Any) -> Any:
+        """The syntax tree of a text, with the values of the parameters that it names (`:limit`).
+        The options are those given to `compile`."""
 
     @abstractmethod
     def accepts(self, source: object) -> bool:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from cereus.errors import CereusError, did_you_mean
 from cereus.language.compiled import CompiledQuery
-from cereus.language.protocol import Language, OptionKind
+from cereus.language.protocol import Language, OptionKind, Options, Params
 from cereus.limits import Limits
 from cereus.stream import Stream
 
@@ -43,9 +42,15 @@ def language(name: str) -> Language:
 
 
 def compile_source(
-    source: object, dialect: str | None, stream: Stream, limits: Limits, options: dict[str, Any]
+    source: object,
+    dialect: str | None,
+    stream: Stream,
+    limits: Limits,
+    options: Options,
+    params: Params | None = None,
 ) -> CompiledQuery:
-    """A text of a language, or a syntax tree of one, compiled with options that it has."""
+    """A text of a language, or a syntax tree of one, compiled with options that it has. `params`
+    are the values of the parameters in a text."""
     chosen = language(dialect) if dialect is not None else language_of_source(source)
     for name in options:
         if chosen.option(name) is None:
@@ -53,8 +58,13 @@ def compile_source(
             hint = did_you_mean(name, known) or f"{chosen.name} has no options of its own"
             raise CereusError(f"{chosen.name} has no option {name!r}", hint=hint)
     if chosen.accepts(source):
+        if params:
+            raise CereusError(
+                "params= are for the parameters of a text, and this is an object",
+                hint="build the object with the values themselves",
+            )
         return chosen.compile(source, stream, limits=limits, **options)
-    tree = chosen.parse(source, **options)  # type: ignore[arg-type]  # refuses what is no text
+    tree = chosen.parse(source, params=params, **options)  # type: ignore[arg-type]  # refuses what is no text
     return chosen.compile(tree, stream, limits=limits, text=str(source), **options)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cereus.language.protocol import Language, Option, OptionKind
+from cereus.language.protocol import Language, Option, OptionKind, Params
 from cereus.languages.algebra.optimise import optimise as optimised
 from cereus.languages.algebra.query import AlgebraQuery
 from cereus.languages.algebra.text import parse
@@ -36,7 +36,7 @@ class Algebra(Language):
         ),
     )
 
-    def parse(self, text: str, **options: Any) -> EventExpression:
+    def parse(self, text: str, *, params: Params | None = None, **options: Any) -> EventExpression:
         return parse(text)
 
     def accepts(self, source: object) -> bool:

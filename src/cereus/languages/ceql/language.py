@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from cereus.clauses.tree import ParsedQuery
-from cereus.language.protocol import Language
+from cereus.language.protocol import Language, Params
 from cereus.languages.ceql.query import CeqlQuery
 from cereus.languages.ceql.text import parse
 from cereus.languages.ceql.tree import CeqlTree, Formula
@@ -18,7 +18,7 @@ class Ceql(Language):
     title = "CEQL"
     suffixes = ("ceql",)
 
-    def parse(self, text: str, **options: Any) -> CeqlTree:
+    def parse(self, text: str, *, params: Params | None = None, **options: Any) -> CeqlTree:
         return parse(text)
 
     def accepts(self, source: object) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cereus.language.protocol import Language
+from cereus.language.protocol import Language, Params
 from cereus.languages.par.query import ParQuery
 from cereus.languages.par.text import parse
 from cereus.languages.par.tree import Program
@@ -17,7 +17,7 @@ class Par(Language):
     title = "PAR"
     suffixes = ("par",)
 
-    def parse(self, text: str, **options: Any) -> Program:
+    def parse(self, text: str, *, params: Params | None = None, **options: Any) -> Program:
         return parse(text)
 
     def accepts(self, source: object) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from cereus.language.protocol import Language, Option, OptionKind
+from cereus.language.protocol import Language, Option, OptionKind, Params
 from cereus.languages.sase.aggregates import checked, guarded
 from cereus.languages.sase.query import SaseQuery
 from cereus.languages.sase.text import parse
@@ -33,7 +33,12 @@ class Sase(Language):
     )
 
     def parse(
-        self, text: str, aggregates: Mapping[str, UserAggregate] | None = None, **options: Any
+        self,
+        text: str,
+        *,
+        params: Params | None = None,
+        aggregates: Mapping[str, UserAggregate] | None = None,
+        **options: Any,
     ) -> Program:
         return parse(text, checked(aggregates))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from cereus.clauses.tree import ParsedQuery
-from cereus.language.protocol import Language
+from cereus.language.protocol import Language, Params
 from cereus.languages.sremo.query import SremoQuery
 from cereus.languages.sremo.text import named, parse
 from cereus.languages.sremo.tree import Pattern, SremoTree
@@ -19,7 +19,7 @@ class Sremo(Language):
     title = "SREMO"
     suffixes = ("sremo",)
 
-    def parse(self, text: str, **options: Any) -> SremoTree:
+    def parse(self, text: str, *, params: Params | None = None, **options: Any) -> SremoTree:
         return parse(text)
 
     def accepts(self, source: object) -> bool:

@@ -85,8 +85,9 @@ class Compiling:
             return None
         try:
             limits = self.limits((*key, "limits"), of.limits)
+            options: dict[str, Any] = dict(of.options)
             return compile(
-                text, dialect=of.language, stream=stream, schema=schema, limits=limits, **of.options
+                text, dialect=of.language, stream=stream, schema=schema, limits=limits, **options
             )
         except CereusError as error:
             self.wrong_query(name, where, error)
