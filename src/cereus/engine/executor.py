@@ -11,12 +11,13 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cereus.engine import snapshot
+from cereus.engine.ingest.shared_letters import SharedLetters
 from cereus.engine.match.counting_runner import CountingRunner
 from cereus.engine.match.letter_strategy import LetterStrategy, PlainLetters
 from cereus.engine.match.runner import Runner
 from cereus.engine.match.strategy_by_listing import ListingRunner
 from cereus.engine.match.strategy_by_replay import ReplayRunner
-from cereus.engine.match.table_cache import Learned
+from cereus.engine.match.table_cache import TableCache
 from cereus.engine.match.value_letters import ValueLetters
 from cereus.engine.results.counts import CountResults
 from cereus.engine.results.event_rows import EventResults, EventShape, OwnCounts
@@ -112,7 +113,7 @@ class PatternExecutor(Executor):
         keep: tuple[str, ...] = (),
         row_numbers: npt.NDArray[np.int64] | None = None,
         shape: EventShape | None = None,
-        learned: Learned | None = None,
+        cache: TableCache | None = None,
     ) -> None:
         self.plan = plan
         self.waits_for_time = plan.closes
@@ -125,7 +126,7 @@ class PatternExecutor(Executor):
             payload=tuple(dict.fromkeys((*needed_payload(plan.query), *keep, *carried))),
             row_numbers=row_numbers,
             # states that remember values are forgotten again, and so cannot be shared
-            learned=None if plan.remembers_values else learned,
+            cache=None if plan.remembers_values else cache,
         )
         self.results: Results
         if shape is None:
@@ -144,8 +145,12 @@ class PatternExecutor(Executor):
     def finish(self) -> Iterator[pa.RecordBatch]:
         return self.results.batches(self.runner.finish())
 
+    def share_letters(self, shared: SharedLetters) -> None:
+        """Ask the tests together with other executors, of the same batches."""
+        self.runner.reader.share_letters(shared.view(self.plan))
+
     def forget_idle(self) -> None:
-        self.runner.forgets = True
+        self.runner.forget_idle_keys()
 
     def forget(self) -> None:
         self.runner.forget()

@@ -12,7 +12,7 @@ import pyarrow as pa
 from cereus.clauses.tree import AnyQuery
 from cereus.engine.executor import Executor, PatternExecutor
 from cereus.engine.ingest.clock import Clock
-from cereus.engine.match.table_cache import Learned
+from cereus.engine.match.table_cache import TableCache
 from cereus.explain.explain import explain, warnings
 from cereus.language.compiled import CompiledQuery, Path
 from cereus.limits import Limits
@@ -27,7 +27,7 @@ class PatternQuery(CompiledQuery):
     def __init__(self, query: AnyQuery, stream: Stream, limits: Limits) -> None:
         self.query, self.stream, self.limits = query, stream, limits
         self._plans: dict[bytes | None, Plan] = {}
-        self._learned: dict[int, Learned] = {}
+        self._caches: dict[int, TableCache] = {}
 
     @abstractmethod
     def build(self, schema: pa.Schema | None) -> Plan:
@@ -89,20 +89,20 @@ class PatternQuery(CompiledQuery):
         row_numbers: npt.NDArray[np.int64] | None = None,
     ) -> Executor:
         plan = self.plan(schema)
-        if id(plan) not in self._learned:
-            self._learned[id(plan)] = Learned.nothing(plan, self.limits.states)
+        if id(plan) not in self._caches:
+            self._caches[id(plan)] = TableCache.empty(plan, self.limits.states)
         return PatternExecutor(
             plan,
             schema,
             limits=self.limits,
             keep=keep,
             row_numbers=row_numbers,
-            learned=self._learned[id(plan)],
+            cache=self._caches[id(plan)],
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        """Plans and what was learned stay here: another process makes its own."""
-        return {**self.__dict__, "_plans": {}, "_learned": {}}
+        """Plans and their tables stay here: another process makes its own."""
+        return {**self.__dict__, "_plans": {}, "_caches": {}}
 
     def replaced(self, *, query: AnyQuery | None = None, stream: Stream | None = None) -> Self:
         """The same with another query, or over another stream."""

@@ -9,10 +9,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cereus.engine.ingest.batch_reader import Events
 from cereus.engine.ingest.clock import read
+from cereus.engine.ingest.events import Events
 from cereus.engine.match.kernel import CountingKernel, Kernel
-from cereus.engine.match.runner import Options, Runner
+from cereus.engine.match.kernel_options import KernelOptions
+from cereus.engine.match.runner import Runner
 from cereus.engine.results.match_chunks import Found
 from cereus.errors import RefusedError
 
@@ -25,7 +26,7 @@ class CountingRunner(Runner):
     """A runner for `SELECT COUNT(*), SUM(b.volume)`."""
 
     def _new_kernel(self) -> Kernel:
-        return CountingKernel(self.table, Options.of(self.plan, self.limits))
+        return CountingKernel(self.table, KernelOptions.of(self.plan, self.limits))
 
     def _remember(self, events: Events, batch: pa.RecordBatch) -> Events:
         remembered = super()._remember(events, batch)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 import pyarrow as pa
 
-from cereus.engine.ingest.batch_reader import Events
+from cereus.engine.ingest.events import Events
+from cereus.engine.ingest.substreams import Codes
 
 Known = dict[int, int]
 """The sets of passed tests that have been seen, numbered in their order."""
@@ -29,8 +30,11 @@ class LetterStrategy(ABC):
         yield events
 
     @abstractmethod
-    def numbered(self, events: Events, known: Known) -> tuple[Events, list[Any]]:
-        """The events with their classes, and the letter of every class."""
+    def numbered(
+        self, classes: Codes, letters: Sequence[Any], known: Known
+    ) -> tuple[Codes, list[Any]]:
+        """The classes of events, and the letter of every class; `classes` are those of their
+        passed tests, and `letters` what their letters carry besides."""
 
 
 class PlainLetters(LetterStrategy):
@@ -38,5 +42,7 @@ class PlainLetters(LetterStrategy):
 
     lasting = True
 
-    def numbered(self, events: Events, known: Known) -> tuple[Events, list[Any]]:
-        return events, list(known)
+    def numbered(
+        self, classes: Codes, letters: Sequence[Any], known: Known
+    ) -> tuple[Codes, list[Any]]:
+        return classes, list(known)

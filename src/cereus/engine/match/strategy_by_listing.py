@@ -14,9 +14,10 @@ from itertools import groupby
 import numpy as np
 
 from cereus.clauses.tree import Strategy
-from cereus.engine.ingest.batch_reader import Events
+from cereus.engine.ingest.events import Events
 from cereus.engine.match.kernel import Kernel
-from cereus.engine.match.runner import Options, Runner
+from cereus.engine.match.kernel_options import KernelOptions
+from cereus.engine.match.runner import Runner
 from cereus.engine.results.match_chunks import Found
 
 Support = frozenset[int]
@@ -44,7 +45,7 @@ class ListingRunner(Runner):
     def _new_kernel(self) -> Kernel:
         """LIMIT counts what was chosen, unless it leaves nothing to choose."""
         limit = 0 if self.plan.query.limit == 0 else None
-        return Kernel(self.table, replace(Options.of(self.plan, self.limits), limit=limit))
+        return Kernel(self.table, replace(KernelOptions.of(self.plan, self.limits), limit=limit))
 
     def run(self, events: Events) -> Iterator[Found]:
         parts = [_copied(found) for found in super().run(events)]

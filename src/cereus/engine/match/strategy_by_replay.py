@@ -19,9 +19,12 @@ import pyarrow as pa
 
 from cereus.automata.selection import Begun
 from cereus.clauses.tree import Consume
-from cereus.engine.ingest.batch_reader import Codes, Events, Ints
+from cereus.engine.ingest.events import Events
+from cereus.engine.ingest.substreams import Codes, Ints
 from cereus.engine.match.kernel import Kernel
-from cereus.engine.match.runner import Options, Runner
+from cereus.engine.match.kernel_input import KernelInput
+from cereus.engine.match.kernel_options import KernelOptions
+from cereus.engine.match.runner import Runner
 from cereus.engine.match.table import TransitionTable
 from cereus.engine.results.match_chunks import Found
 from cereus.languages.ceql.lower import select
@@ -58,7 +61,7 @@ class ReplayRunner(Runner):
 
     def __init__(self, plan: Plan, schema: pa.Schema, **options: Any) -> None:
         super().__init__(plan, schema, **options)
-        options_of_plan = Options.of(plan, self.limits)
+        options_of_plan = KernelOptions.of(plan, self.limits)
         self.chooser_options = replace(options_of_plan, windowed=False, consuming=False)
         self._choosers: dict[int, tuple[TransitionTable, Kernel]] = {}
         self.batches: list[Events] = []
@@ -68,7 +71,7 @@ class ReplayRunner(Runner):
         """One match is enough to know that the strategy has something to choose from."""
         asked = self.plan.query.limit
         limit = 1 if asked is None else min(1, asked)
-        options = Options.of(self.plan, self.limits)
+        options = KernelOptions.of(self.plan, self.limits)
         return Kernel(self.table, replace(options, limit=limit, with_labels=False, watching=True))
 
     def forget(self) -> None:
@@ -96,7 +99,7 @@ class ReplayRunner(Runner):
         parts = [(batch, batch.places_of(key)) for batch in self.batches]
         names = ("classes", "positions", "measures", "floors", "waiting")
         columns = {name: np.concatenate([getattr(b, name)[p] for b, p in parts]) for name in names}
-        ordinals = np.concatenate([b.base + np.arange(len(b))[p] for b, p in parts])
+        ordinals = np.concatenate([b.first_ordinal + np.arange(len(b))[p] for b, p in parts])
         letters = [np.array(b.letters, object)[p] for b, p in parts if b.letters]
         joined = np.concatenate(letters) if letters else NO_LETTERS
         return Stretch(ordinals, letters=joined, **columns)
@@ -106,10 +109,10 @@ class ReplayRunner(Runner):
         inside = stretch.window(last, self.consumed.get(self._scope(key), -1))
         if self.plan.query.consume is not Consume.NONE and not self.plan.consumes_late:
             self.consumed[self._scope(key)] = end
-        events, letters = self.letters.numbered(self._events(stretch, inside), self.front.known)
+        kernel_input, letters = self._replayed(stretch, inside)
         kernel = self._chooser(int(stretch.waiting[inside.start]), letters)
-        kernel.start_over(len(events) - 1)
-        kernel.feed(events, 1)
+        kernel.start_over(len(kernel_input.classes) - 1)
+        kernel.feed(kernel_input, 1)
         yield from self._turns(kernel, stretch.ordinals[inside])
 
     def consume(self, key: int, ordinal: int) -> None:
@@ -120,21 +123,29 @@ class ReplayRunner(Runner):
         """What is consumed together."""
         return -1 if self.plan.query.consume is Consume.ANY else key
 
-    def _events(self, stretch: Stretch, inside: slice) -> Events:
-        """The events of a window, numbered from 0; positions count from just before it."""
+    def _replayed(self, stretch: Stretch, inside: slice) -> tuple[KernelInput, list[Any]]:
+        """The events of a window, numbered from 0, and the letters of their classes; positions
+        count from just before it."""
+        letters = list(stretch.letters[inside])
+        classes, letters = self.letters.numbered(
+            stretch.classes[inside], letters, self.reader.known
+        )
         size = inside.stop - inside.start
-        positions = stretch.positions[inside]
+        positions, shown = stretch.positions[inside], stretch.ordinals[inside]
         if self.plan.position_sensitive:
             positions = positions - positions[0]
-        ordinals = stretch.ordinals[inside]
-        shown = ordinals
         if not self.uses_ordinals:
-            shown = self.history.rows[ordinals - self.history.first]
-        return Events(
-            ordinals, ordinals, stretch.classes[inside], positions, np.arange(size),
-            np.arange(size), ordinals, np.zeros(size, np.int32), np.zeros(1, np.int32),
-            np.array([size]), shown=shown, letters=list(stretch.letters[inside]),
-        )  # fmt: skip
+            shown = self.history.rows[shown - self.history.first]
+        events = KernelInput(
+            classes=classes,
+            positions=positions,
+            measures=np.arange(size),
+            floors=np.arange(size),
+            key_of=np.zeros(1, np.int32),
+            group_ends=np.array([size]),
+            shown=shown,
+        )
+        return events, letters
 
     def _chooser(self, waiting: int, letters: list[Any]) -> Kernel:
         """A kernel for the strategy, begun where the noted state says."""
@@ -174,7 +185,7 @@ class ReplayRunner(Runner):
 
     def _forget_events(self, oldest: int) -> None:
         super()._forget_events(oldest)
-        self.batches = [b for b in self.batches if b.base + len(b) > oldest]
+        self.batches = [b for b in self.batches if b.first_ordinal + len(b) > oldest]
 
     def _mentioned_keys(self) -> Codes:
         """A batch that is kept is kept whole."""
@@ -195,5 +206,5 @@ class ReplayRunner(Runner):
             last = self.kernel.floors_of_keys[batch.keys]
             alive = np.flatnonzero(batch.measures >= last)
             if len(alive):
-                return int(batch.base + alive[0])
+                return int(batch.first_ordinal + alive[0])
         return self.history.next_ordinal

@@ -13,12 +13,12 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from cereus.automata.memory.values import Seen
-from cereus.engine.ingest.batch_reader import Events
 from cereus.engine.ingest.clock import python_values, read
+from cereus.engine.ingest.events import Events
+from cereus.engine.ingest.substreams import Codes
 from cereus.engine.match.letter_strategy import Known, LetterStrategy
 
 PIECE = 256
@@ -51,20 +51,17 @@ class ValueLetters(LetterStrategy):
         for begin in range(0, len(events), PIECE):
             yield events.part(begin, min(begin + PIECE, len(events)))
 
-    def numbered(self, events: Events, known: Known) -> tuple[Events, list[Any]]:
-        letters, classes = numbered(events.letters)
-        return replace(events, classes=classes), letters
-
-
-def numbered(letters: Sequence[Any]) -> tuple[list[Any], npt.NDArray[np.int32]]:
-    """The distinct letters, and the place among them of every given one."""
-    places: dict[Any, int] = {}
-    distinct: list[Any] = []
-    classes = np.empty(len(letters), np.int32)
-    for i, letter in enumerate(letters):
-        key = (int(letter), *map(repr, letter.values.values()))
-        place = places.setdefault(key, len(distinct))
-        if place == len(distinct):
-            distinct.append(letter)
-        classes[i] = place
-    return distinct, classes
+    def numbered(
+        self, classes: Codes, letters: Sequence[Any], known: Known
+    ) -> tuple[Codes, list[Any]]:
+        """Letters with the same tests and values are one class."""
+        numbers: dict[Any, int] = {}
+        distinct: list[Any] = []
+        classes = np.empty(len(letters), np.int32)
+        for place, letter in enumerate(letters):
+            key = (int(letter), *map(repr, letter.values.values()))
+            number = numbers.setdefault(key, len(distinct))
+            if number == len(distinct):
+                distinct.append(letter)
+            classes[place] = number
+        return classes, distinct

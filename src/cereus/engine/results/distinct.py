@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from cereus.engine.ingest.batch_reader import Ints
+from cereus.engine.ingest.substreams import Ints
 from cereus.engine.match.table import FIRST_SHOWN
 from cereus.engine.results.match_chunks import Found
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from cereus.engine.ingest.batch_reader import Ints
+from cereus.engine.ingest.substreams import Ints
 from cereus.engine.match.memory import empty, filled
 
 if TYPE_CHECKING:

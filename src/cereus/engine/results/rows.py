@@ -33,7 +33,7 @@ class Results:
         self.plan = runner.plan
         stream = self.plan.stream
         self.time_type = schema.field(stream.time).type if stream.time is not None else None
-        self.schema = pa.schema([*runner.front.keys.fields, *self._fields(schema)])
+        self.schema = pa.schema([*runner.reader.key_index.fields, *self._fields(schema)])
 
     def _fields(self, schema: pa.Schema) -> list[pa.Field]:
         """All columns after the keys."""
@@ -78,7 +78,7 @@ class Results:
         if not self.plan.keys:
             return []
         keys = history.keys[found.at - history.first]
-        return self.runner.front.keys.columns(keys)
+        return self.runner.reader.key_columns(keys)
 
     def _spans(self, found: Found, history: History) -> list[pa.Array]:
         starts, ends = found.first - history.first, found.last - history.first

@@ -111,7 +111,7 @@ class BlockOutput(Results):
         """What the rows of the result made last are made of."""
         super().__init__(runner, schema)
         self.keys = tuple(name for name in stream.keys if name not in stage.names)
-        own = [runner.front.keys.fields[stream.keys.index(name)] for name in self.keys]
+        own = [runner.reader.key_index.fields[stream.keys.index(name)] for name in self.keys]
         self.schema = pa.schema([*own, *self._fields(schema)])
 
     def _fields(self, schema: pa.Schema) -> list[pa.Field]:

@@ -17,7 +17,7 @@ import pyarrow as pa
 from cereus.clauses.tree import TimeWindow
 from cereus.engine import snapshot
 from cereus.engine.executor import Executor, runner_for
-from cereus.engine.ingest.clock import Rows, as_integers, read
+from cereus.engine.ingest.clock import RowNumbers, as_integers, read
 from cereus.engine.ingest.substreams import Substreams
 from cereus.engine.match.runner import Runner
 from cereus.engine.results.match_chunks import Found
@@ -40,7 +40,7 @@ class Run:
     @property
     def lateness(self) -> Time:
         """How long after its last event a match may be told, in the units of time."""
-        clock = self.runner.front.clock
+        clock = self.runner.clock
         if not self.block.late:
             return 0
         timed = isinstance(self.block.query.window, TimeWindow)
@@ -196,7 +196,7 @@ class ProgramExecutor(Executor):
         name = self.stream.time
         if name is None or not batch.num_rows:
             return
-        rows = Rows(self.rows, None, self.row_numbers)
+        rows = RowNumbers(self.rows, None, self.row_numbers)
         times = as_integers(
             read(batch, (name,), "the time column"), f"the time column {name!r}", rows
         )
@@ -206,7 +206,7 @@ class ProgramExecutor(Executor):
         early = first_before(times, self.frontier, real=self.real)
         if early is not None:
             raise DataError(
-                f"{name!r} of row {rows.name(early)} is before what advance() promised",
+                f"{name!r} of row {rows.of_selected(early)} is before what advance() promised",
                 hint="advance no further than the earliest event that may still come",
             )
         if self.stream.keys:
@@ -218,7 +218,8 @@ class ProgramExecutor(Executor):
     def forget_idle(self) -> None:
         """Matches that wait for their window must not be forgotten before it has passed."""
         for run in self._every():
-            run.runner.forgets = run.block.source is None and not run.block.late
+            if run.block.source is None and not run.block.late:
+                run.runner.forget_idle_keys()
 
     def forget(self) -> None:
         for run in self._every():
