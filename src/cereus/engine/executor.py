@@ -23,7 +23,8 @@ from cereus.engine.results.counts import CountResults
 from cereus.engine.results.event_rows import EventResults, EventShape, OwnCounts
 from cereus.engine.results.rows import Results, needed_payload
 from cereus.limits import Limits
-from cereus.plan.plan import ChosenBy, Plan
+from cereus.plan.plan import Plan
+from cereus.plan.traits import ChosenBy
 
 
 def runner_for(plan: Plan, schema: pa.Schema, **options: Any) -> Runner:
@@ -35,7 +36,7 @@ def runner_kind(plan: Plan) -> type[Runner]:
     """By whether matches are counted, and how a strategy chooses among them."""
     if plan.query.count:
         return CountingRunner
-    return RUNNERS.get(plan.chosen_by, Runner)
+    return RUNNERS.get(plan.traits.chosen_by, Runner)
 
 
 RUNNERS = {ChosenBy.LISTING: ListingRunner, ChosenBy.REPLAY: ReplayRunner}
@@ -43,7 +44,7 @@ RUNNERS = {ChosenBy.LISTING: ListingRunner, ChosenBy.REPLAY: ReplayRunner}
 
 def letters_for(plan: Plan) -> LetterStrategy:
     """By whether events are compared beyond what slots can do."""
-    return ValueLetters(plan.compared) if plan.remembers_values else PlainLetters()
+    return ValueLetters(plan.compared) if plan.traits.remembers_values else PlainLetters()
 
 
 class Executor(ABC):
@@ -116,8 +117,8 @@ class PatternExecutor(Executor):
         cache: TableCache | None = None,
     ) -> None:
         self.plan = plan
-        self.waits_for_time = plan.closes
-        self.late = plan.late
+        self.waits_for_time = plan.traits.closes
+        self.late = plan.traits.emits_late
         carried = () if shape is None else shape.payload(plan.query)
         self.runner = runner_for(
             plan,
@@ -126,7 +127,7 @@ class PatternExecutor(Executor):
             payload=tuple(dict.fromkeys((*needed_payload(plan.query), *keep, *carried))),
             row_numbers=row_numbers,
             # states that remember values are forgotten again, and so cannot be shared
-            cache=None if plan.remembers_values else cache,
+            cache=None if plan.traits.remembers_values else cache,
         )
         self.results: Results
         if shape is None:

@@ -38,7 +38,8 @@ from cereus.engine.match.table_cache import TableCache
 from cereus.engine.results.match_chunks import Chunks, Found, found_in
 from cereus.errors import LimitError
 from cereus.limits import Limits
-from cereus.plan.plan import ChosenBy, Plan
+from cereus.plan.plan import Plan
+from cereus.plan.traits import ChosenBy
 
 CHUNK = 1 << 14
 """Matches in one turn of the kernel: small enough for its arrays to stay in the cache."""
@@ -106,7 +107,7 @@ class Runner:
         self.uses_ordinals = ordinals or bool(payload) or row_numbers is not None
         self._ordinals: Ints = np.zeros(1, np.int64)
         self._chunks = Chunks(
-            chunk_size or CHUNK, with_labels=plan.labelled, totals=len(plan.totals)
+            chunk_size or CHUNK, with_labels=plan.traits.labelled, totals=len(plan.totals)
         )
 
     def _begin(
@@ -125,13 +126,13 @@ class Runner:
             letters=tests,
             known=cache.letters,
             lock=cache.lock,
-            lookahead=LookAhead(self.table) if plan.looks_ahead else None,
-            idle_keys=IdleKeys(self.table, windowed=windowed) if plan.keys_sleep else None,
+            lookahead=LookAhead(self.table) if plan.traits.looks_ahead else None,
+            idle_keys=IdleKeys(self.table, windowed=windowed) if plan.traits.keys_sleep else None,
         )
         self.kernel = self._new_kernel()
 
     def _new_kernel(self) -> Kernel:
-        kind = ChoosingKernel if self.plan.chosen_by is ChosenBy.KERNEL else Kernel
+        kind = ChoosingKernel if self.plan.traits.chosen_by is ChosenBy.KERNEL else Kernel
         return kind(self.table, KernelOptions.of(self.plan, self.limits))
 
     @property
@@ -154,7 +155,8 @@ class Runner:
         events = self.reader.read(batch)
         if len(events):
             events = self._remember(events, batch)
-            yield from self.one_by_one(events) if self.plan.consumes_late else self.run(events)
+            late = self.plan.traits.consumes_late
+            yield from self.one_by_one(events) if late else self.run(events)
 
     def _remember(self, events: Events, batch: pa.RecordBatch) -> Events:
         """Add events to the history; the events with their ordinals and letters."""
@@ -163,7 +165,7 @@ class Runner:
         if self.payload:
             taken = batch.select(list(self.payload)).take(pa.array(events.places))
             payload = pa.Table.from_batches([taken])
-        floors = events.floors if self.plan.open_ended else NO_INTS
+        floors = events.floors if self.plan.traits.open_ended else NO_INTS
         self.history.append(events.rows, events.times, floors, events.keys, payload)
         return self.letters.attach(replace(events, first_ordinal=first), batch, self.reader.known)
 
@@ -174,7 +176,7 @@ class Runner:
             return
         for stretch in events.stretches():
             yield from self._run(stretch)
-            if self.kernel.has_produced and not self.plan.consumes_late:
+            if self.kernel.has_produced and not self.plan.traits.consumes_late:
                 self.kernel.begin_others_anew(int(stretch.keys[0]))
 
     def one_by_one(self, events: Events) -> Iterator[Found]:
@@ -205,13 +207,13 @@ class Runner:
     def advance(self, time: int) -> Iterator[Found]:
         """No event before `time` will come; the matches that were waiting for that."""
         self.reader.promise(time)
-        if self.plan.closes and self.clock.follows_time:
+        if self.plan.traits.closes and self.clock.follows_time:
             promised = self.reader.substreams.progress.promised
             yield from self._expire(self.clock.floor_at(promised))
 
     def finish(self) -> Iterator[Found]:
         """No event will come any more."""
-        if self.plan.closes:
+        if self.plan.traits.closes:
             yield from self._expire(np.iinfo(np.int64).max)
 
     def _expire(self, floor: int) -> Iterator[Found]:
@@ -391,7 +393,7 @@ class Runner:
         """Keys with events after the last one that the kernel has read, where such an event makes
         a difference to what is to come (`START`)."""
         initial = self.table.initial
-        if not self.plan.position_sensitive:
+        if not self.plan.traits.position_sensitive:
             return NO_INTS
         with self.lock:
             if self.table.expand_gap(initial) == initial:
@@ -414,6 +416,6 @@ def reading_of(plan: Plan) -> Reading:
         stream=plan.stream,
         keys=plan.keys,
         streams=tuple(plan.query.streams),
-        counts_positions=plan.position_sensitive,
+        counts_positions=plan.traits.position_sensitive,
         grouped=not (plan.keys and plan.query.consume is Consume.ANY),
     )

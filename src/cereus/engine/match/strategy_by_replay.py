@@ -18,6 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cereus.automata.selection import Begun
+from cereus.automata.strategies import select
 from cereus.clauses.tree import Consume
 from cereus.engine.ingest.events import Events
 from cereus.engine.ingest.substreams import Codes, Ints
@@ -27,7 +28,6 @@ from cereus.engine.match.kernel_options import KernelOptions
 from cereus.engine.match.runner import Runner
 from cereus.engine.match.table import TransitionTable
 from cereus.engine.results.match_chunks import Found
-from cereus.languages.ceql.lower import select
 from cereus.plan.plan import Plan
 
 NO_LETTERS = np.zeros(0, object)
@@ -107,7 +107,7 @@ class ReplayRunner(Runner):
     def _choose(self, stretch: Stretch, key: int, end: int) -> Iterator[Found]:
         last = int(np.searchsorted(stretch.ordinals, end))
         inside = stretch.window(last, self.consumed.get(self._scope(key), -1))
-        if self.plan.query.consume is not Consume.NONE and not self.plan.consumes_late:
+        if self.plan.query.consume is not Consume.NONE and not self.plan.traits.consumes_late:
             self.consumed[self._scope(key)] = end
         kernel_input, letters = self._replayed(stretch, inside)
         kernel = self._chooser(int(stretch.waiting[inside.start]), letters)
@@ -132,7 +132,7 @@ class ReplayRunner(Runner):
         )
         size = inside.stop - inside.start
         positions, shown = stretch.positions[inside], stretch.ordinals[inside]
-        if self.plan.position_sensitive:
+        if self.plan.traits.position_sensitive:
             positions = positions - positions[0]
         if not self.uses_ordinals:
             shown = self.history.rows[shown - self.history.first]
