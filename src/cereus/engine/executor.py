@@ -1,4 +1,4 @@
-"""The one interface behind which every dialect runs: batches in, result batches out."""
+"""The one interface behind which every language runs: batches in, result batches out."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ from cereus.engine.match.strategy_by_listing import ListingRunner
 from cereus.engine.match.strategy_by_replay import ReplayRunner
 from cereus.engine.match.table_cache import TableCache
 from cereus.engine.match.value_letters import ValueLetters
-from cereus.engine.results.counts import CountResults
-from cereus.engine.results.event_rows import EventResults, EventShape, OwnCounts
-from cereus.engine.results.rows import Results, needed_payload
+from cereus.engine.results.counts import CountRows
+from cereus.engine.results.event_rows import EventRows, EventShape
+from cereus.engine.results.results import Results
+from cereus.engine.results.rows import PositionRows, needed_payload
 from cereus.limits import Limits
 from cereus.plan.plan import Plan
 from cereus.plan.traits import ChosenBy
@@ -48,29 +49,35 @@ def letters_for(plan: Plan) -> LetterStrategy:
 
 
 class Executor(ABC):
-    """Runs one plan over the batches of one stream. `schema` is the schema of what comes out."""
+    """Runs one query over the batches of one stream."""
 
     schema: pa.Schema
+    """The schema of the results."""
     waits_for_time = False
-    """Whether `advance` may complete results; else it only helps to forget."""
-    late = False
-    """Whether a result may be told later than its own time is read."""
+    """`advance` may complete results; else it only helps to forget."""
+    emits_late = False
+    """A result may be emitted after later events were read."""
+
+    @property
+    @abstractmethod
+    def header(self) -> dict[str, Any]:
+        """What a snapshot must have in common with the query that restores it."""
 
     @abstractmethod
     def push(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-        """Read a batch; what it completes."""
+        """Read a batch; the results that it completes."""
 
     def advance(self, time: int) -> Iterator[pa.RecordBatch]:
-        """No event before `time` will come; what that completes."""
+        """No event before `time` will come; the results that this completes."""
         return iter(())
 
     def forget_idle(self) -> None:
-        """From now on keys may be forgotten that no match can have any more, as far as the order
-        of time so far tells (`engine.forgetting`)."""
+        """From now on forget keys that no match can have any more, as far as the order of time so
+        far tells (`match.forgetting`)."""
         return
 
     def finish(self) -> Iterator[pa.RecordBatch]:
-        """The stream is over; what that completes."""
+        """The stream is over; the results that this completes."""
         return iter(())
 
     @abstractmethod
@@ -83,15 +90,17 @@ class Executor(ABC):
         return []
 
     @abstractmethod
-    def save(self) -> bytes: ...
+    def save(self) -> bytes:
+        """All state, as a snapshot."""
 
     @abstractmethod
-    def restore(self, snapshot: bytes) -> None: ...
+    def restore(self, snapshot_bytes: bytes) -> None:
+        """Go on from a snapshot of the same query."""
 
     @property
     @abstractmethod
     def events(self) -> pa.Table | None:
-        """The remembered events, when the executor was told to keep them."""
+        """The remembered events, when columns of them are kept."""
 
     @property
     @abstractmethod
@@ -99,8 +108,15 @@ class Executor(ABC):
         """The row numbers of the remembered events."""
 
 
+def results_of(runner: Runner, schema: pa.Schema, shape: EventShape | None) -> Results:
+    """Results of the kind that a plan needs: counts, events, or row numbers."""
+    if runner.plan.query.count:
+        return CountRows(runner, schema, shape)
+    return PositionRows(runner, schema) if shape is None else EventRows(runner, schema, shape)
+
+
 class PatternExecutor(Executor):
-    """CEQL and whatever else is compiled to the automaton kernel.
+    """Runs a plan on the automaton kernel.
 
     With `shape` the matches carry their events; without it, row numbers.
     """
@@ -118,7 +134,7 @@ class PatternExecutor(Executor):
     ) -> None:
         self.plan = plan
         self.waits_for_time = plan.traits.closes
-        self.late = plan.traits.emits_late
+        self.emits_late = plan.traits.emits_late
         carried = () if shape is None else shape.payload(plan.query)
         self.runner = runner_for(
             plan,
@@ -129,12 +145,7 @@ class PatternExecutor(Executor):
             # states that remember values are forgotten again, and so cannot be shared
             cache=None if plan.traits.remembers_values else cache,
         )
-        self.results: Results
-        if shape is None:
-            self.results = (CountResults if plan.query.count else Results)(self.runner, schema)
-        else:
-            kind_of_results = OwnCounts if plan.query.count else EventResults
-            self.results = kind_of_results(self.runner, schema, shape)
+        self.results = results_of(self.runner, schema, shape)
         self.schema = self.results.schema
 
     def push(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:

@@ -91,12 +91,20 @@ def as_integers(column: pa.Array, what: str, rows: RowNumbers) -> Ints:
         return np.ascontiguousarray(column.to_numpy(zero_copy_only=False), dtype=np.int64)
     if pa.types.is_null(kind):  # and has no rows: a file with nothing but a header
         return np.zeros(0, np.int64)
-    if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+    if _is_real(kind):
         return sortable(column.cast(pa.float64()).to_numpy(zero_copy_only=False), what, rows)
     raise DataError(
         f"{what} has the type {kind}, which has no order in time",
         hint="a timestamp, a date or a number is needed; cast the column first",
     )
+
+
+def as_times(values: Ints, kind: pa.DataType) -> pa.Array:
+    """Integers of `as_integers` as the times of this type that they were."""
+    numbers = pa.array(_floats(values) if _is_real(kind) else values)
+    if pa.types.is_date(kind):
+        return numbers.cast(pa.timestamp("us")).cast(kind)
+    return numbers.cast(pa.int32()).cast(kind) if pa.types.is_time32(kind) else numbers.cast(kind)
 
 
 def refuse_beyond(column: pa.Array, what: str, rows: RowNumbers) -> None:
@@ -178,7 +186,7 @@ class Clock:
         """The window is measured by the time column."""
         if self.path is not None:
             kind = _kind(schema, self.path)
-            self.real = pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+            self.real = _is_real(kind)
             self.by_time = self.follows_time and not self.real
 
     def floor_at(self, measure: int) -> int:
@@ -247,6 +255,10 @@ def _floats(ordered: Ints) -> Floats:
     return bits.view(np.float64)
 
 
+def _is_real(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_floating(kind) or pa.types.is_decimal(kind))
+
+
 def _kind(schema: pa.Schema, path: tuple[str, ...]) -> pa.DataType:
     if path[0] not in schema.names:
         raise DataError(
@@ -284,7 +296,7 @@ def in_units_of(kind: pa.DataType, microseconds: int, stream: Stream) -> int | f
 def _attribute_span(kind: pa.DataType, size: int | float, path: tuple[str, ...]) -> int | float:
     if pa.types.is_integer(kind) or pa.types.is_null(kind):
         return int(np.floor(size))
-    if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+    if _is_real(kind):
         return size
     name = ".".join(path)
     raise CereusError(

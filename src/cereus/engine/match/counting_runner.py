@@ -14,7 +14,7 @@ from cereus.engine.ingest.events import Events
 from cereus.engine.match.kernel import CountingKernel, Kernel
 from cereus.engine.match.kernel_options import KernelOptions
 from cereus.engine.match.runner import Runner
-from cereus.engine.results.match_chunks import Found
+from cereus.engine.results.match_chunks import MatchChunk
 from cereus.errors import RefusedError
 
 
@@ -60,12 +60,12 @@ class CountingRunner(Runner):
             adds[number] = [total.variable in label for total in self.plan.totals]
         return adds
 
-    def push(self, batch: pa.RecordBatch) -> Iterator[Found]:
-        for found in super().push(batch):
+    def push(self, batch: pa.RecordBatch) -> Iterator[MatchChunk]:
+        for chunk in super().push(batch):
             if self.table.ambiguous:
                 raise AmbiguousCount(
                     "this pattern may find a match in several ways, so counting would count it "
                     "more than once",
                     hint="list the matches and count them: SELECT *, then len(q.run(…))",
                 )
-            yield found
+            yield chunk

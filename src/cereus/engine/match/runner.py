@@ -35,7 +35,7 @@ from cereus.engine.match.kernel_options import KernelOptions
 from cereus.engine.match.letter_strategy import LetterStrategy, PlainLetters
 from cereus.engine.match.table import HIDDEN, TransitionTable
 from cereus.engine.match.table_cache import TableCache
-from cereus.engine.results.match_chunks import Chunks, Found, found_in
+from cereus.engine.results.match_chunks import BufferPool, MatchChunk
 from cereus.errors import LimitError
 from cereus.limits import Limits
 from cereus.plan.plan import Plan
@@ -106,7 +106,7 @@ class Runner:
         # rows that were put in order do not sort by their numbers; ordinals always do
         self.uses_ordinals = ordinals or bool(payload) or row_numbers is not None
         self._ordinals: Ints = np.zeros(1, np.int64)
-        self._chunks = Chunks(
+        self._buffers = BufferPool(
             chunk_size or CHUNK, with_labels=plan.traits.labelled, totals=len(plan.totals)
         )
 
@@ -149,7 +149,7 @@ class Runner:
         so far tells."""
         self.forgets = True
 
-    def push(self, batch: pa.RecordBatch) -> Iterator[Found]:
+    def push(self, batch: pa.RecordBatch) -> Iterator[MatchChunk]:
         """Read a batch; the matches that it completes, in chunks."""
         self.tidy()  # not after: the events of what is found last must stay to be looked at
         events = self.reader.read(batch)
@@ -169,7 +169,7 @@ class Runner:
         self.history.append(events.rows, events.times, floors, events.keys, payload)
         return self.letters.attach(replace(events, first_ordinal=first), batch, self.reader.known)
 
-    def run(self, events: Events) -> Iterator[Found]:
+    def run(self, events: Events) -> Iterator[MatchChunk]:
         """Let the kernel read events that the history knows already."""
         if events.grouped:
             yield from self._run(events)
@@ -179,15 +179,15 @@ class Runner:
             if self.kernel.has_produced and not self.plan.traits.consumes_late:
                 self.kernel.begin_others_anew(int(stretch.keys[0]))
 
-    def one_by_one(self, events: Events) -> Iterator[Found]:
+    def one_by_one(self, events: Events) -> Iterator[MatchChunk]:
         """The same, where each event waits to see whether the one before it has shown a match."""
         for place in range(len(events)):
             event = events.part(place, place + 1)
-            shown = False
-            for found in self.run(event):
-                shown = shown or bool(np.any(found.labels > HIDDEN))
-                yield found
-            if shown:
+            shows = False
+            for chunk in self.run(event):
+                shows = shows or bool(np.any(chunk.labels > HIDDEN))
+                yield chunk
+            if shows:
                 self.consume(int(event.keys[0]), event.first_ordinal)
 
     def consume(self, key: int, ordinal: int) -> None:
@@ -196,7 +196,7 @@ class Runner:
         if self.plan.query.consume is Consume.ANY:
             self.kernel.begin_others_anew(key)
 
-    def _run(self, events: Events) -> Iterator[Found]:
+    def _run(self, events: Events) -> Iterator[MatchChunk]:
         for piece in self.letters.pieces(events):
             with self.lock:
                 piece = self._number_letters(piece)
@@ -204,19 +204,19 @@ class Runner:
             self.kernel.feed(KernelInput.of(piece, self.history, self._shown()), self.keys)
             yield from self._turns(self.kernel)
 
-    def advance(self, time: int) -> Iterator[Found]:
+    def advance(self, time: int) -> Iterator[MatchChunk]:
         """No event before `time` will come; the matches that were waiting for that."""
         self.reader.promise(time)
         if self.plan.traits.closes and self.clock.follows_time:
             promised = self.reader.substreams.progress.promised
             yield from self._expire(self.clock.floor_at(promised))
 
-    def finish(self) -> Iterator[Found]:
+    def finish(self) -> Iterator[MatchChunk]:
         """No event will come any more."""
         if self.plan.traits.closes:
             yield from self._expire(np.iinfo(np.int64).max)
 
-    def _expire(self, floor: int) -> Iterator[Found]:
+    def _expire(self, floor: int) -> Iterator[MatchChunk]:
         """Whatever begins before the floor has left its window, in every key."""
         keys = self.kernel.waiting_keys()
         passing = KernelInput.expiring(keys, floor, self.history, self._shown())
@@ -261,24 +261,24 @@ class Runner:
     def _renumber_states(self, numbers: Codes) -> None:
         """State s has the number numbers[s] now."""
 
-    def _turns(self, kernel: Kernel, ordinals: Ints | None = None) -> Iterator[Found]:
+    def _turns(self, kernel: Kernel, ordinals: Ints | None = None) -> Iterator[MatchChunk]:
         """What a kernel finds, turn by turn; `ordinals` translates if it counts events from 0."""
         while True:
-            chunk = self._chunks.free()
-            kernel.use_chunk(chunk)
+            buffer = self._buffers.free()
+            kernel.use_chunk(buffer)
             with self.lock:
                 kernel.load_table()  # another run may have added to it since the last turn
                 state = kernel.run()
             kernel.let_go()
             if kernel.match_count:
-                yield found_in(chunk, kernel, ordinals)
+                yield MatchChunk.written(buffer, kernel, ordinals)
             if state == FINISHED:
                 return
             if state != CHUNK_FULL:
                 self._over_limit(state, kernel)
             elif not kernel.match_count:
-                self._chunks.grow()
-            del chunk
+                self._buffers.grow()
+            del buffer
 
     def _over_limit(self, state: int, kernel: Kernel) -> None:
         """A limit was reached: an error, or, when asked to shed, a note that goes with the

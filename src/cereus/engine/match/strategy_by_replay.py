@@ -27,7 +27,7 @@ from cereus.engine.match.kernel_input import KernelInput
 from cereus.engine.match.kernel_options import KernelOptions
 from cereus.engine.match.runner import Runner
 from cereus.engine.match.table import TransitionTable
-from cereus.engine.results.match_chunks import Found
+from cereus.engine.results.match_chunks import MatchChunk
 from cereus.plan.plan import Plan
 
 NO_LETTERS = np.zeros(0, object)
@@ -69,8 +69,7 @@ class ReplayRunner(Runner):
 
     def _new_kernel(self) -> Kernel:
         """One match is enough to know that the strategy has something to choose from."""
-        asked = self.plan.query.limit
-        limit = 1 if asked is None else min(1, asked)
+        limit = 1 if self.plan.query.limit is None else min(1, self.plan.query.limit)
         options = KernelOptions.of(self.plan, self.limits)
         return Kernel(self.table, replace(options, limit=limit, with_labels=False, watching=True))
 
@@ -84,10 +83,10 @@ class ReplayRunner(Runner):
         self.batches.append(events)
         return events
 
-    def run(self, events: Events) -> Iterator[Found]:
+    def run(self, events: Events) -> Iterator[MatchChunk]:
         ends: list[int] = []
-        for found in super().run(events):
-            ends.extend(found.at.tolist())
+        for chunk in super().run(events):
+            ends.extend(chunk.at.tolist())
         stretches: dict[int, Stretch] = {}
         for end in ends:
             key = int(self.history.keys[end - self.history.first])
@@ -104,7 +103,7 @@ class ReplayRunner(Runner):
         joined = np.concatenate(letters) if letters else NO_LETTERS
         return Stretch(ordinals, letters=joined, **columns)
 
-    def _choose(self, stretch: Stretch, key: int, end: int) -> Iterator[Found]:
+    def _choose(self, stretch: Stretch, key: int, end: int) -> Iterator[MatchChunk]:
         last = int(np.searchsorted(stretch.ordinals, end))
         inside = stretch.window(last, self.consumed.get(self._scope(key), -1))
         if self.plan.query.consume is not Consume.NONE and not self.plan.traits.consumes_late:

@@ -12,6 +12,7 @@ import pyarrow as pa
 from cereus.engine import snapshot
 from cereus.engine.executor import Executor
 from cereus.engine.ingest.batch_reader import BatchReader, Reading
+from cereus.engine.ingest.clock import as_times
 from cereus.engine.ingest.substreams import Ints
 from cereus.languages.algebra.detect.detector import Detector
 from cereus.languages.algebra.detect.program import Program
@@ -47,7 +48,7 @@ class DetectingExecutor(Executor):
     ) -> None:
         self.program, self.stream, self.merge_ties = program, stream, merge_ties
         self.waits_for_time = stream.time is not None
-        self.header = {"version": VERSION, "query fingerprint": fingerprint}
+        self.fingerprint = fingerprint
         keys = tuple((name,) for name in stream.keys)
         reading = Reading(tuple(tests), stream, keys, counts_positions=stream.time is None)
         self.reader = BatchReader(reading, schema, row_numbers=row_numbers)
@@ -95,14 +96,14 @@ class DetectingExecutor(Executor):
             self._masks = np.concatenate([self._masks, np.array(new, np.uint64)])
         return self._masks
 
-    def _result(self, found: Instances) -> Iterator[pa.RecordBatch]:
-        if not len(found):
+    def _result(self, instances: Instances) -> Iterator[pa.RecordBatch]:
+        if not len(instances):
             return
-        columns = self.reader.key_columns(found.keys)
-        columns += [_as(self.kind, found.starts), _as(self.kind, found.ends)]
+        columns = self.reader.key_columns(instances.keys)
+        columns += [as_times(instances.starts, self.kind), as_times(instances.ends, self.kind)]
         if self.program.values:
-            offsets = pa.array(found.offsets.astype(np.int32))
-            columns.append(pa.ListArray.from_arrays(offsets, pa.array(found.rows)))
+            offsets = pa.array(instances.offsets.astype(np.int32))
+            columns.append(pa.ListArray.from_arrays(offsets, pa.array(instances.rows)))
         yield pa.RecordBatch.from_arrays(columns, schema=self.schema)
 
     # ------------------------------------------------------------ remembered events
@@ -130,6 +131,10 @@ class DetectingExecutor(Executor):
 
     # ------------------------------------------------------------ state
 
+    @property
+    def header(self) -> dict[str, Any]:
+        return {"version": VERSION, "query fingerprint": self.fingerprint}
+
     def forget(self) -> None:
         self.reader.forget()
         self.detector = self._new_detector()
@@ -148,11 +153,3 @@ class DetectingExecutor(Executor):
         self.reader.restore(state["arrivals"])
         self.detector.restore(state["detector"])
         self._events, self._event_rows = state["events"], state["event rows"]
-
-
-def _as(kind: pa.DataType, times: Ints) -> pa.Array:
-    """Times as the time column has them."""
-    numbers = pa.array(times)
-    if pa.types.is_date(kind):
-        return numbers.cast(pa.timestamp("us")).cast(kind)
-    return numbers.cast(pa.int32()).cast(kind) if pa.types.is_time32(kind) else numbers.cast(kind)

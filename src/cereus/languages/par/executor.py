@@ -15,7 +15,7 @@ from cereus.engine.ingest.batch_reader import BatchReader, Reading
 from cereus.engine.ingest.events import Events
 from cereus.engine.ingest.substreams import Codes, Ints, longer
 from cereus.languages.par.machine.machine import Machine
-from cereus.languages.par.machine.runner import Found, Runner
+from cereus.languages.par.machine.runner import MachineRunner, Reactions
 from cereus.plan.tests import EventTest
 from cereus.stream import Stream
 
@@ -44,12 +44,12 @@ class ReactiveExecutor(Executor):
         row_numbers: Ints | None = None,
     ) -> None:
         self.machine, self.stream = machine, stream
-        self.header = {"version": VERSION, "query fingerprint": fingerprint}
+        self.fingerprint = fingerprint
         # in the order of time: a key's state is looked up, which costs less than grouping events
         keys = tuple((name,) for name in stream.keys)
         reading = Reading(tuple(tests), stream, keys, grouped=False)
         self.reader = BatchReader(reading, schema, row_numbers=row_numbers)
-        self.runner = Runner(machine)
+        self.runner = MachineRunner(machine)
         self.states = self.runner.start()
         self._classes = np.zeros(0, np.int32)
         self._shown = pa.array([sorted(names) for names in machine.output_sets], OUTPUTS)
@@ -70,7 +70,7 @@ class ReactiveExecutor(Executor):
         if parts:
             yield self._result(batch, events, _joined(parts))
 
-    def _run(self, classes: Codes, keys: Codes) -> Iterator[Found]:
+    def _run(self, classes: Codes, keys: Codes) -> Iterator[Reactions]:
         if self.stream.keys:
             return self.runner.feed_interleaved(classes, keys, self.states)
         return self.runner.feed(classes, np.zeros(1, np.int64), self.states)
@@ -83,19 +83,25 @@ class ReactiveExecutor(Executor):
             self._classes = np.concatenate([self._classes, np.array(new, np.int32)])
         return self._classes
 
-    def _result(self, batch: pa.RecordBatch, events: Events, found: Found) -> pa.RecordBatch:
-        places = events.places[found.rows]
+    def _result(
+        self, batch: pa.RecordBatch, events: Events, reactions: Reactions
+    ) -> pa.RecordBatch:
+        places = events.places[reactions.rows]
         rows = events.row_numbers.of_places(places)
-        columns = [*self.reader.key_columns(events.keys[found.rows]), pa.array(rows)]
+        columns = [*self.reader.key_columns(events.keys[reactions.rows]), pa.array(rows)]
         taken = pa.array(places)
         if self.stream.time is not None:
             columns.append(batch.column(self.stream.time).take(taken))
-        columns.append(self._shown.take(pa.array(found.outputs)))
-        columns.append(COMPLETIONS.take(pa.array(found.completions + np.int8(1))))
+        columns.append(self._shown.take(pa.array(reactions.outputs)))
+        columns.append(COMPLETIONS.take(pa.array(reactions.completions + np.int8(1))))
         if self._keep:
             kept = batch.select(list(self._keep)).take(taken)
             self._events, self._event_rows = pa.Table.from_batches([kept]), rows
         return pa.RecordBatch.from_arrays(columns, schema=self.schema)
+
+    @property
+    def header(self) -> dict[str, Any]:
+        return {"version": VERSION, "query fingerprint": self.fingerprint}
 
     def forget(self) -> None:
         self.reader.forget()
@@ -121,8 +127,8 @@ class ReactiveExecutor(Executor):
         return self._event_rows
 
 
-def _joined(parts: list[Found]) -> Found:
-    return Found(
+def _joined(parts: list[Reactions]) -> Reactions:
+    return Reactions(
         np.concatenate([part.rows for part in parts]),
         np.concatenate([part.outputs for part in parts]),
         np.concatenate([part.completions for part in parts]),
