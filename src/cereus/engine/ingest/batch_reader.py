@@ -313,21 +313,24 @@ class BatchReader:
         self.substreams.keep(codes)
 
     def save(self) -> dict[str, Any]:
-        woken = np.full(1, NEVER) if self.idle_keys is None else self.idle_keys.woken
+        """All state; None for what this reader has no use for."""
+        keys, counts = max(1, len(self.key_index)), self.reading.counts_positions
         return {
             "letters": list(self.known),
             "strings": self.compared.save(),
             "substreams": self.substreams.save(),
             "row": self.row,
-            "seen": self.seen[: max(1, len(self.key_index))],
-            "woken": woken[: max(1, len(self.key_index))],
+            "seen": longer(self.seen, keys, 0)[:keys] if counts else None,
+            "woken": None if self.idle_keys is None else self.idle_keys.of_keys(keys),
         }
 
     def restore(self, saved: dict[str, Any]) -> None:
         self.known.update((letter, number) for number, letter in enumerate(saved["letters"]))
         self.substreams.restore(saved["substreams"])
         self.compared.restore(saved["strings"])
-        self.row, self.seen = saved["row"], saved["seen"].copy()
+        self.row = saved["row"]
+        if self.reading.counts_positions:
+            self.seen = saved["seen"].copy()
         if self.idle_keys is not None:
             self.idle_keys.woken = saved["woken"].copy()
         if self.lookahead is not None:

@@ -60,10 +60,14 @@ class IdleKeys:
             events.keys, events.classes, wakes, events.measures, events.floors, self.woken
         )
 
+    def of_keys(self, keys: int) -> Ints:
+        """When each of so many keys was woken."""
+        return longer(self.woken, keys, NEVER)[:keys]
+
     def forget(self) -> None:
         """No key has been seen."""
         self.woken = np.full(1, NEVER)
 
     def keep(self, chosen: Ints, keys: int) -> None:
         """Forget all keys but these; they are numbered anew, in their order."""
-        self.woken = longer(self.woken, keys, NEVER)[chosen]
+        self.woken = self.of_keys(keys)[chosen]

@@ -20,7 +20,8 @@ import pyarrow as pa
 from cereus.automata.selection import Begun
 from cereus.automata.strategies import select
 from cereus.clauses.tree import Consume
-from cereus.engine.ingest.events import Events
+from cereus.engine.ingest.clock import RowNumbers
+from cereus.engine.ingest.events import NO_INTS, Events
 from cereus.engine.ingest.substreams import Codes, Ints
 from cereus.engine.match.kernel import Kernel
 from cereus.engine.match.kernel_input import KernelInput
@@ -30,6 +31,8 @@ from cereus.engine.match.table import TransitionTable
 from cereus.engine.results.match_chunks import MatchChunk
 from cereus.plan.plan import Plan
 
+REPLAYED = ("positions", "measures", "floors", "classes", "keys", "waiting")
+"""What is kept of the events of a batch."""
 NO_LETTERS = np.zeros(0, object)
 NO_STATES = np.zeros(0, np.int32)
 
@@ -176,11 +179,13 @@ class ReplayRunner(Runner):
             batch.waiting[known] = numbers[batch.waiting[known]]
 
     def save(self) -> dict[str, object]:
-        return {**super().save(), "batches": self.batches, "consumed": self.consumed}
+        batches = [saved_batch(batch) for batch in self.batches]
+        return {**super().save(), "batches": batches, "consumed": self.consumed}
 
     def restore(self, saved: dict[str, Any]) -> None:
         super().restore(saved)
-        self.batches, self.consumed = saved["batches"], saved["consumed"]
+        self.batches = [restored_batch(batch) for batch in saved["batches"]]
+        self.consumed, self._choosers = dict(saved["consumed"]), {}
 
     def _forget_events(self, oldest: int) -> None:
         super()._forget_events(oldest)
@@ -207,3 +212,26 @@ class ReplayRunner(Runner):
             if len(alive):
                 return int(batch.first_ordinal + alive[0])
         return self.history.next_ordinal
+
+
+def saved_batch(events: Events) -> dict[str, Any]:
+    """What a replay needs of the events of a batch."""
+    arrays = {name: getattr(events, name) for name in REPLAYED}
+    letters, first = list(events.letters), events.first_ordinal
+    return {**arrays, "letters": letters, "base": first, "grouped": events.grouped}
+
+
+def restored_batch(saved: dict[str, Any]) -> Events:
+    keys = saved["keys"]
+    ends = np.append(np.flatnonzero(np.diff(keys)) + 1, len(keys))
+    return Events(
+        row_numbers=RowNumbers(),
+        places=NO_INTS,
+        times=NO_INTS,
+        key_of=keys[ends - 1],
+        group_ends=ends,
+        grouped=saved["grouped"],
+        first_ordinal=saved["base"],
+        letters=saved["letters"],
+        **{name: saved[name].copy() for name in REPLAYED},
+    )
