@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from cereus.automata.memory.compare import Column
+from cereus.automata.memory.slots import Column
 from cereus.automata.model import Automaton, Label, marks
 from cereus.automata.selection import BEGINS_UNSEEN, Named
 from cereus.clauses.tree import AnyQuery, AttributeWindow
@@ -18,8 +18,6 @@ from cereus.stream import Stream
 
 PLAN_VERSION = 3
 """Raised whenever a snapshot taken with an older plan could be misread."""
-
-NO_SCHEMA = "the types of the columns are not known yet"
 
 
 class Total(NamedTuple):
