@@ -179,7 +179,9 @@ class PatternExecutor(Executor):
         return snapshot.dump(self.header, self.runner.save())
 
     def restore(self, snapshot_bytes: bytes) -> None:
-        self.runner.restore(snapshot.load(snapshot_bytes, self.header))
+        state = snapshot.load(snapshot_bytes, self.header)
+        with snapshot.restoring():
+            self.runner.restore(state)
 
     @property
     def events(self) -> pa.Table | None:

@@ -16,7 +16,7 @@ from cereus.plan.tests import EventTest
 NO_SCHEMA = "the types of the columns are not known yet"
 """Why slots are not tried."""
 
-Made = TypeVar("Made", bound=Automaton)
+Made = TypeVar("Made", bound=Automaton, covariant=True)
 
 
 @dataclass(frozen=True)
@@ -39,16 +39,6 @@ class Lowered(Generic[Made]):
     columns: tuple[Column, ...] = ()
     slots: int = 0
     why_values: str | None = None
-
-    @property
-    def registers(self) -> bool:
-        """Whether the automaton remembers values in slots of the kernel."""
-        return self.correlated and self.in_slots
-
-    @property
-    def remembers_values(self) -> bool:
-        """Whether the automaton's states remember values."""
-        return self.correlated and not self.in_slots
 
 
 def slots_else_values(

@@ -12,6 +12,7 @@ from cereus.automata.model import Automaton, Label, marks
 from cereus.automata.selection import BEGINS_UNSEEN, Named
 from cereus.clauses.tree import AnyQuery, AttributeWindow
 from cereus.expr.tree import attributes
+from cereus.plan.lowered import Lowered
 from cereus.plan.tests import EventTest
 from cereus.plan.traits import PatternFacts, Traits, keys_of, selected
 from cereus.stream import Stream
@@ -59,26 +60,21 @@ class Plan:
         cls,
         query: AnyQuery,
         stream: Stream,
-        tests: tuple[EventTest, ...],
-        automaton: Automaton,
+        lowered: Lowered[Automaton],
         facts: PatternFacts,
-        *,
-        compared: frozenset[tuple[str, ...]] = frozenset(),
-        columns_compared: tuple[Column, ...] = (),
-        why_values: str | None = None,
-        slots: int = 0,
     ) -> Plan:
-        """The plan of a pattern of which a language knows some facts."""
+        """The plan of a pattern that a language has lowered, and of which it knows some facts."""
+        keyed = bool(keys_of(query, stream.keys))
         return cls(
             query,
             stream,
-            tests,
-            automaton,
-            Traits.of(query, facts, keyed=bool(keys_of(query, stream.keys))),
-            compared=compared,
-            columns_compared=columns_compared,
-            why_values=why_values,
-            slots=slots,
+            lowered.tests,
+            lowered.automaton,
+            Traits.of(query, facts, lowered, keyed=keyed),
+            compared=lowered.compared,
+            columns_compared=lowered.columns,
+            why_values=lowered.why_values,
+            slots=lowered.slots,
         )
 
     @property

@@ -31,11 +31,12 @@ from cereus.engine.ingest.keys import KeyIndex
 from cereus.engine.ingest.letters import Letters, letters_of
 from cereus.engine.ingest.lookahead import LookAhead
 from cereus.engine.ingest.shared_letters import LettersView
-from cereus.engine.ingest.substreams import Codes, Ints, Substreams, longer
+from cereus.engine.ingest.substreams import Codes, Ints, Substreams, longer, per_key
 from cereus.engine.match.forgetting import NEVER
 from cereus.engine.match.memory import taken
 from cereus.errors import CereusError
 from cereus.plan.tests import EventTest
+from cereus.state import checked
 from cereus.stream import Stream
 
 NO_EVENT = EventTest(negated=True)
@@ -104,7 +105,8 @@ class BatchReader:
         self.known = {} if known is None else known
         self.lock = lock or threading.Lock()
         self.lookahead, self.idle_keys = lookahead, idle_keys
-        self.substreams = Substreams(reading.keys, schema, ("time", "window"))
+        watched = ("time",) if clock is None else ("time", "window")
+        self.substreams = Substreams(reading.keys, schema, watched)
         self.row = 0
         self.seen: Ints = np.zeros(1, np.int64)
         """How many events of each key there have been, where positions are counted."""
@@ -325,13 +327,21 @@ class BatchReader:
         }
 
     def restore(self, saved: dict[str, Any]) -> None:
-        self.known.update((letter, number) for number, letter in enumerate(saved["letters"]))
+        """Take up saved state, if it is that of such a reader."""
+        self._restore_letters(checked.of_type(saved["letters"], list, "the list of letters"))
         self.substreams.restore(saved["substreams"])
         self.compared.restore(saved["strings"])
-        self.row = saved["row"]
+        self.row, keys = checked.count(saved["row"], "the number of rows"), len(self.key_index)
         if self.reading.counts_positions:
-            self.seen = saved["seen"].copy()
+            self.seen = per_key(saved["seen"], "the positions of keys", keys)
+            checked.within(self.seen, 0, self.row + 1, "the position of a key")
         if self.idle_keys is not None:
-            self.idle_keys.woken = saved["woken"].copy()
+            self.idle_keys.woken = per_key(saved["woken"], "when keys woke", keys)
         if self.lookahead is not None:
             self.lookahead.resume()
+
+    def _restore_letters(self, letters: list[int]) -> None:
+        end = 1 << max(1, len(self.reading.tests))
+        for number, letter in enumerate(letters):
+            self.known[checked.integer(letter, "a letter", 0, end)] = number
+        checked.refuse_unless(len(self.known) == len(letters), "a letter is there twice")

@@ -16,6 +16,7 @@ from cereus.engine.ingest.keys import KeyIndex
 from cereus.engine.match.forgetting import NEVER, Progress
 from cereus.engine.match.memory import empty, taken
 from cereus.errors import DataError, did_you_mean
+from cereus.state import checked
 
 Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
@@ -136,8 +137,22 @@ class Substreams:
 
     def restore(self, saved: dict[str, Any]) -> None:
         self.index.restore(saved["keys"])
-        self.latest = {what: values.copy() for what, values in saved["latest"].items()}
-        self.progress = Progress(*saved["progress"])
+        self.latest = {
+            what: per_key(saved["latest"][what], "the latest times of keys", len(self))
+            for what in self.watched
+        }
+        latest, in_order, promised, closed = saved["progress"]
+        for each in (latest, promised, closed):
+            checked.integer(each, "the progress of time")
+        checked.flag(in_order, "the order of time")
+        self.progress = Progress(latest, in_order, promised, closed)
+
+
+def per_key(saved: Any, what: str, keys: int) -> Ints:
+    """One number for each key; without any there is room for one."""
+    values = checked.integers(saved, what)
+    checked.refuse_unless(len(values) == keys or len(values) == 1 > keys, f"{what} are missing")
+    return values
 
 
 def ascending(values: Ints) -> bool:

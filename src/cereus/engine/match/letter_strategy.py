@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from cereus.engine.ingest.events import Events
 from cereus.engine.ingest.substreams import Codes
+from cereus.state import checked
 
 Known = dict[int, int]
 """The sets of passed tests that have been seen, numbered in their order."""
@@ -36,6 +37,10 @@ class LetterStrategy(ABC):
         """The classes of events, and the letter of every class; `classes` are those of their
         passed tests, and `letters` what their letters carry besides."""
 
+    @abstractmethod
+    def check(self, letters: Any, size: int, known: Known) -> None:
+        """Refuse saved letters of so many events that cannot be those of this strategy."""
+
 
 class PlainLetters(LetterStrategy):
     """A letter is the set of tests that an event passes. The batch reader numbers them for good."""
@@ -46,3 +51,6 @@ class PlainLetters(LetterStrategy):
         self, classes: Codes, letters: Sequence[Any], known: Known
     ) -> tuple[Codes, list[Any]]:
         return classes, list(known)
+
+    def check(self, letters: Any, size: int, known: Known) -> None:
+        checked.refuse_unless(letters == [], "letters have values")

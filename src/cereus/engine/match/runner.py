@@ -28,18 +28,21 @@ from cereus.engine.match.kernel import (
     TOO_MANY_MATCHES,
     TOO_MANY_NODES,
     ChoosingKernel,
+    CountingKernel,
     Kernel,
 )
 from cereus.engine.match.kernel_input import KernelInput
 from cereus.engine.match.kernel_options import KernelOptions
+from cereus.engine.match.kernel_state import KernelBounds, check_kernel
 from cereus.engine.match.letter_strategy import LetterStrategy, PlainLetters
-from cereus.engine.match.table import HIDDEN, TransitionTable
+from cereus.engine.match.table import FIRST_SHOWN, HIDDEN, TransitionTable
 from cereus.engine.match.table_cache import TableCache
 from cereus.engine.results.match_chunks import BufferPool, MatchChunk
 from cereus.errors import LimitError
 from cereus.limits import Limits
 from cereus.plan.plan import Plan
 from cereus.plan.traits import ChosenBy
+from cereus.state import checked
 
 CHUNK = 1 << 14
 """Matches in one turn of the kernel: small enough for its arrays to stay in the cache."""
@@ -326,14 +329,34 @@ class Runner:
     def restore(self, saved: dict[str, Any]) -> None:
         """Take up saved state; what it numbers is numbered as it was then."""
         cache = TableCache.empty(self.plan, self.limits.states)
-        cache.table.preload(saved["subsets"])
+        cache.table.restore(saved["subsets"], self.plan.slots)
         self._begin(cache, self.reader.reading, self.reader.letters)
         self.reader.restore(saved["front"])
-        self.history.restore(saved["history"])
-        self.labels.shown[:] = saved["labels"]
-        self.table.ambiguous = saved["ambiguous"]
+        self.history.restore(
+            saved["history"],
+            self.keys,
+            timed=self.plan.stream.time is not None,
+            with_floors=self.plan.traits.open_ended,
+            payload=pa.schema([self.schema.field(name) for name in self.payload])
+            if self.payload
+            else None,
+        )
+        self.labels.restore(saved["labels"])
+        self.table.ambiguous = checked.flag(saved["ambiguous"], "whether matches are found twice")
         self.kernel.load_table()
+        check_kernel(saved["kernel"], self._kernel_bounds())
         self.kernel.restore(saved["kernel"])
+
+    def _kernel_bounds(self) -> KernelBounds:
+        return KernelBounds(
+            keys=self.keys,
+            states=self.table.n_states,
+            slots=self.plan.slots,
+            labels=FIRST_SHOWN + len(self.labels.shown),
+            first=self.history.first,
+            history_keys=self.history.keys,
+            totals=len(self.plan.totals) if isinstance(self.kernel, CountingKernel) else None,
+        )
 
     def tidy(self, *, at: int | None = None) -> None:
         """Forget events that no partial match refers to, strings that none holds, and keys that

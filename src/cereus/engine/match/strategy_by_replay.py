@@ -30,9 +30,11 @@ from cereus.engine.match.runner import Runner
 from cereus.engine.match.table import TransitionTable
 from cereus.engine.results.match_chunks import MatchChunk
 from cereus.plan.plan import Plan
+from cereus.state import checked
 
-REPLAYED = ("positions", "measures", "floors", "classes", "keys", "waiting")
-"""What is kept of the events of a batch."""
+NUMBERS = ("positions", "measures", "floors")
+CODES = ("classes", "keys", "waiting")
+"""What is kept of the events of a batch: arrays of int64, and of int32."""
 NO_LETTERS = np.zeros(0, object)
 NO_STATES = np.zeros(0, np.int32)
 
@@ -108,7 +110,8 @@ class ReplayRunner(Runner):
 
     def _choose(self, stretch: Stretch, key: int, end: int) -> Iterator[MatchChunk]:
         last = int(np.searchsorted(stretch.ordinals, end))
-        inside = stretch.window(last, self.consumed.get(self._scope(key), -1))
+        consumed = self.consumed.get(self._scope(key), -1)
+        inside = stretch.window(last, max(consumed, self.history.first - 1))
         if self.plan.query.consume is not Consume.NONE and not self.plan.traits.consumes_late:
             self.consumed[self._scope(key)] = end
         kernel_input, letters = self._replayed(stretch, inside)
@@ -179,13 +182,44 @@ class ReplayRunner(Runner):
             batch.waiting[known] = numbers[batch.waiting[known]]
 
     def save(self) -> dict[str, object]:
-        batches = [saved_batch(batch) for batch in self.batches]
-        return {**super().save(), "batches": batches, "consumed": self.consumed}
+        return {
+            **super().save(),
+            "batches": [saved_batch(batch) for batch in self.batches],
+            "consumed": np.array(list(self.consumed.items()), np.int64).reshape(-1, 2),
+        }
 
     def restore(self, saved: dict[str, Any]) -> None:
         super().restore(saved)
-        self.batches = [restored_batch(batch) for batch in saved["batches"]]
-        self.consumed, self._choosers = dict(saved["consumed"]), {}
+        batches = checked.of_type(saved["batches"], list, "the batches to be replayed")
+        self.batches = [restored_batch(self._checked_batch(batch)) for batch in batches]
+        self._check_order()
+        consumed = checked.array(saved["consumed"], "what was consumed", np.int64, None, 2)
+        checked.within(consumed[:, 0], -1, self.keys, "the key of what was consumed")
+        checked.within(consumed[:, 1], -1, self.history.next_ordinal, "what was consumed")
+        self.consumed, self._choosers = dict(consumed.tolist()), {}
+
+    def _checked_batch(self, saved: dict[str, Any]) -> dict[str, Any]:
+        """A saved batch, whose numbers refer to what there is."""
+        size = len(checked.codes(saved["keys"], "the keys of a batch"))
+        for name in NUMBERS:
+            checked.integers(saved[name], f"the {name} of a batch", size)
+        for name in CODES:
+            checked.codes(saved[name], f"the {name} of a batch", size)
+        checked.within(saved["keys"], 0, self.keys, "the key of a batch")
+        checked.within(saved["classes"], 0, len(self.reader.known), "the class of an event")
+        checked.within(saved["waiting"], -1, self.table.n_states, "the state before an event")
+        if checked.flag(saved["grouped"], "the grouping of a batch"):
+            checked.ascending(saved["keys"], "the keys of a batch")
+        self.letters.check(saved["letters"], size, self.reader.known)
+        return saved
+
+    def _check_order(self) -> None:
+        """The batches end where the history does, one after the other."""
+        end = self.history.next_ordinal
+        for batch in reversed(self.batches):
+            end -= len(batch)
+            follows = len(batch) and batch.first_ordinal == end >= 0
+            checked.refuse_unless(follows, "batches do not follow")
 
     def _forget_events(self, oldest: int) -> None:
         super()._forget_events(oldest)
@@ -216,7 +250,7 @@ class ReplayRunner(Runner):
 
 def saved_batch(events: Events) -> dict[str, Any]:
     """What a replay needs of the events of a batch."""
-    arrays = {name: getattr(events, name) for name in REPLAYED}
+    arrays = {name: getattr(events, name) for name in (*NUMBERS, *CODES)}
     letters, first = list(events.letters), events.first_ordinal
     return {**arrays, "letters": letters, "base": first, "grouped": events.grouped}
 
@@ -233,5 +267,5 @@ def restored_batch(saved: dict[str, Any]) -> Events:
         grouped=saved["grouped"],
         first_ordinal=saved["base"],
         letters=saved["letters"],
-        **{name: saved[name].copy() for name in REPLAYED},
+        **{name: saved[name] for name in (*NUMBERS, *CODES)},
     )

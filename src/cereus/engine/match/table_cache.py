@@ -9,6 +9,7 @@ from cereus.automata.model import Label
 from cereus.automata.selection import BEGINS_UNSEEN
 from cereus.engine.match.table import FIRST_SHOWN, UNMARKED, UNSEEN, TransitionTable
 from cereus.plan.plan import Plan
+from cereus.state import checked
 
 
 class LabelCodes:
@@ -33,6 +34,16 @@ class LabelCodes:
         if shown not in self.shown:
             self.shown.append(shown)
         return FIRST_SHOWN + self.shown.index(shown)
+
+    def restore(self, shown: list[Label]) -> None:
+        """Take up saved labels: sets of names, the hidden one first."""
+        checked.of_type(shown, list, "the list of labels")
+        for label in shown:
+            names = checked.of_type(label, frozenset, "a label")
+            checked.refuse_unless(all(type(n) is str for n in names), "a label is not of names")
+        distinct = shown[:1] == [frozenset()] and len(set(shown)) == len(shown)
+        checked.refuse_unless(distinct, "its labels are not those of this query")
+        self.shown[:] = shown
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from cereus.engine.ingest.clock import python_values, read
 from cereus.engine.ingest.events import Events
 from cereus.engine.ingest.substreams import Codes
 from cereus.engine.match.letter_strategy import Known, LetterStrategy
+from cereus.state import checked
 
 PIECE = 256
 """Events whose letters are numbered together."""
@@ -65,3 +66,10 @@ class ValueLetters(LetterStrategy):
                 distinct.append(letter)
             classes[place] = number
         return classes, distinct
+
+    def check(self, letters: Any, size: int, known: Known) -> None:
+        checked.refuse_unless(type(letters) is list and len(letters) == size, "letters are missing")
+        for letter in letters:
+            checked.of_type(letter, Seen, "a letter")
+            complete = type(letter.values) is dict and sorted(letter.values) == self.paths
+            checked.refuse_unless(complete and int(letter) in known, "a letter is unknown")

@@ -18,6 +18,7 @@ from cereus.languages.algebra.detect.detector import Detector
 from cereus.languages.algebra.detect.program import Program
 from cereus.languages.algebra.detect.run import Instances
 from cereus.plan.tests import EventTest
+from cereus.state import checked
 from cereus.stream import Stream
 
 VERSION = 2
@@ -150,6 +151,17 @@ class DetectingExecutor(Executor):
 
     def restore(self, snapshot_bytes: bytes) -> None:
         state: dict[str, Any] = snapshot.load(snapshot_bytes, self.header)
-        self.reader.restore(state["arrivals"])
-        self.detector.restore(state["detector"])
-        self._events, self._event_rows = state["events"], state["event rows"]
+        with snapshot.restoring():
+            self.reader.restore(state["arrivals"])
+            self.detector.restore(checked.of_type(state["detector"], bytes, "the detector"))
+            known = max(1, len(self.reader.substreams))
+            checked.refuse_unless(self.detector.keys <= known, "there is a key too many")
+            self._restore_events(state)
+
+    def _restore_events(self, state: dict[str, Any]) -> None:
+        rows = checked.integers(state["event rows"], "the rows of events")
+        if self._events is None:
+            checked.refuse_unless(state["events"] is None, "it remembers events")
+        else:
+            checked.table(state["events"], "the events", self._events.schema, len(rows))
+        self._events, self._event_rows = state["events"], rows

@@ -17,6 +17,7 @@ from cereus.engine.ingest.substreams import Codes, Ints, longer
 from cereus.languages.par.machine.machine import Machine
 from cereus.languages.par.machine.runner import MachineRunner, Reactions
 from cereus.plan.tests import EventTest
+from cereus.state import checked
 from cereus.stream import Stream
 
 VERSION = 2
@@ -114,8 +115,12 @@ class ReactiveExecutor(Executor):
 
     def restore(self, snapshot_bytes: bytes) -> None:
         state: dict[str, Any] = snapshot.load(snapshot_bytes, self.header)
-        self.reader.restore(state["arrivals"])
-        self.states = longer(state["states"], 1, 0)
+        with snapshot.restoring():
+            self.reader.restore(state["arrivals"])
+            keys = len(self.reader.substreams)
+            states = checked.codes(state["states"], "the states of keys", keys)
+            checked.within(states, 0, self.machine.states, "the state of a key")
+            self.states = longer(states, 1, 0)
 
     @property
     def events(self) -> pa.Table | None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 
+from cereus.automata.model import Automaton
 from cereus.clauses.tree import EventWindow
 from cereus.errors import QueryError, UnknownNameError
 from cereus.expr import tree as ex
@@ -36,24 +37,14 @@ def build(query: sremo.SremoTree, stream: Stream, schema: pa.Schema | None = Non
     except QueryError as error:
         raise located(error, query.text or "") from None
     facts = PatternFacts(
-        registers=lowered.registers,
-        remembers_values=lowered.remembers_values,
-        correlated=lowered.correlated,
         detects=pattern.detect,
         position_sensitive=not loose(expression) or isinstance(query.window, EventWindow),
         looks_back="SREMO may look back",
     )
-    return Plan.of(
-        query,
-        stream,
-        lowered.tests,
-        Detecting(lowered.automaton) if pattern.detect else lowered.automaton,
-        facts,
-        compared=lowered.compared,
-        columns_compared=lowered.columns,
-        why_values=lowered.why_values,
-        slots=lowered.slots,
-    )
+    made: Lowered[Automaton] = lowered
+    if pattern.detect:
+        made = replace(made, automaton=Detecting(lowered.automaton))
+    return Plan.of(query, stream, made, facts)
 
 
 def _lowered(

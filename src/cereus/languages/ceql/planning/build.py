@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from cereus.automata.model import Automaton
 from cereus.automata.strategies import select
 from cereus.clauses.tree import EventWindow, Strategy
 from cereus.errors import RefusedError, UnknownNameError, did_you_mean
@@ -21,7 +20,6 @@ from cereus.languages.ceql.planning.narrow import narrow_filters
 from cereus.languages.ceql.planning.rewrite import RULES as LOCAL_RULES
 from cereus.languages.ceql.planning.rewrite import Rule, bottom_up, rewrite
 from cereus.plan.checking import check_clauses
-from cereus.plan.lowered import Lowered
 from cereus.plan.plan import Plan
 from cereus.plan.traits import CHOOSING, ChosenBy, PatternFacts
 from cereus.stream import Stream
@@ -44,27 +42,14 @@ def build(
     formula = rewrite(query.formula, rules)
     why_values = CHOSEN if query.strategy is Strategy.MAX else None
     made = lowered(formula, _streams(query, stream), schema, why_values=why_values)
-    plan = Plan.of(
-        query,
-        stream,
-        made.tests,
-        made.automaton,
-        _facts(query, made),
-        compared=made.compared,
-        columns_compared=made.columns,
-        why_values=made.why_values,
-        slots=made.slots,
-    )
+    plan = Plan.of(query, stream, made, _facts(query))
     if plan.traits.chosen_by is ChosenBy.AUTOMATON:
         plan = replace(plan, automaton=plan.shown(select(query.strategy, made.automaton)))
     return plan
 
 
-def _facts(query: cel.CeqlTree, made: Lowered[Automaton]) -> PatternFacts:
+def _facts(query: cel.CeqlTree) -> PatternFacts:
     return PatternFacts(
-        registers=made.registers,
-        remembers_values=made.remembers_values,
-        correlated=made.correlated,
         open_ended=not ends_marked(query.formula),
         position_sensitive=(
             isinstance(query.window, EventWindow)

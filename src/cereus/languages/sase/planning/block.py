@@ -49,25 +49,12 @@ def build(
         text=to_text(sase.Program((sase.Union((query,)),))),
     )
     facts = PatternFacts(
-        registers=lowered.registers,
-        remembers_values=lowered.remembers_values,
-        correlated=lowered.correlated,
         closes=lowered.automaton.waits_for_time,
         ends_at_marks=True,
         distinct=True,
         position_sensitive=isinstance(query.window, EventWindow),
     )
-    return Plan.of(
-        parsed,
-        stream,
-        lowered.tests,
-        lowered.automaton,
-        facts,
-        compared=lowered.compared,
-        columns_compared=lowered.columns,
-        why_values=lowered.why_values,
-        slots=lowered.slots,
-    )
+    return Plan.of(parsed, stream, lowered, facts)
 
 
 def is_keyed(query: sase.Query) -> bool:

@@ -18,6 +18,7 @@ import pyarrow as pa
 from cereus.engine.ingest.clock import ordered
 from cereus.languages.sase.run.output import BINDING, BLOCK, END, TIME
 from cereus.languages.sase.run.values import Ints
+from cereus.state import checked
 
 Time = int | float
 NEVER = float("-inf")
@@ -67,9 +68,13 @@ class PendingEvents:
         return {"events": events, "released": self.released}
 
     @classmethod
-    def restored(cls, saved: dict[str, Any]) -> PendingEvents:
-        pending = cls(released=saved["released"])
-        for table in saved["events"]:
+    def restored(cls, saved: dict[str, Any], schema: pa.Schema) -> PendingEvents:
+        """What was saved, if it has the columns of the query's output."""
+        pending = cls(released=checked.count(saved["released"], "the number of events passed on"))
+        for events in checked.of_type(saved["events"], list, "what is pending"):
+            table = checked.table(events, "what is pending", schema)
+            for name in HIDDEN:
+                checked.without_nulls(table.column(name), "the order of what is pending")
             pending.add(table.to_batches())
         return pending
 

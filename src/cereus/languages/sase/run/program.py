@@ -28,6 +28,7 @@ from cereus.languages.sase.run.output import OF, BlockOutput
 from cereus.languages.sase.run.pending import HIDDEN, NEVER, OVER, PendingEvents, Time, first_before
 from cereus.languages.sase.run.values import Ints
 from cereus.limits import Limits
+from cereus.state import checked
 
 
 @dataclass
@@ -257,12 +258,20 @@ class ProgramExecutor(Executor):
     def restore(self, snapshot_bytes: bytes) -> None:
         state = snapshot.load(snapshot_bytes, self.header)
         self._torn = False
+        with snapshot.restoring():
+            self._take_up(state)
+
+    def _take_up(self, state: dict[str, Any]) -> None:
         for runs, saved in zip(self.runs, state["runs"], strict=True):
             for run, each in zip(runs, saved, strict=True):
                 run.runner.restore(each)
-        self.pending = [PendingEvents.restored(saved) for saved in state["held"]]
+        self.pending = [
+            PendingEvents.restored(saved, runs[0].output.schema)
+            for runs, saved in zip(self.runs, state["held"], strict=True)
+        ]
         self.watched.restore(state["watched"])
-        self.frontier, self.rows = state["frontier"], state["rows"]
+        self.frontier = checked.number(state["frontier"], "how far time has come")
+        self.rows = checked.count(state["rows"], "the number of rows")
 
     # ------------------------------------------------------------ events of the last results
 

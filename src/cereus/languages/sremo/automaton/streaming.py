@@ -10,6 +10,7 @@ from cereus.automata.model import NO_SLOTS, NOTHING, Automaton, Letter, Move, Sl
 from cereus.automata.selection import BEGINS_UNSEEN
 from cereus.languages.sremo.automaton.memory import Held
 from cereus.languages.sremo.automaton.parts import Part
+from cereus.state.classes import state_class
 
 MARK = frozenset({"•"})
 ENDED = "a match ends here"
@@ -52,6 +53,7 @@ class Streaming(Automaton):
         return frozenset(s for name, slots in self.of_register if name in names for s in slots)
 
 
+@state_class("sremo.following")
 class Following(NamedTuple):
     """A configuration, and whether anything is marked on the way to it."""
 
