@@ -317,24 +317,32 @@ class BatchReader:
     def save(self) -> dict[str, Any]:
         """All state; None for what this reader has no use for."""
         keys, counts = max(1, len(self.key_index)), self.reading.counts_positions
+        saved = {
+            "row": self.row,
+            "seen": longer(self.seen, keys, 0)[:keys] if counts else None,
+            "substreams": self.substreams.save(),
+        }
+        return saved if self.clock is None else {**saved, **self._saved_for_patterns(keys)}
+
+    def _saved_for_patterns(self, keys: int) -> dict[str, Any]:
+        """What a kernel's state refers to: the numbers of letters, the codes of strings."""
         return {
             "letters": list(self.known),
             "strings": self.compared.save(),
-            "substreams": self.substreams.save(),
-            "row": self.row,
-            "seen": longer(self.seen, keys, 0)[:keys] if counts else None,
             "woken": None if self.idle_keys is None else self.idle_keys.of_keys(keys),
         }
 
     def restore(self, saved: dict[str, Any]) -> None:
         """Take up saved state, if it is that of such a reader."""
-        self._restore_letters(checked.of_type(saved["letters"], list, "the list of letters"))
         self.substreams.restore(saved["substreams"])
-        self.compared.restore(saved["strings"])
         self.row, keys = checked.count(saved["row"], "the number of rows"), len(self.key_index)
         if self.reading.counts_positions:
             self.seen = per_key(saved["seen"], "the positions of keys", keys)
             checked.within(self.seen, 0, self.row + 1, "the position of a key")
+        if self.clock is None:
+            return
+        self._restore_letters(checked.of_type(saved["letters"], list, "the list of letters"))
+        self.compared.restore(saved["strings"])
         if self.idle_keys is not None:
             self.idle_keys.woken = per_key(saved["woken"], "when keys woke", keys)
         if self.lookahead is not None:
