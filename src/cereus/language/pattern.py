@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from copy import copy
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
@@ -119,7 +120,10 @@ class PatternQuery(CompiledQuery, Generic[P]):
         self, *, query: ParsedQuery[P] | None = None, stream: Stream | None = None
     ) -> Self:
         """The same with another query, or over another stream."""
-        return type(self)(query or self.query, stream or self.stream, self.limits)
+        made = copy(self)
+        made.query, made.stream = query or self.query, stream or self.stream
+        made._plans, made._learned = {}, {}
+        return made
 
     @property
     def rows_hint(self) -> str | None:
