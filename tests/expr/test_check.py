@@ -9,8 +9,8 @@ import pytest
 
 from cereus.errors import QueryError
 from cereus.expr.check import check, coerce
-from cereus.expr.functions import Kind
 from cereus.expr.text import parse_condition
+from cereus.expr.types import Kind
 
 SCHEMA = pa.schema(
     {

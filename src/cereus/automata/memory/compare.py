@@ -21,7 +21,6 @@ from cereus.automata.memory.term_text import INT, NotATerm, Translation, sort_of
 from cereus.automata.memory.terms import Term, leaf
 from cereus.automata.model import Label
 from cereus.expr.check import check
-from cereus.expr.functions import Kind
 from cereus.expr.tree import (
     Aggregate,
     Attribute,
@@ -30,6 +29,7 @@ from cereus.expr.tree import (
     variables,
     without_variable,
 )
+from cereus.expr.types import Kind
 from cereus.languages.ceql import tree as cel
 
 KINDS = {

@@ -14,7 +14,8 @@ from cereus.engine.match.runner import Runner
 from cereus.engine.match.table import FIRST_SHOWN
 from cereus.engine.results.counts import CountResults
 from cereus.engine.results.match_chunks import Found
-from cereus.engine.results.rows import Results, read_path, times_of, type_at
+from cereus.engine.results.rows import Results, times_of
+from cereus.expr.paths import column_at, type_at
 
 Ints = npt.NDArray[np.int64]
 EVENTS = "events"
@@ -122,7 +123,7 @@ def _structs(
         offsets, cells = counts[found.offsets], cells[chosen]
     assert history.payload is not None
     places = pa.array(cells - history.first)
-    values = [_whole(read_path(history.payload, path).take(places)) for path in paths]
+    values = [_whole(column_at(history.payload, path).take(places)) for path in paths]
     structs = pa.StructArray.from_arrays(values, [".".join(path) for path in paths])
     # the kernel writes to its arrays again; what is shown must not change with them
     return pa.ListArray.from_arrays(pa.array(offsets.copy()), structs)

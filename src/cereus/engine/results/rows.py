@@ -7,7 +7,6 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from cereus.clauses.tree import AnyQuery, Output
 from cereus.engine.match.history import History
@@ -16,6 +15,7 @@ from cereus.engine.match.runner import Runner
 from cereus.engine.match.table import FIRST_SHOWN
 from cereus.engine.results.distinct import Distinct
 from cereus.engine.results.match_chunks import Found
+from cereus.expr.paths import column_at, type_at
 
 Ints = npt.NDArray[np.int64]
 POSITIONS = pa.list_(pa.int64())
@@ -117,7 +117,7 @@ class Results:
         assert history.payload is not None
         places = pa.array(cells - history.first)
         names = [".".join(path) for path in output.attributes]
-        values = [read_path(history.payload, path).take(places) for path in output.attributes]
+        values = [column_at(history.payload, path).take(places) for path in output.attributes]
         structs = pa.StructArray.from_arrays(list(map(_one, values)), names)
         return pa.ListArray.from_arrays(pa.array(offsets), structs)
 
@@ -162,20 +162,6 @@ def _output_type(output: Output, schema: pa.Schema) -> pa.DataType:
         return POSITIONS
     fields = [pa.field(".".join(path), type_at(schema, path)) for path in output.attributes]
     return pa.list_(pa.struct(fields))
-
-
-def type_at(schema: pa.Schema, path: tuple[str, ...]) -> pa.DataType:
-    kind = schema.field(path[0]).type
-    for step in path[1:]:
-        kind = kind.field(step).type
-    return kind
-
-
-def read_path(table: pa.Table, path: tuple[str, ...]) -> pa.ChunkedArray:
-    column = table.column(path[0])
-    for step in path[1:]:
-        column = pc.struct_field(column, step)
-    return column
 
 
 def _one(column: pa.ChunkedArray) -> pa.Array:

@@ -11,8 +11,8 @@ from cereus.automata.model import Automaton
 from cereus.clauses.tree import AttributeWindow, Node, Strategy
 from cereus.errors import RefusedError, UnknownNameError, did_you_mean
 from cereus.expr.check import check, coerce
-from cereus.expr.functions import Kind
 from cereus.expr.tree import Attribute, Expression
+from cereus.expr.types import Kind
 from cereus.languages.ceql import scope
 from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.lower import CHOSEN, SELECTIONS, Lowering, ends_marked, select

@@ -11,8 +11,7 @@ from cereus.clauses.tree import AttributeWindow
 from cereus.errors import ConditionTypeError, QueryError
 from cereus.expr import check
 from cereus.expr import tree as ex
-from cereus.expr.functions import Kind
-from cereus.expr.types import column_type
+from cereus.expr.types import Kind, column_type
 from cereus.languages.sase import tree as sase
 from cereus.languages.sase.output import output_names
 from cereus.languages.sase.streams import in_order
