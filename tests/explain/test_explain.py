@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
 import re
+import time
 
 import pyarrow as pa
 import pytest
@@ -237,3 +239,24 @@ def test_one_is_not_said_as_several() -> None:
     assert "at most 1 value per partial match" in said
     said = cereus.compile("SELECT * FROM S WHERE A ; B WITHIN 5 events").explain()
     assert "up to 1 node of" in said
+
+
+@pytest.mark.parametrize("where", ["LAST(MAX(A+ ; B+) ALL NEXT(B+ ; A+))", "A ALL B ALL C ALL D"])
+def test_exploring_does_not_look_at_the_clock(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A clock on which every question takes an hour changes nothing."""
+    at_ease = query(where).explain()
+    ticks = itertools.count(0, 3600)
+    for clock in ("time", "monotonic", "perf_counter", "process_time"):
+        monkeypatch.setattr(time, clock, lambda: float(next(ticks)))
+    assert query(where).explain() == at_ease
+
+
+def test_exploring_large_states_counts_their_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = outlook("LAST(LAST(A+ ; B+) ; C+)")
+    letters = seen.alphabet.letters
+    complete = explore(seen.plan.automaton, letters)
+    assert complete.complete
+    monkeypatch.setattr("cereus.automata.explore.MOST_PARTS", 1_000)
+    cut = explore(seen.plan.automaton, letters)
+    assert not cut.complete
+    assert 1 < cut.states < complete.states

@@ -1,12 +1,12 @@
 """The part of an automaton that can be reached: for showing it, and for seeing that it is empty.
 
 Automata are made on demand; this asks for all of one, over the letters that can occur, and gives
-up after a number of steps, or when steps turn out to be slow (the engine never does this).
+up after a number of steps, or of parts of states that they read (the engine never does this).
+Both are counted, so that the answer is the same on a slow machine.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -16,8 +16,9 @@ from cereus.automata.subset import Determinised
 
 MOST_STEPS = 2_000
 """A step is one state on one letter."""
-MOST_SECONDS = 0.5
-"""Nested strategies make states that are themselves large sets: few steps may take long."""
+MOST_PARTS = 150_000
+"""Nested strategies make states that are themselves large sets: few steps may take long. A step
+takes 2 to 5 µs for each part of its state, so that this is about half a second."""
 
 
 class Edge(NamedTuple):
@@ -92,13 +93,13 @@ def _explore(
     numbers: dict[State, int] = {}
     for state in initial:
         numbers.setdefault(state, len(numbers))
-    todo, steps = list(numbers), 0
+    todo, steps, parts = list(numbers), 0, 0
     edges: list[Edge] = []
     complete = True
-    deadline = time.monotonic() + MOST_SECONDS
     for state in todo:  # grows while it is read
         steps += len(letters)
-        if steps > most or (edges and time.monotonic() > deadline):
+        parts += len(letters) * _parts(state)
+        if steps > most or (edges and parts > MOST_PARTS):
             complete = False
             break
         for letter in letters:
@@ -110,3 +111,10 @@ def _explore(
                 edges.append(Edge(numbers[state], letter, label, to, checks, updates))
     begin = tuple(dict.fromkeys(numbers[state] for state in initial))
     return Explored(len(numbers), begin, frozenset(), tuple(edges), complete), todo
+
+
+def _parts(state: State) -> int:
+    """How many parts a state has that is made of sets and tuples of states."""
+    if isinstance(state, frozenset | tuple):
+        return max(1, sum(map(_parts, state)))
+    return 1
