@@ -1,6 +1,6 @@
-"""Conditions: text → `lang.expression`.
+"""Conditions: text → `expr.tree`.
 
-`Conditions` turns the parse tree of `expression.lark` into expressions; languages whose
+`Conditions` turns the parse tree of `grammar.lark` into expressions; languages whose
 grammar imports those rules merge it into a transformer of their own (see `parsing.build`).
 """
 
@@ -46,7 +46,7 @@ def token_span(token: Token) -> Span:
 
 @v_args(meta=True, inline=True)
 class Conditions(Transformer[Token, ex.Expression]):
-    """One method per rule of `expression.lark`."""
+    """One method per rule of `grammar.lark`."""
 
     def or_(self, meta: Meta, *operands: ex.Expression) -> ex.Expression:
         return ex.Or(operands, span=span_of(meta))

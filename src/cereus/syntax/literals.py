@@ -14,7 +14,7 @@ _WORDS = """
     SELECT FROM WHERE FILTER AS UNLESS WITHIN
 """
 RESERVED = frozenset(_WORDS.split())
-"""The words that NAME in `expression.lark` leaves out: as names they have to be quoted."""
+"""The words that NAME in `grammar.lark` leaves out: as names they have to be quoted."""
 
 UNITS = (
     ("weeks", 604_800_000_000, ("w", "week")),

@@ -1,4 +1,4 @@
-"""The functions of `lang.functions` on vectors."""
+"""The functions of `expr.functions` on vectors."""
 
 from __future__ import annotations
 
