@@ -16,6 +16,7 @@ from cereus.matches import Matches
 from cereus.query import Progress, Query, compile
 from cereus.sources import Source, source
 from cereus.stream import Stream
+from cereus.syntax.parameters import check_all_mentioned, for_text
 
 
 def compile_many(
@@ -38,6 +39,7 @@ def compile_many(
     named = dict(texts) if isinstance(texts, Mapping) else {str(i): t for i, t in enumerate(texts)}
     if not named:
         raise CereusError("no query was given", hint="give a list or a dict of query texts")
+    check_all_mentioned(params or {}, named.values())
     queries = {}
     for name, text in named.items():
         with about(f"query {name!r}"):
@@ -47,7 +49,7 @@ def compile_many(
                 stream=stream,
                 schema=schema,
                 limits=limits,
-                params=params,
+                params=params and for_text(params, text),
                 **options,
             )
     return QuerySet(queries)

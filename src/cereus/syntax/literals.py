@@ -53,6 +53,10 @@ def quote_string(value: str) -> str:
     return "'" + value.replace("'", "''") + "'"
 
 
+def fits_int64(value: int) -> bool:
+    return -_LARGEST - 1 <= value <= _LARGEST
+
+
 def number(token: str, span: Span) -> int | float:
     """An integer of at most 64 bits, or a finite double."""
     if token.isdecimal():

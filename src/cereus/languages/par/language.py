@@ -18,7 +18,7 @@ class Par(Language):
     suffixes = ("par",)
 
     def parse(self, text: str, *, params: Params | None = None, **options: Any) -> Program:
-        return parse(text)
+        return parse(text, params)
 
     def accepts(self, source: object) -> bool:
         return isinstance(source, Program)
