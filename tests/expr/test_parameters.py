@@ -54,7 +54,7 @@ HOUR = timedelta(hours=1)
         ("is_in(x, :more)", {"more": [2, 3]}, "x IN (2, 3)"),
         ("is_in(x, 1, 2)", {}, "x IN (1, 2)"),
         ("x IN :none", {"none": []}, "x IS NULL AND x IS NOT NULL"),
-        ("name LIKE :p OR name REGEXP :q", {"p": "a%", "q": "^b"}, "name LIKE 'a%' OR name REGEXP '^b'"),
+        ("s LIKE :p OR s REGEXP :q", {"p": "a%", "q": "^b"}, "s LIKE 'a%' OR s REGEXP '^b'"),
         ("round(x, :digits) = 1", {"digits": 2}, "round(x, 2) = 1"),
         ("x IN {:a..:b}", {"a": 1, "b": 5}, "x IN {1..5}"),
     ],

@@ -7,13 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from cereus.clauses.tree import (
-    AttributeWindow,
-    Consume,
-    EventWindow,
-    TimeWindow,
-    Window,
-)
+from cereus.clauses.tree import AttributeWindow, Consume, EventWindow, TimeWindow, Window
 from cereus.errors import QuerySyntaxError, Span, did_you_mean
 from cereus.syntax import literals
 

@@ -101,7 +101,7 @@ class Conditions(Transformer[Token, ex.Expression]):
             hint=f"give a list, or write = {parameter}",
         )
 
-    def listed(self, meta: Meta, parameter: Token) -> Items:
+    def given_list(self, meta: Meta, parameter: Token) -> Items:
         span = span_of(meta)
         return Items(ex.Literal(value, span=span) for value in parameter.value)
 

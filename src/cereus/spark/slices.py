@@ -22,7 +22,6 @@ from cereus.clauses.tree import AttributeWindow, TimeWindow
 from cereus.errors import CereusError
 from cereus.expr import tree as ex
 from cereus.expr.types import Kind
-from cereus.plan.locality import looks_back
 from cereus.plan.plan import Plan
 from cereus.spark.expr.typed import Typed, attribute, micros
 from cereus.stream import UNITS
@@ -72,7 +71,7 @@ def slices_for(plan: Plan, schema: StructType, split: Split) -> Slices | str:
         return "split=False says so"
     if plan.keys and split is None:
         return "it has keys"
-    reason = looks_back(plan)
+    reason = plan.traits.looks_back
     if reason is not None:
         if split is not None:
             raise CereusError(

@@ -36,7 +36,6 @@ def parse(text: str, params: Mapping[str, Any] | None = None) -> sremo.SremoTree
         "languages/sremo/grammar.lark", "query", text, _transformer(), (in_words,), params
     )
     try:
-        assert isinstance(query.formula, sremo.Pattern)
         expression = named(query.formula.expression)
         return replace(query, formula=replace(query.formula, expression=expression), text=text)
     except QueryError as error:
