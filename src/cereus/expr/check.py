@@ -19,7 +19,7 @@ from cereus.expr.types import Kind, column_type, computed, joined, kind_of, lite
 from cereus.syntax import literals
 from cereus.syntax.parsing import TOO_DEEP, located
 
-TIMES = {
+TIME_ARITHMETIC = {
     ("-", Kind.TIMESTAMP, Kind.TIMESTAMP): Kind.INTERVAL,
     ("+", Kind.TIMESTAMP, Kind.INTERVAL): Kind.TIMESTAMP,
     ("-", Kind.TIMESTAMP, Kind.INTERVAL): Kind.TIMESTAMP,
@@ -192,8 +192,8 @@ class _Checker:
         return computed([kind])
 
     def arithmetic(self, node: ex.Expression, op: str, left: Kind, right: Kind) -> Kind:
-        if (op, left, right) in TIMES:
-            return TIMES[op, left, right]
+        if (op, left, right) in TIME_ARITHMETIC:
+            return TIME_ARITHMETIC[op, left, right]
         known = {left.family, right.family} - {Kind.ANY}
         if known <= {Kind.NUMBER}:
             kind = computed((left, right))
