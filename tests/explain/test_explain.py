@@ -12,8 +12,9 @@ import pytest
 
 import cereus
 from cereus.automata.explore import explore, explore_deterministic
-from cereus.explain.analysis import GROWS, Outlook
+from cereus.explain.analysis import GROWS, Analysis
 from cereus.explain.wording import letters_text
+from cereus.languages.ceql.explaining.description import CeqlDescription
 
 STREAM = cereus.Stream(time="ts")
 
@@ -67,8 +68,8 @@ def query(where: str, head: str = "SELECT *") -> cereus.Query:
     return cereus.compile(f"{head} FROM S WHERE {where}", stream=STREAM)
 
 
-def outlook(where: str) -> Outlook:
-    return Outlook(query(where).plan())
+def outlook(where: str) -> Analysis:
+    return Analysis(query(where).plan(), CeqlDescription())
 
 
 def test_a_whole_explanation() -> None:
