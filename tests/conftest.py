@@ -49,6 +49,14 @@ def pytest_report_header() -> str:
     return f"kernel: compiled{remark}"
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Of several processes (`-n 2`) one runs all tests that start Spark: one session, one JVM."""
+    for item in items:
+        if item.get_closest_marker("spark"):
+            item.add_marker(pytest.mark.xdist_group("spark"))
+
+
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """One session for all tests: starting one takes seconds."""

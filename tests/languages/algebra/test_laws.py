@@ -14,13 +14,13 @@ from cereus.languages.algebra.text import parse
 from cereus.languages.algebra.tree import EventExpression
 from cereus.reference import algebra as reference
 from tests.golden import Golden, pairs
+from tests.volume import volume
 
 from .drawing import PRIMITIVES, TAUS, events, expression
 
-INSTANCES = 60
-LEFT, RIGHT = (
-    Path(__file__).with_name("golden") / f"{name}.txt" for name in ("left_to_right", "right_to_left")
-)
+INSTANCES = volume(25, 100)
+FILES = Path(__file__).with_name("golden")
+LEFT, RIGHT = FILES / "left_to_right.txt", FILES / "right_to_left.txt"
 """What each law makes of an expression, by its number and name."""
 
 
@@ -136,7 +136,7 @@ def test_both_sides_of_a_law_have_one_normal_form(law: Law) -> None:
 
 def test_a_normal_form_means_the_same() -> None:
     draw = random.Random(41)
-    for _ in range(1_000):
+    for _ in range(volume(300, 1_000)):
         each = expression(draw, draw.randint(1, 11))
         terms, _ = normal_form(each)
         assert same_meaning(each, rebuild(terms), draw)

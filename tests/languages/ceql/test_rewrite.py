@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from cereus.languages.ceql.plan import RULES
+from cereus.languages.ceql.planning.build import RULES
+from cereus.languages.ceql.planning.rewrite import Rule
 from cereus.languages.ceql.print import formula_text
-from cereus.languages.ceql.rewrite import Rule
 from cereus.languages.ceql.text import parse
 from tests.golden import Golden, Pair
 
