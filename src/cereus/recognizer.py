@@ -106,7 +106,7 @@ class Recognizer:
         if self._keep and self._executor is not None and self._schema is not None:
             source = _Remembered(self._executor, self._schema)
         shed = self._executor.shed if self._executor is not None else []
-        return Matches(schema, found, source, self._query.variables, shed)
+        return Matches(schema, found, self._query.compiled, source, shed)
 
     def snapshot(self) -> bytes:
         """The state as bytes; `q.restore(bytes)` goes on from it, here or in another process."""

@@ -13,7 +13,7 @@ import pyarrow as pa
 from cereus.column_types import TYPE_NAMES, named_schema
 from cereus.errors import CereusError, DataError, did_you_mean
 from cereus.language.protocol import OptionKind
-from cereus.language.registry import dialect_of, options_of
+from cereus.language.registry import default_name, dialect_of, options_of
 from cereus.limits import Limits
 from cereus.query import Query, compile
 from cereus.sources import SUFFIXES, Source, source
@@ -21,7 +21,6 @@ from cereus.stream import Stream
 
 OTHER_SUFFIXES = (".txt", ".sql", ".query")
 """Those of query files that do not name a language."""
-DEFAULT_DIALECT = "ceql"
 NO_COLUMN = "none"
 DEFAULT_TYPE = "type"
 LIMITS = tuple(each.name for each in fields(Limits) if each.name != "shed")
@@ -38,7 +37,7 @@ class Written:
     def dialect(self, said: str | None) -> str:
         """As said; else as the suffix of the file says."""
         of_file = None if self.file is None else dialect_of(self.file)
-        return said or of_file or DEFAULT_DIALECT
+        return said or of_file or default_name()
 
 
 def written(argument: str) -> Written:

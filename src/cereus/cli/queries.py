@@ -14,7 +14,7 @@ from cereus.cli.output import need_directory
 from cereus.cli.view import out, show_warning
 from cereus.errors import CereusError
 from cereus.show.diagram import diagram
-from cereus.translate.translate import translated
+from cereus.translate.translate import INTO, translated
 
 SchemaFile = Annotated[
     str | None,
@@ -30,7 +30,7 @@ Into = Annotated[
     typer.Option(
         "--as",
         metavar="DIALECT",
-        help="Write the query in another language instead: ceql or sremo.",
+        help=f"Write the query in another language instead: {' or '.join(INTO)}.",
         show_default=False,
     ),
 ]

@@ -14,11 +14,13 @@ from cereus.engine.executor import Executor, PatternExecutor
 from cereus.engine.ingest.clock import Clock
 from cereus.engine.match.table_cache import Learned
 from cereus.explain.description import Description
+from cereus.explain.diagram import automaton_dot
 from cereus.explain.explain import explain, warnings
 from cereus.language.compiled import CompiledQuery, Path
 from cereus.limits import Limits
 from cereus.plan.plan import Plan
 from cereus.plan.result_names import check_pattern
+from cereus.plan.tests import EventTest
 from cereus.stream import Stream
 
 P = TypeVar("P", bound=PatternTree)
@@ -41,6 +43,10 @@ class PatternQuery(CompiledQuery, Generic[P]):
     @abstractmethod
     def to_text(self) -> str:
         """The query printed, where it was not written as a text."""
+
+    @property
+    def tree(self) -> ParsedQuery[P]:
+        return self.query
 
     @property
     def text(self) -> str:
@@ -114,6 +120,16 @@ class PatternQuery(CompiledQuery, Generic[P]):
     ) -> Self:
         """The same with another query, or over another stream."""
         return type(self)(query or self.query, stream or self.stream, self.limits)
+
+    @property
+    def rows_hint(self) -> str | None:
+        return "a count has no events" if self.counts else None
+
+    def tests(self, schema: pa.Schema | None = None) -> tuple[EventTest, ...]:
+        return self.plan(schema).tests
+
+    def diagram(self) -> str:
+        return automaton_dot(self.plan(), self.description)
 
     def explain(self, schema: pa.Schema | None = None) -> str:
         return explain(self.plan(schema), self.description)

@@ -21,7 +21,8 @@ from cereus.languages.sase import tree as sase
 from cereus.languages.sase.planning.block import build
 from cereus.languages.sase.schema import checked
 from cereus.languages.sase.text import parse
-from cereus.plan.plan import NO_SCHEMA, Plan
+from cereus.plan.lowered import NO_SCHEMA
+from cereus.plan.plan import Plan
 from cereus.query import compile
 from cereus.reference.sase.evaluate import Match, matches
 from cereus.reference.sase.nfa import Input

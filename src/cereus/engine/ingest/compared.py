@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cereus.automata.memory.compare import Column
+from cereus.automata.memory.slots import Column
 from cereus.engine.ingest import codes
 from cereus.engine.match.memory import empty, taken
 from cereus.expr.arrow.evaluate import evaluate

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cereus.automata.memory.terms import OPERATIONS, Term
+from cereus.automata.memory.totals import TOTALS
 from cereus.automata.model import NOTHING, Automaton, Label, Slot, States
 from cereus.automata.subset import JointMove, index_columns, joint_moves, slots_of
 from cereus.errors import LimitError
@@ -30,7 +31,6 @@ MOST_CLASSES = 256
 
 
 OPS = {"<": 0, "<=": 1, ">": 2, ">=": 3, "=": 4, "!=": 5, "differs": 6, "holds": 7, "fails": 8}
-TOTALS = ("count", "tally", "sum int", "sum float", "min int", "max int", "min float", "max float")
 UPDATES = ("keep", "set", "min", "max", *TOTALS, "start")
 HOW = {name: number for number, name in enumerate(UPDATES)}
 OPERATION = {name: number for number, name in enumerate(OPERATIONS)}

@@ -1,5 +1,5 @@
 """SREMO → automaton over event tests: what is asked of one event becomes a test, what is asked of
-registers a guard (`automata.sremo`)."""
+registers a guard (`automaton.memory`)."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from typing import Any
 
 import pyarrow as pa
 
+from cereus.automata.memory.values import RowReader
 from cereus.clauses.tree import AttributeWindow, EventWindow, TimeWindow, Window
 from cereus.expr import tree as ex
 from cereus.languages.sremo import tree as sremo
 from cereus.languages.sremo.automaton import bounded, parts
-from cereus.languages.sremo.automaton.memory import Guard, Held, JoinRows, Registers, Remembering
+from cereus.languages.sremo.automaton.memory import Guard, Held, JoinRows, ValueGuard
 from cereus.languages.sremo.automaton.parts import Part
 from cereus.languages.sremo.automaton.streaming import Streaming
+from cereus.plan.lowered import Lowered
 from cereus.plan.tests import EventTest, TestSet, conjuncts
 from cereus.stream import Stream, time_window
 
@@ -23,9 +25,9 @@ Names = frozenset[str]
 
 
 @dataclass
-class Lowering(ABC):
+class ExpressionLowering(ABC):
     """What all parts of one expression share. The way registers are kept is a subclass's: in
-    slots of the kernel (`plan.sremo_slots`), or in states."""
+    slots of the kernel (`slots`), or in states."""
 
     stream: Stream
     schema: pa.Schema | None
@@ -53,6 +55,13 @@ class Lowering(ABC):
         return parts.SkipUntil(bit, guard)
 
     # ------------------------------------------------------------ expressions
+
+    def lowered(self, expression: sremo.Sremo) -> Lowered[Streaming]:
+        automaton = self.streaming(expression)
+        compared = frozenset(self.compared)
+        reads = any(node.reads for node in terminals(expression))
+        tests = self.tests.tests or (EventTest(),)
+        return Lowered(automaton, tests, compared, correlated=reads or bool(compared))
 
     def streaming(self, expression: sremo.Sremo) -> Streaming:
         part = parts.Concatenation(parts.SkipAny(), self.part(expression, frozenset()))
@@ -118,26 +127,20 @@ class Lowering(ABC):
 
 
 @dataclass
-class ByValue(Lowering):
+class RegistersInStates(ExpressionLowering):
     """States remember values: decides anything."""
 
-    registers: Registers = field(default_factory=lambda: Registers((), ()))
+    registers: RowReader = field(default_factory=RowReader)
 
     def streaming(self, expression: sremo.Sremo) -> Streaming:
-        reads: dict[str, set[tuple[str, ...]]] = {}
-        for node in terminals(expression):
-            for attribute in node.condition.walk():
-                if isinstance(attribute, ex.Attribute) and attribute.variable is not None:
-                    reads.setdefault(attribute.variable, set()).add(attribute.path)
-        names = tuple(sorted(reads))
-        self.registers = Registers(names, tuple(tuple(sorted(reads[name])) for name in names))
-        self.empty = self.registers.empty
+        self.registers = RowReader.of(node.condition for node in terminals(expression))
+        self.empty = (None,) * len(self.registers.names)
         return super().streaming(expression)
 
     def guard(self, node: sremo.Terminal, conditions: list[ex.Expression], after: Names) -> Guard:
         self.compared |= frozenset().union(*map(ex.attributes, conditions))
         whole = ex.And(tuple(conditions)) if conditions else None
-        return Remembering(self.registers, whole, node.register, after)
+        return ValueGuard(self.registers, whole, node.register, after)
 
     def joined(self, node: sremo.Intersection) -> Any:
         writes = sremo.written(node.left)

@@ -16,6 +16,7 @@ from cereus.clauses.tree import TimeWindow
 from cereus.engine.executor import Executor
 from cereus.errors import CereusError, DataError, did_you_mean
 from cereus.expr import tree as ex
+from cereus.language.registry import language
 from cereus.plan.plan import Plan
 from cereus.query import Query
 from cereus.spark.expr.typed import NUMBERS, TIMES, Sort, Typed, attribute, instant, micros
@@ -42,12 +43,10 @@ DELAY = "spark.watermarkDelayMs"
 """Where Spark notes that a column has a watermark."""
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 ROCKS = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-END_TIMES = ("end_time", "time", "end")
-"""What the time of a result is called, in patterns, programs and event expressions."""
 
 
 class Arranged(Protocol):
-    """What is known of a query over a DataFrame, whatever its dialect."""
+    """What is known of a query over a DataFrame, whatever its language."""
 
     @property
     def df(self) -> DataFrame: ...
@@ -92,8 +91,9 @@ class Live:
         so that a query can read them, or Spark's own operators."""
         fields = list(self.arranged.schema)
         delay = self.marked.schema[self.time].metadata.get(DELAY)
+        when = language(self.query.dialect).result_time
         for place, each in enumerate(fields):
-            is_time = each.name in END_TIMES and isinstance(each.dataType, st.TimestampType)
+            is_time = each.name == when and isinstance(each.dataType, st.TimestampType)
             if is_time and delay is not None and self._punctual:
                 fields[place] = st.StructField(each.name, each.dataType, True, {DELAY: delay})
         if self.late:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
-from cereus.language.registry import dialect_of
+from cereus.language.registry import default_name, dialect_of
 
 Name = str
 Names = tuple[str, ...]
@@ -118,7 +118,8 @@ class QueryOf:
     """`[queries.x]`: a query reads streams and writes one, called `into` or as the query.
 
     text, file       the query, or where it is
-    dialect          its language: that which the suffix of the file names, if not said, or CEQL
+    dialect          its language: if not given, that which the suffix of the file names, or the
+                     default language
     options          those of the dialect
     keys             the columns that split the stream, instead of the stream's own
     events, columns  as of `cereus.spark.match`
@@ -146,7 +147,7 @@ class QueryOf:
     @property
     def language(self) -> str:
         of_file = None if self.file is None else dialect_of(self.file)
-        return self.dialect or of_file or "ceql"
+        return self.dialect or of_file or default_name()
 
 
 # ---------------------------------------------------------------- sinks

@@ -10,7 +10,7 @@ from pyspark.sql import types as st
 from pyspark.sql.udtf import AnalyzeArgument
 
 from cereus.errors import CereusError, DataError, did_you_mean
-from cereus.language.registry import language, options_of
+from cereus.language.registry import default_name, language, options_of
 from cereus.query import Query, compile
 from cereus.spark.schemas import arrow_schema
 from cereus.stream import Stream
@@ -39,7 +39,7 @@ def given(arguments: Sequence[AnalyzeArgument], named: Mapping[str, AnalyzeArgum
     text = unnamed[0] if unnamed else values.pop("query", None)
     if not isinstance(text, str):
         raise CereusError("which query?", hint=USAGE)
-    dialect = values.pop("dialect", "ceql")
+    dialect = values.pop("dialect", default_name())
     _check_names(values, dialect)
     columns = values.pop("columns", None)
     events = values.pop("events", True)

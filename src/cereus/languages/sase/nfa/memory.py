@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,7 +9,8 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from cereus.automata.memory.terms import Term
-from cereus.automata.memory.values import Seen, Totals
+from cereus.automata.memory.totals import Totals
+from cereus.automata.memory.values import value_of
 from cereus.automata.model import NO_SLOTS, Letter, Slot, Slots, Update
 from cereus.errors import CereusError
 from cereus.expr import tree as ex
@@ -22,7 +22,9 @@ Held = tuple[Any, ...]
 Updates = tuple[Update, ...]
 
 
-class Memory(ABC):
+class NfaMemory(ABC):
+    """What runs hold of the events that they have selected, and how it answers clauses."""
+
     empty: Held = ()
 
     @abstractmethod
@@ -42,7 +44,7 @@ class Memory(ABC):
 
 
 @dataclass(frozen=True)
-class Slotted(Memory):
+class SlotMemory(NfaMemory):
     """Values are in slots. `set_in`: those that are set, and can still be read, in each state;
     `updates`: what each state writes when it selects an event; `named`: what each slot holds."""
 
@@ -90,7 +92,7 @@ class Cell(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Values(Memory):
+class ValueMemory(NfaMemory):
     """States remember values, one for each of `cells`; `read_from[s]` are those that are read
     in state s or later."""
 
@@ -122,15 +124,14 @@ class Values(Memory):
         own = node.variable == asked.at and not asked.after
         at_hand = cell is None or (own and asked.first and cell.kind == "first")
         if at_hand:
-            assert isinstance(letter, Seen), "an event that is compared has its values with it"
-            return _plain(letter.values[node.path])
+            return value_of(letter, node.path)
         assert cell is not None
         return self._value(node, held[self._places[cell]])
 
     def _value(self, node: ex.Expression, kept: Any) -> Any:
         if not isinstance(node, sase.Aggregate) or not isinstance(kept, Totals):
             return kept
-        return kept.events if node.attribute is None else kept.of(node.function)
+        return kept.value(node.function, node.attribute)
 
     def taken(self, stage: Stage, held: Held, letter: Letter) -> tuple[Held, Updates]:
         return self.with_event(stage.variable, held, letter, first=not stage.more), ()
@@ -161,10 +162,7 @@ class Values(Memory):
         return _hashable(self.aggregates[cell.kind].identity, cell.kind)
 
     def _added(self, cell: Cell, kept: Any, letter: Letter, first: bool) -> Any:
-        value = None
-        if cell.path is not None:
-            assert isinstance(letter, Seen), "an event that is selected has its values with it"
-            value = _plain(letter.values[cell.path])
+        value = None if cell.path is None else value_of(letter, cell.path)
         if cell.kind == "first":
             return value if first else kept
         if cell.kind == "last":
@@ -189,8 +187,3 @@ def _hashable(value: Any, aggregate: str) -> Any:
             hint="let combine make values that cannot: numbers, strings, tuples, frozensets",
         ) from None
     return value
-
-
-def _plain(value: Any) -> Any:
-    """NaN compares as nothing does and would be a new value each time: one object for all."""
-    return math.nan if isinstance(value, float) and value != value else value

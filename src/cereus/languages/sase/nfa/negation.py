@@ -11,9 +11,9 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from cereus.automata.memory.values import Seen
+from cereus.automata.memory.values import Seen, row_of
 from cereus.automata.model import Letter
-from cereus.languages.sase.nfa.memory import Held, Memory, Values
+from cereus.languages.sase.nfa.memory import Held, NfaMemory, ValueMemory
 from cereus.languages.sase.nfa.stages import Asked, Literals
 
 Region = Any
@@ -34,12 +34,12 @@ class Negation(ABC):
 
     @abstractmethod
     def passed(
-        self, region: Region, held: Held, letter: Letter, memory: Memory
+        self, region: Region, held: Held, letter: Letter, memory: NfaMemory
     ) -> list[tuple[Literals, Region]]:
         """An event has come in its place: what that depends on, and what is known then."""
 
     @abstractmethod
-    def found(self, region: Region, held: Held, memory: Memory) -> bool:
+    def found(self, region: Region, held: Held, memory: NfaMemory) -> bool:
         """Whether there is what it forbids."""
 
     def older(self, region: Region) -> Region:
@@ -61,13 +61,13 @@ class Forbidden(Negation):
     nothing: Region = False
 
     def passed(
-        self, region: Region, held: Held, letter: Letter, memory: Memory
+        self, region: Region, held: Held, letter: Letter, memory: NfaMemory
     ) -> list[tuple[Literals, Region]]:
         if region:
             return [((), True)]
         return [(((False, self.event),), False), (((True, self.event),), True)]
 
-    def found(self, region: Region, held: Held, memory: Memory) -> bool:
+    def found(self, region: Region, held: Held, memory: NfaMemory) -> bool:
         return bool(region)
 
 
@@ -114,14 +114,13 @@ class Series(Negation):
     nothing: Region = ()
 
     def passed(
-        self, region: Region, held: Held, letter: Letter, memory: Memory
+        self, region: Region, held: Held, letter: Letter, memory: NfaMemory
     ) -> list[tuple[Literals, Region]]:
         if self.leads:
             region = self.inside(region, letter)
         if not self.contiguous and memory.ask(self.early, held, letter) is not True:
             return [((), region)]
-        values = getattr(letter, "values", {})
-        row = Row(int(letter), tuple(values.get(path) for path in self.reads))
+        row = Row(int(letter), row_of(letter, self.reads))
         if self.more is None:
             region = self._unlike(region, row)
         return [((), (*region, row))]
@@ -152,14 +151,14 @@ class Series(Negation):
 
     # ------------------------------------------------------------ whether there is such a series
 
-    def found(self, region: Region, held: Held, memory: Memory) -> bool:
-        assert isinstance(memory, Values)
+    def found(self, region: Region, held: Held, memory: NfaMemory) -> bool:
+        assert isinstance(memory, ValueMemory)
         letters = [Seen.of(r.letter, dict(zip(self.reads, r.values, strict=True))) for r in region]
         if self.more is None:
             return any(memory.ask(self.first, held, letter) for letter in letters)
         return self._series(letters, held, memory)
 
-    def _series(self, letters: list[Seen], held: Held, memory: Values) -> bool:
+    def _series(self, letters: list[Seen], held: Held, memory: ValueMemory) -> bool:
         """Follows all series at once: whether an event was taken, and what is remembered then."""
         waits = not self.contiguous or self.leads
         series = {(False, held)}
@@ -181,13 +180,13 @@ class Series(Negation):
                 return True
         return False
 
-    def _skipped(self, begun: bool, values: Held, letter: Seen, memory: Values) -> bool:
+    def _skipped(self, begun: bool, values: Held, letter: Seen, memory: ValueMemory) -> bool:
         """Whether contiguity lets a series skip the event."""
         if self.strict or self.outside is None:
             return False
         return not memory.ask(self.outside[begun], values, letter)
 
-    def _ends(self, series: set[tuple[bool, Held]], memory: Values) -> bool:
+    def _ends(self, series: set[tuple[bool, Held]], memory: ValueMemory) -> bool:
         return any(
             begun and (self.last is None or memory.ask(self.last, values, 0) is True)
             for begun, values in series

@@ -28,7 +28,7 @@ from cereus.automata.model import (
     State,
     Update,
 )
-from cereus.languages.sase.nfa.memory import Held, Memory
+from cereus.languages.sase.nfa.memory import Held, NfaMemory
 from cereus.languages.sase.nfa.negation import Negation, Region
 from cereus.languages.sase.nfa.stages import Literals, Stage, skips, stuck
 from cereus.languages.sase.tree import Strategy
@@ -56,7 +56,7 @@ ACCEPT = Run(ACCEPTED, ())
 class Nfa(Automaton):
     stages: tuple[Stage, ...]
     negations: tuple[Negation, ...]
-    memory: Memory
+    memory: NfaMemory
 
     # ------------------------------------------------------------ the automaton
 

@@ -17,7 +17,7 @@ class Asked(NamedTuple):
     """A conjunction of clauses, asked of a run and of the event at hand.
 
     bit     the test of the event alone; None if there is none
-    others  the clauses that compare events: expressions, or one term (`automata.terms`)
+    others  the clauses that compare events: expressions, or one term (`automata.memory.terms`)
     at      the variable that the event at hand is read for, which it is the `first` of
     after   asked of the array when the event at hand has been added to it
     """

@@ -1,5 +1,5 @@
 """SASE+ → NFA^b over event tests: what is asked of one event becomes a test; what compares events
-is asked of what runs remember (`automata.sase.memory`)."""
+is asked of what runs remember (`nfa.memory`)."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from cereus.clauses.tree import AttributeWindow, EventWindow, TimeWindow
 from cereus.clauses.tree import Window as QueryWindow
 from cereus.expr import tree as ex
 from cereus.languages.sase import tree as sase
-from cereus.languages.sase.nfa.memory import Cell, Memory, Values
+from cereus.languages.sase.nfa.memory import Cell, NfaMemory, ValueMemory
 from cereus.languages.sase.nfa.negation import Forbidden, Negation, Series, Window
 from cereus.languages.sase.nfa.nfa import Nfa
 from cereus.languages.sase.nfa.stages import Asked, Stage
 from cereus.languages.sase.places import Place, Placed, identifiers, placed
+from cereus.plan.lowered import Lowered
 from cereus.plan.tests import EventTest, TestSet
 from cereus.stream import Stream, time_window
 
@@ -29,7 +30,7 @@ LAST = (Place.LAST,)
 
 
 @dataclass
-class Lowering(ABC):
+class BlockLowering(ABC):
     """One query block. The way values are remembered is a subclass's."""
 
     query: sase.Query
@@ -47,9 +48,20 @@ class Lowering(ABC):
         """`at`, with what it asks; `stage` is the last state that asks it."""
 
     @abstractmethod
-    def memory(self, stages: tuple[Stage, ...]) -> Memory: ...
+    def memory(self, stages: tuple[Stage, ...]) -> NfaMemory: ...
 
-    # ------------------------------------------------------------ the whole
+    # ------------------------------------------------------------ the automaton
+
+    def lowered(self) -> Lowered[Nfa]:
+        automaton = self.automaton()
+        compared = frozenset(self.compared)
+        return Lowered(
+            automaton,
+            self.tests.tests,
+            compared,
+            correlated=bool(compared),
+            slots=int(automaton.waits_for_time),
+        )
 
     def automaton(self) -> Nfa:
         stages = tuple(self._stages())
@@ -301,7 +313,7 @@ def _alone(node: ex.Expression) -> ex.Expression:
 
 
 @dataclass
-class ByValue(Lowering):
+class BuffersInStates(BlockLowering):
     """States remember values: decides anything."""
 
     aggregates: Mapping[str, sase.UserAggregate] = field(default_factory=dict)
@@ -312,9 +324,9 @@ class ByValue(Lowering):
         self.read += [(stage, cell) for cell in cells if cell is not None]
         return at._replace(bit=bit, others=tuple(clauses))
 
-    def memory(self, stages: tuple[Stage, ...]) -> Memory:
+    def memory(self, stages: tuple[Stage, ...]) -> NfaMemory:
         read_from = tuple(
             frozenset(cell for stage, cell in self.read if stage >= number)
             for number in range(len(stages) + 1)
         )
-        return Values(tuple(sorted(read_from[0], key=repr)), read_from, self.aggregates)
+        return ValueMemory(tuple(sorted(read_from[0], key=repr)), read_from, self.aggregates)

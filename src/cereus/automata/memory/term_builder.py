@@ -1,7 +1,7 @@
-"""Conditions between events → terms of the kernel (`automata.terms`).
+"""Conditions between events → terms of the kernel (`terms`).
 
 Whatever is about one variable alone is computed ahead, for a whole batch at once, and is a column
-here; a term only combines columns of several events, held in slots or of the event at hand.
+here; a term only combines columns of several events, kept in slots or of the event at hand.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import NamedTuple, Self
 
 import pyarrow as pa
 
+from cereus.automata.memory.refusal import CannotUseSlots
 from cereus.automata.memory.terms import Term, constant
 from cereus.expr import tree as ex
 from cereus.expr.print import condition_text
@@ -31,11 +32,7 @@ TRUTH_FUNCTIONS = ("starts_with", "ends_with", "contains", "regexp")
 TEXT_FUNCTIONS = ("lower", "upper", "trim", "substr", "concat")
 
 
-class NotATerm(Exception):
-    """The condition cannot be computed by the kernel; says why."""
-
-
-class Leaf(NamedTuple):
+class Reading(NamedTuple):
     """What is read of one variable's event: an expression on it alone, and its sort. The values
     of a `total` are those that an aggregate of the variable adds up."""
 
@@ -45,18 +42,18 @@ class Leaf(NamedTuple):
     total: str | None = None
 
 
-class Said(int):
+class TimeCount(int):
     """A count of microseconds, shown as the literal that it stands for: `INTERVAL 5 seconds`."""
 
     literal: ex.Literal
 
     def __new__(cls, count: int, literal: ex.Literal) -> Self:
-        said = super().__new__(cls, count)
-        said.literal = literal
-        return said
+        made = super().__new__(cls, count)
+        made.literal = literal
+        return made
 
-    def __reduce__(self) -> tuple[type[Said], tuple[int, ex.Literal]]:
-        return Said, (int(self), self.literal)
+    def __reduce__(self) -> tuple[type[TimeCount], tuple[int, ex.Literal]]:
+        return TimeCount, (int(self), self.literal)
 
     def __str__(self) -> str:
         return condition_text(self.literal)
@@ -67,33 +64,33 @@ class Typed(NamedTuple):
     sort: str
 
 
-Read = Callable[[Leaf], Term]
+Read = Callable[[Reading], Term]
 
 
 @dataclass(frozen=True)
-class Translation:
+class TermBuilder:
     """One condition over one schema. Times are counted in microseconds."""
 
     condition: Expression
     schema: pa.Schema
 
     @property
-    def leaves(self) -> tuple[Leaf, ...]:
+    def readings(self) -> tuple[Reading, ...]:
         """Everything that the condition reads, each once."""
-        found: dict[Leaf, None] = {}
+        found: dict[Reading, None] = {}
 
-        def note(leaf: Leaf) -> Term:
-            found[leaf] = None
+        def note(reading: Reading) -> Term:
+            found[reading] = None
             return constant(None)
 
         self.term(note)
         return tuple(found)
 
     def term(self, read: Read) -> Term:
-        """The condition, its leaves read as `read` says."""
+        """The condition, its readings as `read` gives them."""
         term, sort = self._typed(self.condition, read)
         if sort not in (TRUTH, NOTHING):
-            raise NotATerm("it is not a condition")
+            raise CannotUseSlots("it is not a condition")
         return not_too_deep(term)
 
     # ------------------------------------------------------------ by node
@@ -103,10 +100,10 @@ class Translation:
             return self._aggregate(node, read)
         if isinstance(node, ex.Literal):
             return self._literal(node)
-        if self._is_leaf(node):
+        if self._is_reading(node):
             sort = sort_of(node, self.schema)
-            leaf = Leaf(next(iter(variables(node))), without_variable(node), sort)
-            return Typed(read(leaf), sort)
+            reading = Reading(next(iter(variables(node))), without_variable(node), sort)
+            return Typed(read(reading), sort)
         match node:
             case ex.Negate(operand):
                 return self._arithmetic("-", Typed(constant(0), INT), self._typed(operand, read))
@@ -132,9 +129,11 @@ class Translation:
                 return self._logic("or", same, read)
             case ex.Call(function, arguments):
                 return self._call(function, [self._typed(a, read) for a in arguments])
-        raise NotATerm(f"{type(node).__name__} of several events is not computed by the kernel")
+        raise CannotUseSlots(
+            f"{type(node).__name__} of several events is not computed by the kernel"
+        )
 
-    def _is_leaf(self, node: Expression) -> bool:
+    def _is_reading(self, node: Expression) -> bool:
         """Whether a batch has the values of a node as a column. Arithmetic with times is left to
         the kernel, which counts them."""
         if len(variables(node)) != 1 or any(isinstance(n, ex.Aggregate) for n in node.walk()):
@@ -153,7 +152,7 @@ class Translation:
     def _truth(self, node: Expression, read: Read) -> Term:
         term, sort = self._typed(node, read)
         if sort not in (TRUTH, NOTHING):
-            raise NotATerm("a condition is expected")
+            raise CannotUseSlots("a condition is expected")
         return term
 
     def _literal(self, node: ex.Literal) -> Typed:
@@ -168,11 +167,11 @@ class Translation:
             case int() | float():
                 return Typed(constant(float(value)), FLOAT)
             case timedelta():
-                return Typed(constant(Said(value // MICROSECOND, node)), LENGTH)
+                return Typed(constant(TimeCount(value // MICROSECOND, node)), LENGTH)
             case datetime():
                 instant = value if value.tzinfo else value.replace(tzinfo=UTC)
-                return Typed(constant(Said((instant - EPOCH) // MICROSECOND, node)), INSTANT)
-        raise NotATerm("a string is compared with values of several events")
+                return Typed(constant(TimeCount((instant - EPOCH) // MICROSECOND, node)), INSTANT)
+        raise CannotUseSlots("a string is compared with values of several events")
 
     def _arithmetic(self, op: str, left: Typed, right: Typed) -> Typed:
         sorts = (left.sort, right.sort)
@@ -190,14 +189,16 @@ class Translation:
         if (op, *sorts) in times:
             return Typed(Term(f"{names[op]} int", (left.term, right.term)), times[op, *sorts])
         if not set(sorts) <= {INT, FLOAT}:
-            raise NotATerm("arithmetic on what is not a number")
+            raise CannotUseSlots("arithmetic on what is not a number")
         sort = INT if sorts == (INT, INT) and op != "/" else FLOAT
         return Typed(Term(f"{names[op]} {sort}", _as(sort, left, right)), sort)
 
     def _call(self, function: str, arguments: list[Typed]) -> Typed:
         sorts = {argument.sort for argument in arguments}
         if not sorts <= {INT, FLOAT}:
-            raise NotATerm(f"{function} of several events' values is not computed by the kernel")
+            raise CannotUseSlots(
+                f"{function} of several events' values is not computed by the kernel"
+            )
         sort = FLOAT if FLOAT in sorts else INT
         if function == "abs":
             return Typed(Term(f"abs {sort}", (arguments[0].term,)), sort)
@@ -209,26 +210,26 @@ class Translation:
             return Typed(term if sort == INT else Term(function, (term,)), sort)
         if function in ("sqrt", "distance"):
             return Typed(Term(function, _as(FLOAT, *arguments)), FLOAT)
-        raise NotATerm(f"{function} of several events' values is not computed by the kernel")
+        raise CannotUseSlots(f"{function} of several events' values is not computed by the kernel")
 
     def _aggregate(self, node: ex.Aggregate, read: Read) -> Typed:
         """`avg` is a sum over a count; everything else is one total."""
         if node.attribute is None:
-            return Typed(read(Leaf(node.variable, ex.Literal(1), INT, "tally")), INT)
+            return Typed(read(Reading(node.variable, ex.Literal(1), INT, "tally")), INT)
         value = ex.Attribute(node.attribute)
         sort = sort_of(value, self.schema)
         if node.function == "count":
-            return Typed(read(Leaf(node.variable, value, sort, "count")), INT)
+            return Typed(read(Reading(node.variable, value, sort, "count")), INT)
         if sort not in (INT, FLOAT):
-            raise NotATerm(f"{node.function} of values that are not kept as numbers")
+            raise CannotUseSlots(f"{node.function} of values that are not kept as numbers")
         if node.function == "avg":
-            total = Typed(read(Leaf(node.variable, value, sort, f"sum {sort}")), sort)
-            count = Typed(read(Leaf(node.variable, value, sort, "count")), INT)
+            total = Typed(read(Reading(node.variable, value, sort, f"sum {sort}")), sort)
+            count = Typed(read(Reading(node.variable, value, sort, "count")), INT)
             return self._arithmetic("/", total, count)
         if node.function in ("first", "last"):
-            return Typed(read(Leaf(node.variable, value, sort, node.function)), sort)
+            return Typed(read(Reading(node.variable, value, sort, node.function)), sort)
         ranked = _without_nan(value) if sort == FLOAT and node.function != "sum" else value
-        return Typed(read(Leaf(node.variable, ranked, sort, f"{node.function} {sort}")), sort)
+        return Typed(read(Reading(node.variable, ranked, sort, f"{node.function} {sort}")), sort)
 
 
 def _without_nan(value: ex.Expression) -> ex.Expression:
@@ -244,9 +245,9 @@ def _compare(op: str, left: Typed, right: Typed) -> Typed:
         sort = FLOAT if FLOAT in sorts else INT
         return Typed(Term(f"{op} {sort}", _as(sort, left, right)), TRUTH)
     if len(sorts) > 1:
-        raise NotATerm("it compares values of different kinds")
+        raise CannotUseSlots("it compares values of different kinds")
     if sorts == {TEXT} and op not in ("=", "!="):
-        raise NotATerm("it compares strings by their order")
+        raise CannotUseSlots("it compares strings by their order")
     return Typed(Term(f"{op} int", (left.term, right.term)), TRUTH)
 
 
@@ -260,7 +261,7 @@ def _as(sort: str, *operands: Typed) -> tuple[Term, ...]:
 def not_too_deep(term: Term) -> Term:
     """The term, if the kernel's stack has room for it."""
     if _depth(term) > DEEPEST:
-        raise NotATerm("it is too deep")
+        raise CannotUseSlots("it is too deep")
     return term
 
 
@@ -273,7 +274,7 @@ def _depth(term: Term) -> int:
 
 
 def sort_of(node: Expression, schema: pa.Schema) -> str:
-    """What the values of an expression on one event are, or NotATerm."""
+    """What the values of an expression on one event are, or CannotUseSlots."""
     match node:
         case ex.Literal(value):
             return _literal_sort(value)
@@ -284,7 +285,7 @@ def sort_of(node: Expression, schema: pa.Schema) -> str:
         case ex.Arithmetic(op, left, right):
             sorts = (sort_of(left, schema), sort_of(right, schema))
             if not set(sorts) <= {INT, FLOAT}:
-                raise NotATerm("it computes with times of one event")
+                raise CannotUseSlots("it computes with times of one event")
             return INT if sorts == (INT, INT) and op != "/" else FLOAT
         case ex.Call(function, arguments):
             return _call_sort(function, [sort_of(a, schema) for a in arguments])
@@ -296,7 +297,7 @@ def sort_of(node: Expression, schema: pa.Schema) -> str:
             | ex.Like() | ex.Regexp() | ex.IsNull()
         ):  # fmt: skip
             return TRUTH
-    raise NotATerm("its values are not kept as numbers")
+    raise CannotUseSlots("its values are not kept as numbers")
 
 
 def _call_sort(function: str, arguments: list[str]) -> str:
@@ -317,7 +318,7 @@ def _joined(sorts: list[str]) -> str:
         return next(iter(known), NOTHING)
     if known == {INT, FLOAT}:
         return FLOAT
-    raise NotATerm("its values are of different kinds")
+    raise CannotUseSlots("its values are of different kinds")
 
 
 def _literal_sort(value: object) -> str:
@@ -341,7 +342,7 @@ def _column_sort(kind: pa.DataType) -> str:
         return TEXT
     if pa.types.is_date(kind) or (pa.types.is_timestamp(kind) and kind.unit != "ns"):
         return INSTANT
-    raise NotATerm(f"values of the type {kind} are not kept as numbers")
+    raise CannotUseSlots(f"values of the type {kind} are not kept as numbers")
 
 
 def type_of(schema: pa.Schema, path: tuple[str, ...]) -> pa.DataType:
