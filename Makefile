@@ -89,9 +89,9 @@ install:
 # The kernel is compiled while packages are fetched, so none of them builds Cereus.
 $(BUILT): setup.py $(KERNEL) | $(TOOLS)
 	@echo "Compiling the kernel ..."
-	@mkdir -p build && $(BIN)/python setup.py -q build_ext --inplace 2>build/compile.log \
+	@mkdir -p build && $(BIN)/python setup.py -q build_ext --inplace >build/compile.log 2>&1 \
 		|| { cat build/compile.log; exit 1; }
-	@touch $@
+	@grep -A 5 'could NOT be compiled' build/compile.log || touch $@
 
 $(RUNS): pyproject.toml | $(TOOLS)
 	@echo "Installing Spark into $(VENV) ..."
