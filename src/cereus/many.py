@@ -148,4 +148,4 @@ class QuerySet:
         if len(patterns) > 1:
             shared = SharedLetters([e.plan for e in patterns], schema)
             for executor in patterns:
-                executor.runner.front.letters = shared.view(executor.plan)
+                executor.share_letters(shared)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from cereus.automata.memory.terms import Term, column, constant
 from cereus.automata.model import Slot, Update
+from cereus.state.classes import state_class
 
 COUNTS = ("count", "tally")
 """Of values that are not NULL, and of events."""
@@ -24,6 +25,7 @@ SINGLE = ("set", "first", "last")
 # ---------------------------------------------------------------- in states
 
 
+@state_class("totals")
 class Totals(NamedTuple):
     """All that the aggregates of one attribute of a variable may read."""
 

@@ -31,6 +31,7 @@ from cereus.expr.tree import (
     rebuild,
     variables,
 )
+from cereus.state.classes import state_class, state_class_of
 
 Path = tuple[str, ...]
 Row = tuple[Any, ...]
@@ -50,6 +51,9 @@ class Seen(int):
         seen = cls(letter)
         seen.values = values
         return seen
+
+
+state_class_of(Seen, "letter", 2, lambda seen: (int(seen), seen.values), Seen.of)
 
 
 def value_of(letter: Letter, path: Path) -> Any:
@@ -111,6 +115,7 @@ def flattened(node: Expression) -> Expression:
 # ---------------------------------------------------------------- a filter
 
 
+@state_class("memory")
 class Memory(NamedTuple):
     """What one variable holds, as far as the condition can tell: the rows that its attributes
     were read from, and the totals of its aggregated attributes."""

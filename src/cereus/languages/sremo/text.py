@@ -1,4 +1,4 @@
-"""SREMO: text → `lang.sremo`, and back."""
+"""SREMO: text → `tree`, and back."""
 
 from __future__ import annotations
 

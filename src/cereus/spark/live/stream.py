@@ -6,7 +6,7 @@ import hashlib
 import logging
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812
@@ -191,14 +191,14 @@ class Live:
     @property
     def _punctual(self) -> bool:
         """Whether a result is told when its time has come, never later."""
-        return not self._executor.late
+        return not self._executor.emits_late
 
     @property
     def _plan(self) -> Plan | None:
         return getattr(self.arranged, "plan", None)
 
     def _fingerprint(self, events: pa.Schema, order: list[Path]) -> str:
-        header: Any = self._executor.header  # type: ignore[attr-defined]
+        header = self._executor.header
         said = (VERSION, header, str(events), order, self.arranged.groups, self.buckets)
         return hashlib.sha256(repr((said, self.arranged.shown)).encode()).hexdigest()[:16]
 

@@ -15,6 +15,7 @@ from cereus.automata.memory.values import Seen, row_of
 from cereus.automata.model import Letter
 from cereus.languages.sase.nfa.memory import Held, NfaMemory, ValueMemory
 from cereus.languages.sase.nfa.stages import Asked, Literals
+from cereus.state.classes import state_class
 
 Region = Any
 """What has come in the place of a negated component: of a plain one, whether it was forbidden."""
@@ -71,6 +72,7 @@ class Forbidden(Negation):
         return bool(region)
 
 
+@state_class("sase.row")
 class Row(NamedTuple):
     """An event as it is remembered: its letter, values, and how many events have come since."""
 

@@ -32,12 +32,14 @@ from cereus.languages.sase.nfa.memory import Held, NfaMemory
 from cereus.languages.sase.nfa.negation import Negation, Region
 from cereus.languages.sase.nfa.stages import Literals, Stage, skips, stuck
 from cereus.languages.sase.tree import Strategy
+from cereus.state.classes import state_class
 
 START = Slot(True, 0, 0)
 """When a run has begun: what is complete when its window has passed must know."""
 ACCEPTED = -1
 
 
+@state_class("sase.run")
 class Run(NamedTuple):
     """A state (the number of a stage; after the last one, the end of the pattern), what is
     remembered, and what has come in the place of each negated component. `done`: it has just
