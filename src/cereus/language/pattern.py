@@ -122,7 +122,7 @@ class PatternQuery(CompiledQuery, Generic[P]):
         """The same with another query, or over another stream."""
         made = copy(self)
         made.query, made.stream = query or self.query, stream or self.stream
-        made._plans, made._learned = {}, {}
+        made._plans, made._caches = {}, {}
         return made
 
     @property
