@@ -1,12 +1,17 @@
-"""The languages that are known, by name. Every surface asks here; none names a language."""
+"""The languages that are known, by name. Every surface asks here; none names a language.
+
+Those of other packages are looked for when all are listed, or one is asked for that is not known.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from cereus.errors import CereusError, did_you_mean
 from cereus.language.compiled import CompiledQuery
+from cereus.language.plugins import installed
 from cereus.language.protocol import Language, OptionKind, Options, Params
 from cereus.limits import Limits
 from cereus.stream import Stream
@@ -25,12 +30,24 @@ def register(language: Language, *, default: bool = False) -> None:
 
 def unregister(name: str) -> None:
     """Forget a language, as tests do with one of their own."""
-    del _LANGUAGES[name]
+    _LANGUAGES.pop(name, None)
 
 
 def names() -> list[str]:
     """The names of all languages, in alphabetical order."""
+    _look_for_others_once()
     return sorted(_LANGUAGES)
+
+
+@cache
+def _look_for_others_once() -> None:
+    look_for_others()
+
+
+def look_for_others() -> None:
+    """Register the languages of other packages, as far as they are not known."""
+    for other in installed(set(_LANGUAGES)):
+        register(other)
 
 
 def default_name() -> str:
@@ -45,6 +62,8 @@ def languages() -> Iterator[Language]:
 
 def language(name: str) -> Language:
     """The language of a name."""
+    if name not in _LANGUAGES:
+        look_for_others()  # once more: a worker of Spark may have been sent a package
     if name not in _LANGUAGES:
         raise CereusError(f"unknown dialect {name!r}", hint=did_you_mean(str(name), names()))
     return _LANGUAGES[name]
@@ -91,8 +110,10 @@ def _check_limits(chosen: Language, limits: Limits) -> None:
 
 def language_of_source(source: object) -> Language:
     """The language that an object is a syntax tree of; the default language for texts."""
-    accepting = (each for each in languages() if each.accepts(source))
-    return next(accepting, language(default_name()))
+    default = language(default_name())
+    if isinstance(source, str):
+        return default
+    return next((each for each in languages() if each.accepts(source)), default)
 
 
 def dialect_of(path: str | Path) -> str | None:
@@ -108,7 +129,7 @@ def suffixes() -> list[str]:
 
 def options_of(dialect: str, *kinds: OptionKind) -> list[str]:
     """The names of a language's options, all or those of some kinds."""
-    if dialect not in _LANGUAGES:
+    if dialect not in names():
         return []
-    options = _LANGUAGES[dialect].options
+    options = language(dialect).options
     return [option.name for option in options if not kinds or option.kind in kinds]

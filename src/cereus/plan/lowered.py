@@ -33,8 +33,8 @@ class Lowered(Generic[Made]):
 
     automaton: Made
     tests: tuple[EventTest, ...]
-    compared: frozenset[tuple[str, ...]]
-    correlated: bool
+    compared: frozenset[tuple[str, ...]] = frozenset()
+    correlated: bool = False
     in_slots: bool = False
     columns: tuple[Column, ...] = ()
     slots: int = 0

@@ -1,5 +1,5 @@
-"""SREMO → automaton over event tests: what is asked of one event becomes a test, what is asked of
-registers a guard (`automaton.memory`)."""
+"""SREMO → automaton over event tests: a condition on one event becomes a test, one on registers a
+guard (`automaton.memory`)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cereus.clauses.tree import AttributeWindow, EventWindow, TimeWindow, Window
 from cereus.expr import tree as ex
 from cereus.languages.sremo import tree as sremo
 from cereus.languages.sremo.automaton import bounded, parts
-from cereus.languages.sremo.automaton.memory import Guard, Held, JoinRows, ValueGuard
+from cereus.languages.sremo.automaton.memory import Contents, Guard, JoinRows, ValueGuard
 from cereus.languages.sremo.automaton.parts import Part
 from cereus.languages.sremo.automaton.streaming import Streaming
 from cereus.plan.lowered import Lowered
@@ -37,7 +37,7 @@ class ExpressionLowering(ABC):
 
     # ------------------------------------------------------------ how registers are kept
 
-    empty: Held = frozenset()
+    empty: Contents = frozenset()
 
     @abstractmethod
     def guard(self, node: sremo.Terminal, conditions: list[ex.Expression], after: Names) -> Guard:
@@ -51,7 +51,7 @@ class ExpressionLowering(ABC):
 
     def until(self, node: sremo.Terminal) -> Part:
         """The events before the next one that satisfies the terminal's condition."""
-        bit, guard = self._asked(node, frozenset(), always=True)
+        bit, guard = self._test_and_guard(node, frozenset(), always=True)
         return parts.SkipUntil(bit, guard)
 
     # ------------------------------------------------------------ expressions
@@ -64,34 +64,34 @@ class ExpressionLowering(ABC):
         return Lowered(automaton, tests, compared, correlated=reads or bool(compared))
 
     def streaming(self, expression: sremo.Sremo) -> Streaming:
-        part = parts.Concatenation(parts.SkipAny(), self.part(expression, frozenset()))
+        part = parts.ConcatenationPart(parts.SkipAny(), self.part(expression, frozenset()))
         return Streaming(part, self.empty)
 
     def part(self, node: sremo.Sremo, after: Names) -> Part:
         """The part of an expression whose registers `after` may be read after it."""
         match node:
             case sremo.Epsilon():
-                return parts.Epsilon()
+                return parts.EpsilonPart()
             case sremo.Nothing():
-                return parts.Nothing()
+                return parts.NothingPart()
             case sremo.Terminal():
-                bit, guard = self._asked(node, after, always=node.marks)
-                return parts.One(bit, node.marks, guard)
+                bit, guard = self._test_and_guard(node, after, always=node.marks)
+                return parts.OneEvent(bit, node.marks, guard)
             case sremo.Star(sremo.SKIP):
                 return parts.SkipAny()
             case sremo.Star(body) | sremo.Plus(body):
                 again = self.part(body, sremo.loop_live(body, after))
-                return parts.Iteration(again, once=isinstance(node, sremo.Plus))
+                return parts.IterationPart(again, once=isinstance(node, sremo.Plus))
             case sremo.Optional(body):
-                return parts.Disjunction((self.part(body, after), parts.Epsilon()))
+                return parts.DisjunctionPart((self.part(body, after), parts.EpsilonPart()))
             case sremo.Concatenation(left, right):
                 between = sremo.live(right, after)
-                return parts.Concatenation(self.part(left, between), self.part(right, after))
+                return parts.ConcatenationPart(self.part(left, between), self.part(right, after))
             case sremo.Disjunction(left, right):
-                return parts.Disjunction((self.part(left, after), self.part(right, after)))
+                return parts.DisjunctionPart((self.part(left, after), self.part(right, after)))
             case sremo.Intersection(left, right):
                 both = self.part(left, after), self.part(right, after)
-                return parts.Intersection(*both, self.joined(node))
+                return parts.IntersectionPart(*both, self.joined(node))
             case sremo.Complement(body):
                 stop = sremo.stops_at(node)
                 return self.complement(body) if stop is None else self.until(stop)
@@ -101,14 +101,16 @@ class ExpressionLowering(ABC):
                 return self.within(self.part(body, after), window)
         raise TypeError(f"not a SREMO: {node!r}")
 
-    def _asked(self, node: sremo.Terminal, after: Names, *, always: bool) -> tuple[Any, Guard]:
+    def _test_and_guard(
+        self, node: sremo.Terminal, after: Names, *, always: bool
+    ) -> tuple[Any, Guard]:
         """The test of an event (None: any event passes), and the guard of its registers."""
-        asked = [c for c in conjuncts(node.condition) if c != sremo.TRUE]
-        local = tuple(c for c in asked if not ex.variables(c))
-        others = [c for c in asked if ex.variables(c)]
+        conditions = [c for c in conjuncts(node.condition) if c != sremo.TRUE]
+        local = tuple(c for c in conditions if not ex.variables(c))
+        others = [c for c in conditions if ex.variables(c)]
         guard = self.guard(node, others, after)
         bit = None
-        if always or node.type is not None or asked or node.register in after:
+        if always or node.type is not None or conditions or node.register in after:
             bit = self.tests.bit(EventTest(node.type, None, local))
         return bit, guard
 
@@ -139,15 +141,15 @@ class RegistersInStates(ExpressionLowering):
 
     def guard(self, node: sremo.Terminal, conditions: list[ex.Expression], after: Names) -> Guard:
         self.compared |= frozenset().union(*map(ex.attributes, conditions))
-        whole = ex.And(tuple(conditions)) if conditions else None
-        return ValueGuard(self.registers, whole, node.register, after)
+        condition = ex.And(tuple(conditions)) if conditions else None
+        return ValueGuard(self.registers, condition, node.register, after)
 
     def joined(self, node: sremo.Intersection) -> Any:
         writes = sremo.written(node.left)
         return JoinRows(tuple(name in writes for name in self.registers.names))
 
     def complement(self, body: sremo.Sremo) -> Part:
-        return bounded.Complement(self.part(body, frozenset()))
+        return bounded.ComplementPart(self.part(body, frozenset()))
 
 
 def terminals(expression: sremo.Sremo) -> list[sremo.Terminal]:

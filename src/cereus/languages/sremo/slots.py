@@ -48,7 +48,7 @@ class RegistersInSlots(ExpressionLowering):
     slots: dict[tuple[str, int, bool], Slot] = field(default_factory=dict)
     """By register, column, and whether it is no equality that reads them."""
     stops: frozenset[ex.Expression] = frozenset()
-    """The conditions that `next` asks to fail, and which are more than an equality."""
+    """The conditions that must fail for `next`, and which are more than an equality."""
 
     def lowered(self, expression: sremo.Sremo) -> Lowered[Streaming]:
         made = super().lowered(expression)
@@ -96,7 +96,7 @@ class RegistersInSlots(ExpressionLowering):
     def complement(self, body: sremo.Sremo) -> Part:
         if any(node.reads for node in terminals(body)):
             raise CannotUseSlots("! has to follow every run of a part that reads registers")
-        return bounded.Complement(self.part(body, frozenset()), frozenset())
+        return bounded.ComplementPart(self.part(body, frozenset()), frozenset())
 
     def within(self, part: Part, window: Window) -> Part:
         raise CannotUseSlots("a window of its own inside the expression measures times")
@@ -104,13 +104,13 @@ class RegistersInSlots(ExpressionLowering):
     # ------------------------------------------------------------ conditions
 
     def _decided(self, node: sremo.Terminal) -> tuple[SlotCheck | RegisterFormula, ...]:
-        """What decides a terminal's conditions on registers. What is asked to fail is one term
-        wherever it is asked, so that it is known that never both hold."""
-        asked = _of_registers(node)
-        self.compared |= frozenset().union(*map(ex.attributes, asked))
-        if asked and node.condition in self.stops:
-            return (self._formula(sremo.conjunction(asked)),)
-        return tuple(self._compared(each) or self._formula(each) for each in asked)
+        """What decides a terminal's conditions on registers. What has to fail is one term
+        everywhere, so that it is known that never both hold."""
+        conditions = _of_registers(node)
+        self.compared |= frozenset().union(*map(ex.attributes, conditions))
+        if conditions and node.condition in self.stops:
+            return (self._formula(sremo.conjunction(conditions)),)
+        return tuple(self._compared(each) or self._formula(each) for each in conditions)
 
     def _compared(self, condition: ex.Expression) -> SlotCheck | None:
         """`f(r) op g(event)` as the register and the check of its slot."""
@@ -147,7 +147,7 @@ class RegistersInSlots(ExpressionLowering):
         return RegisterFormula(shape, tuple(atoms))
 
     def _shape(self, node: ex.Expression, atoms: dict[RegisterAtom, int]) -> Term:
-        """What `tree.with_empty` goes down to, is an atom here; so is what is asked of the
+        """What `tree.with_empty` goes down to, is an atom here; so is a condition on the
         event alone, which is computed ahead."""
         if ex.variables(node) and isinstance(node, ex.And | ex.Or | ex.Not):
             parts = [self._shape(part, atoms) for part in node.children()]
@@ -183,9 +183,9 @@ def _says_equal(condition: ex.Expression) -> bool:
 
 
 def _is_equality(node: sremo.Terminal) -> bool:
-    """Whether all that is asked of registers is one equality."""
-    asked = _of_registers(node)
-    return not asked or (len(asked) == 1 and _says_equal(asked[0]))
+    """Whether the only condition on registers is an equality."""
+    conditions = _of_registers(node)
+    return not conditions or (len(conditions) == 1 and _says_equal(conditions[0]))
 
 
 def _bare(node: sremo.Sremo) -> bool:
