@@ -22,6 +22,8 @@ import pyarrow as pa
 
 import cereus
 from cereus.engine.executor import PatternExecutor
+from cereus.engine.match.runner import Runner
+from cereus.engine.match.value_letters import ValueLetters
 
 DATA = Path(__file__).parents[2] / "data" / "snapshots"
 WHOLE = pa.int64()
@@ -80,9 +82,10 @@ class Case:
         """What runs the query: runners of automata, or the executor itself."""
         executor: Any = self.query.executor(self.events.schema)
         if hasattr(executor, "runs"):
-            return {type(run.runner).__name__ for runs in executor.runs for run in runs}
-        by_automaton = isinstance(executor, PatternExecutor)
-        return {type(executor.runner if by_automaton else executor).__name__}
+            return {_kind(run.runner) for runs in executor.runs for run in runs}
+        if isinstance(executor, PatternExecutor):
+            return {_kind(executor.runner)}
+        return {type(executor).__name__}
 
     def taken(self) -> bytes:
         """A snapshot between the two parts."""
@@ -115,13 +118,13 @@ CASES = [
     Case(
         "values",
         "SELECT * WHERE (A AS a ; B AS b) FILTER max(a.v) < max(b.v)",
-        "GeneralRunner",
+        "Runner by values",
         kind=pa.decimal128(22, 2),
     ),
     Case(
         "values that are times",
         "SELECT * WHERE (A AS a ; B AS b) FILTER max(a.v) < max(b.v) PARTITION BY k",
-        "GeneralRunner",
+        "Runner by values",
         kind=pa.timestamp("ns"),
     ),
     Case("counted", "SELECT COUNT(*) WHERE A ; B+ ; C WITHIN 30 seconds", "CountingRunner"),
@@ -141,8 +144,18 @@ CASES = [
     Case(
         "max by values",
         "SELECT MAX * WHERE (A AS a ; B AS b) FILTER max(a.v) < max(b.v) WITHIN 30 seconds",
-        "GeneralReplayRunner",
+        "ReplayRunner by values",
         kind=pa.decimal128(22, 2),
+    ),
+    Case(
+        "counted by values",
+        "SELECT COUNT(*) WHERE (A AS a ; B AS b) FILTER a.w <= b.w WITHIN 30 seconds",
+        "CountingRunner by values",
+    ),
+    Case(
+        "listed by values",
+        "SELECT LAST * WHERE (A AS a ; B AS b ; NOT(C)) FILTER a.w <= b.w WITHIN 30 seconds",
+        "ListingRunner by values",
     ),
     Case("listed", "SELECT LAST * WHERE A ; B ; NOT(C) WITHIN 30 seconds", "ListingRunner"),
     Case("strict", "SELECT STRICT * WHERE A ; B+ WITHIN 30 seconds", "Runner"),
@@ -151,7 +164,7 @@ CASES = [
     Case(
         "registers by values",
         "any({A:} -> r, {B: w >= r.w}, {C:}) PARTITION BY k",
-        "GeneralRunner",
+        "Runner by values",
         dialect="sremo",
     ),
     Case("detected", "DETECT any({A:} -> r, {C: x > r.x})", "Runner", dialect="sremo"),
@@ -166,7 +179,7 @@ CASES = [
         "kleene by values",
         f"PATTERN SEQ(A a, B+ b[], C c) WHERE {NEXT} {{ b[i].w >= b[i-1].w ^ a.w <= c.w }} "
         "WITHIN 30 seconds RETURN a.x, b[].x",
-        "GeneralRunner",
+        "Runner by values",
         dialect="sase",
         kind=pa.decimal128(22, 2),
     ),
@@ -196,6 +209,11 @@ CASES = [
         keep=True,
     ),
 ]
+
+
+def _kind(runner: Runner) -> str:
+    by_values = isinstance(runner.letters, ValueLetters)
+    return type(runner).__name__ + " by values" * by_values
 
 
 def _plain(value: Any) -> Any:

@@ -16,7 +16,7 @@ from tests.engine.snapshots.cases import CASES, DATA, Case, as_json
 from tests.engine.snapshots.fuzz import joined, parts, taken
 
 LONG = os.environ.get("CEREUS_TEST_LONG") == "1"
-DAMAGES = 100_000 if LONG else 2_000
+DAMAGES = 100_000 if LONG else 3_000
 ROOT = Path(__file__).parents[3]
 
 
@@ -31,8 +31,10 @@ def test_the_kinds_of_runners_are_all_there() -> None:
         "CountingRunner",
         "ListingRunner",
         "ReplayRunner",
-        "GeneralRunner",
-        "GeneralReplayRunner",
+        "Runner by values",
+        "CountingRunner by values",
+        "ListingRunner by values",
+        "ReplayRunner by values",
         "ReactiveExecutor",
         "DetectingExecutor",
     }
