@@ -16,6 +16,7 @@ from cereus.matches import Matches
 from cereus.query import Progress, Query, compile
 from cereus.sources import Source, source
 from cereus.stream import Stream
+from cereus.syntax.parameters import check_all_mentioned, for_text
 
 Given = Mapping[str, Any] | Iterable[Any]
 """Queries by name, or in order: each a text, an object, a pair of a text and its dialect, or a
@@ -39,14 +40,19 @@ def compile_many(
     not."""
     common: dict[str, Any] = {"stream": stream, "schema": schema, "limits": limits, **options}
     queries: dict[str, Query] = {}
-    for name, given in _named(sources).items():
+    named = _named(sources)
+    values = params or {}
+    texts = [each[0] if isinstance(each, tuple) and each else each for each in named.values()]
+    check_all_mentioned(values, texts)
+    for (name, given), text in zip(named.items(), texts, strict=True):
         with about(f"query {name!r}"):
             if isinstance(given, Query):
                 queries[name] = given
-            elif isinstance(given, tuple) and len(given) == 2:
-                queries[name] = compile(given[0], dialect=given[1], params=params, **common)
             else:
-                queries[name] = compile(given, dialect=dialect, params=params, **common)
+                pair = isinstance(given, tuple) and len(given) == 2
+                source, own = given if pair else (given, dialect)
+                chosen = for_text(values, text)
+                queries[name] = compile(source, dialect=own, params=chosen, **common)
             _check_stream(queries, name)
     return QuerySet(queries)
 

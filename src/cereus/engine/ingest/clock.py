@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from cereus.clauses.tree import AttributeWindow, EventWindow, TimeWindow, Window
 from cereus.engine.match.memory import empty
 from cereus.errors import CereusError, DataError, did_you_mean
+from cereus.expr.paths import column_at, type_at
 from cereus.stream import UNITS, Stream
 
 Ints = npt.NDArray[np.int64]
@@ -27,10 +27,7 @@ def read(batch: pa.RecordBatch, path: tuple[str, ...], what: str) -> pa.Array:
             f"{what} {'.'.join(path)!r} is not in the events",
             hint=did_you_mean(path[0], batch.schema.names),
         )
-    column = batch.column(path[0])
-    for step in path[1:]:
-        column = pc.struct_field(column, step)
-    return column
+    return column_at(batch, path)
 
 
 def places_in_dictionary(column: pa.DictionaryArray) -> npt.NDArray[Any]:
@@ -265,10 +262,7 @@ def _kind(schema: pa.Schema, path: tuple[str, ...]) -> pa.DataType:
             f"the window's column {'.'.join(path)!r} is not in the events",
             hint=did_you_mean(path[0], schema.names),
         )
-    kind = schema.field(path[0]).type
-    for step in path[1:]:
-        kind = kind.field(step).type
-    return kind
+    return type_at(schema, path)
 
 
 def in_units_of(kind: pa.DataType, microseconds: int, stream: Stream) -> int | float:

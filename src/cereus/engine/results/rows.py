@@ -7,13 +7,13 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from cereus.clauses.tree import AnyQuery, Output
 from cereus.engine.ingest.clock import as_times
 from cereus.engine.match.memory import taken
 from cereus.engine.results.match_chunks import Mask, MatchChunk
 from cereus.engine.results.results import Results
+from cereus.expr.paths import column_at, type_at
 
 Ints = npt.NDArray[np.int64]
 POSITIONS = pa.list_(pa.int64())
@@ -104,23 +104,9 @@ def structs_of(
     offsets: npt.NDArray[np.int32],
 ) -> pa.Array:
     """Lists of the events at these places, cut by the offsets, with these attributes."""
-    values = [as_array(read_path(events, path).take(places)) for path in paths]
+    values = [as_array(column_at(events, path).take(places)) for path in paths]
     structs = pa.StructArray.from_arrays(values, [".".join(path) for path in paths])
     return pa.ListArray.from_arrays(pa.array(offsets), structs)
-
-
-def type_at(schema: pa.Schema, path: tuple[str, ...]) -> pa.DataType:
-    kind = schema.field(path[0]).type
-    for step in path[1:]:
-        kind = kind.field(step).type
-    return kind
-
-
-def read_path(table: pa.Table, path: tuple[str, ...]) -> pa.ChunkedArray:
-    column = table.column(path[0])
-    for step in path[1:]:
-        column = pc.struct_field(column, step)
-    return column
 
 
 def as_array(column: pa.ChunkedArray | pa.Array) -> pa.Array:

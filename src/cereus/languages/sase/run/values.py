@@ -19,10 +19,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cereus.engine.ingest.clock import python_values
-from cereus.engine.results.rows import read_path
 from cereus.errors import DataError
 from cereus.expr import tree as ex
 from cereus.expr.arrow.evaluate import evaluate, mask
+from cereus.expr.paths import column_at
 from cereus.languages.sase import tree as sase
 
 Ints = npt.NDArray[np.int64]
@@ -93,7 +93,7 @@ class Values:
 
     def read(self, path: sase.Path, places: Ints) -> pa.Array:
         """An attribute of the events at these places."""
-        taken = read_path(self.events, path).take(pa.array(places))
+        taken = column_at(self.events, path).take(pa.array(places))
         return taken.combine_chunks() if isinstance(taken, pa.ChunkedArray) else taken
 
     def _structs(self, paths: tuple[sase.Path, ...], places: Ints) -> pa.Array:
