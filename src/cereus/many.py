@@ -36,17 +36,18 @@ def compile_many(
 
     Each is a text, an object of any language, a text and its dialect, `("A ; B[X]", "par")`, or a
     query that is compiled already. The other arguments are those of `compile`, for all that are
-    not."""
+    not; `params` are for texts."""
     common: dict[str, Any] = {"stream": stream, "schema": schema, "limits": limits, **options}
     queries: dict[str, Query] = {}
     for name, given in _named(sources).items():
         with about(f"query {name!r}"):
             if isinstance(given, Query):
                 queries[name] = given
-            elif isinstance(given, tuple) and len(given) == 2:
-                queries[name] = compile(given[0], dialect=given[1], params=params, **common)
             else:
-                queries[name] = compile(given, dialect=dialect, params=params, **common)
+                pair = isinstance(given, tuple) and len(given) == 2
+                text, language = given if pair else (given, dialect)
+                values = params if isinstance(text, str) else None
+                queries[name] = compile(text, dialect=language, params=values, **common)
             _check_stream(queries, name)
     return QuerySet(queries)
 
