@@ -16,6 +16,7 @@ from cereus.matches import Matches
 from cereus.query import Progress, Query, compile
 from cereus.sources import Source, source
 from cereus.stream import Stream
+from cereus.syntax.parameters import check_all_mentioned, for_text
 
 Given = Mapping[str, Any] | Iterable[Any]
 """Queries by name, or in order: each a text, an object, a pair of a text and its dialect, or a
@@ -39,15 +40,16 @@ def compile_many(
     not; `params` are for texts."""
     common: dict[str, Any] = {"stream": stream, "schema": schema, "limits": limits, **options}
     queries: dict[str, Query] = {}
-    for name, given in _named(sources).items():
+    pairs = {name: _with_dialect(given, dialect) for name, given in _named(sources).items()}
+    values = params or {}
+    check_all_mentioned(values, [source for source, _ in pairs.values()])
+    for name, (source, language) in pairs.items():
         with about(f"query {name!r}"):
-            if isinstance(given, Query):
-                queries[name] = given
+            if isinstance(source, Query):
+                queries[name] = source
             else:
-                pair = isinstance(given, tuple) and len(given) == 2
-                text, language = given if pair else (given, dialect)
-                values = params if isinstance(text, str) else None
-                queries[name] = compile(text, dialect=language, params=values, **common)
+                needed = for_text(values, source)
+                queries[name] = compile(source, dialect=language, params=needed, **common)
             _check_stream(queries, name)
     return QuerySet(queries)
 
@@ -65,6 +67,11 @@ def _named(sources: Given) -> dict[str, Any]:
     if not named:
         raise CereusError("no query was given", hint="give a list or a dict of query texts")
     return named
+
+
+def _with_dialect(given: Any, dialect: str | None) -> tuple[Any, str | None]:
+    """A source and its dialect: its own, if it is a pair of both."""
+    return given if isinstance(given, tuple) and len(given) == 2 else (given, dialect)
 
 
 def _check_stream(queries: Mapping[str, Query], name: str) -> None:
@@ -149,4 +156,4 @@ class QuerySet:
         if len(patterns) > 1:
             shared = SharedLetters([e.plan for e in patterns], schema)
             for executor in patterns:
-                executor.runner.front.letters = shared.view(executor.plan)
+                executor.share_letters(shared)

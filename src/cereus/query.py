@@ -12,7 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cereus.engine.executor import Executor
-from cereus.engine.results.counts import EXACT, AmbiguousCount
+from cereus.engine.match.counting_runner import AmbiguousCount
+from cereus.engine.results.counts import EXACT
 from cereus.errors import CereusError
 from cereus.language.compiled import CompiledQuery
 from cereus.language.protocol import Params

@@ -85,6 +85,16 @@ Limits = Annotated[
         show_default=False,
     ),
 ]
+Params = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--param",
+        metavar="NAME=VALUE",
+        help="The value of a parameter :NAME of the query, written as there: 5, 'a text', "
+        "TRUE, ('a', 'b'); a bare word is a text; repeatable.",
+        show_default=False,
+    ),
+]
 Settings = Annotated[
     list[str] | None,
     typer.Option(

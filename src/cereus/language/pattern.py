@@ -13,7 +13,7 @@ import pyarrow as pa
 from cereus.clauses.tree import ParsedQuery, PatternTree
 from cereus.engine.executor import Executor, PatternExecutor
 from cereus.engine.ingest.clock import Clock
-from cereus.engine.match.table_cache import Learned
+from cereus.engine.match.table_cache import TableCache
 from cereus.explain.description import Description
 from cereus.explain.diagram import automaton_dot
 from cereus.explain.explain import explain, warnings
@@ -35,7 +35,7 @@ class PatternQuery(CompiledQuery, Generic[P]):
     def __init__(self, query: ParsedQuery[P], stream: Stream, limits: Limits) -> None:
         self.query, self.stream, self.limits = query, stream, limits
         self._plans: dict[bytes | None, Plan] = {}
-        self._learned: dict[int, Learned] = {}
+        self._caches: dict[int, TableCache] = {}
 
     @abstractmethod
     def build(self, schema: pa.Schema | None) -> Plan:
@@ -101,20 +101,20 @@ class PatternQuery(CompiledQuery, Generic[P]):
         row_numbers: npt.NDArray[np.int64] | None = None,
     ) -> Executor:
         plan = self.plan(schema)
-        if id(plan) not in self._learned:
-            self._learned[id(plan)] = Learned.nothing(plan, self.limits.states)
+        if id(plan) not in self._caches:
+            self._caches[id(plan)] = TableCache.empty(plan, self.limits.states)
         return PatternExecutor(
             plan,
             schema,
             limits=self.limits,
             keep=keep,
             row_numbers=row_numbers,
-            learned=self._learned[id(plan)],
+            cache=self._caches[id(plan)],
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        """Plans and what was learned stay here: another process makes its own."""
-        return {**self.__dict__, "_plans": {}, "_learned": {}}
+        """Plans and their tables stay here: another process makes its own."""
+        return {**self.__dict__, "_plans": {}, "_caches": {}}
 
     def replaced(
         self, *, query: ParsedQuery[P] | None = None, stream: Stream | None = None
@@ -122,7 +122,7 @@ class PatternQuery(CompiledQuery, Generic[P]):
         """The same with another query, or over another stream."""
         made = copy(self)
         made.query, made.stream = query or self.query, stream or self.stream
-        made._plans, made._learned = {}, {}
+        made._plans, made._caches = {}, {}
         return made
 
     @property

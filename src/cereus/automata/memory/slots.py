@@ -8,21 +8,22 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from cereus.automata.memory.refusal import CannotUseSlots
-from cereus.automata.memory.term_builder import INT, Reading, sort_of, type_of
+from cereus.automata.memory.term_builder import Reading, kept_kind
 from cereus.expr.check import check
-from cereus.expr.functions import Kind
+from cereus.expr.paths import type_at
 from cereus.expr.tree import Attribute, Comparison, Expression, without_variable
+from cereus.expr.types import Kind
 
-KINDS = {
-    "int": "int",
-    "boolean": "int",
-    "float": "double",
-    "string": "string",
-    "timestamp": "instant",
-    "interval": "instant",
-    "null": "int",
+ENCODINGS = {
+    Kind.INTEGER: "int",
+    Kind.BOOLEAN: "int",
+    Kind.FLOAT: "double",
+    Kind.STRING: "string",
+    Kind.TIMESTAMP: "instant",
+    Kind.INTERVAL: "instant",
+    Kind.NULL: "int",
 }
-"""How the values of each sort are kept for terms."""
+"""How the values of each kind become integers, for terms."""
 
 
 class Column(NamedTuple):
@@ -47,7 +48,7 @@ class Columns:
         """The column of what a term reads; to count events, none is needed (-1)."""
         if reading.total == "tally":
             return -1
-        return self.number(Column(reading.expression, KINDS[reading.sort]))
+        return self.number(Column(reading.expression, ENCODINGS[reading.kind]))
 
 
 def comparable(condition: Comparison, schema: pa.Schema) -> str:
@@ -64,7 +65,7 @@ def comparable(condition: Comparison, schema: pa.Schema) -> str:
     if kind is Kind.BOOLEAN:
         return "int"
     if kind is Kind.TIMESTAMP and all(isinstance(part, Attribute) for part in parts):
-        types = [type_of(schema, part.path) for part in parts]  # type: ignore[attr-defined]
+        types = [type_at(schema, part.path) for part in parts]  # type: ignore[attr-defined]
         if types[0] == types[1]:
             return "int"
     raise CannotUseSlots("its values are not kept as numbers")
@@ -72,10 +73,10 @@ def comparable(condition: Comparison, schema: pa.Schema) -> str:
 
 def _whole(part: Expression, schema: pa.Schema) -> bool:
     """Whether the values are whole numbers: floats have no room for those beyond 2**53."""
-    read = [type_of(schema, node.path) for node in part.walk() if isinstance(node, Attribute)]
+    read = [type_at(schema, node.path) for node in part.walk() if isinstance(node, Attribute)]
     if pa.uint64() in read:
         raise CannotUseSlots("its values may not fit 64 bits with a sign")
     try:
-        return sort_of(part, schema) == INT
+        return kept_kind(part, schema) is Kind.INTEGER
     except CannotUseSlots:
         return False

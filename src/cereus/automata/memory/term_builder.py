@@ -6,7 +6,7 @@ here; a term only combines columns of several events, kept in slots or of the ev
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import reduce
@@ -17,28 +17,29 @@ import pyarrow as pa
 from cereus.automata.memory.refusal import CannotUseSlots
 from cereus.automata.memory.terms import Term, constant
 from cereus.expr import tree as ex
+from cereus.expr.check import TIME_ARITHMETIC, value_kind
+from cereus.expr.paths import type_at
 from cereus.expr.print import condition_text
 from cereus.expr.tree import Expression, variables, without_variable
+from cereus.expr.types import Kind, kind_of
 
 DEEPEST = 60
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
-INT, FLOAT, TRUTH, TEXT, INSTANT, LENGTH, NOTHING = (
-    "int", "float", "boolean", "string", "timestamp", "interval", "null",
-)  # fmt: skip
-WHOLE_FUNCTIONS = ("length", "year", "month", "day", "hour", "minute", "second", "weekday")
-SAME_SORT = ("abs", "sign", "round", "floor", "ceil", "least", "greatest", "coalesce")
-TRUTH_FUNCTIONS = ("starts_with", "ends_with", "contains", "regexp")
-TEXT_FUNCTIONS = ("lower", "upper", "trim", "substr", "concat")
+COMPUTED = (Kind.INTEGER, Kind.FLOAT)
+"""The kinds that the kernel computes with."""
+IMPLEMENTED = ("abs", "least", "greatest", "floor", "ceil", "sqrt", "distance")
+"""The functions of `expr.functions` that the kernel computes of several events' values. All others
+are computed ahead, of one event's values each."""
 
 
 class Reading(NamedTuple):
-    """What is read of one variable's event: an expression on it alone, and its sort. The values
+    """What is read of one variable's event: an expression on it alone, and its kind. The values
     of a `total` are those that an aggregate of the variable adds up."""
 
     variable: str
     expression: Expression
-    sort: str
+    kind: Kind
     total: str | None = None
 
 
@@ -61,7 +62,7 @@ class TimeCount(int):
 
 class Typed(NamedTuple):
     term: Term
-    sort: str
+    kind: Kind
 
 
 Read = Callable[[Reading], Term]
@@ -88,8 +89,8 @@ class TermBuilder:
 
     def term(self, read: Read) -> Term:
         """The condition, its readings as `read` gives them."""
-        term, sort = self._typed(self.condition, read)
-        if sort not in (TRUTH, NOTHING):
+        term, kind = self._typed(self.condition, read)
+        if kind not in (Kind.BOOLEAN, Kind.NULL):
             raise CannotUseSlots("it is not a condition")
         return not_too_deep(term)
 
@@ -101,12 +102,14 @@ class TermBuilder:
         if isinstance(node, ex.Literal):
             return self._literal(node)
         if self._is_reading(node):
-            sort = sort_of(node, self.schema)
-            reading = Reading(next(iter(variables(node))), without_variable(node), sort)
-            return Typed(read(reading), sort)
+            kind = kept_kind(node, self.schema)
+            reading = Reading(next(iter(variables(node))), without_variable(node), kind)
+            return Typed(read(reading), kind)
         match node:
             case ex.Negate(operand):
-                return self._arithmetic("-", Typed(constant(0), INT), self._typed(operand, read))
+                return self._arithmetic(
+                    "-", Typed(constant(0), Kind.INTEGER), self._typed(operand, read)
+                )
             case ex.Arithmetic(op, left, right):
                 return self._arithmetic(op, self._typed(left, read), self._typed(right, read))
             case ex.Comparison(op, left, right):
@@ -116,9 +119,9 @@ class TermBuilder:
             case ex.Or(operands):
                 return self._logic("or", operands, read)
             case ex.Not(operand):
-                return Typed(Term("not", (self._truth(operand, read),)), TRUTH)
+                return Typed(Term("not", (self._truth(operand, read),)), Kind.BOOLEAN)
             case ex.IsNull(operand):
-                return Typed(Term("is null", (self._typed(operand, read).term,)), TRUTH)
+                return Typed(Term("is null", (self._typed(operand, read).term,)), Kind.BOOLEAN)
             case ex.Between(operand, low, high):
                 bounds = [("<=", high), (">=", low)]
                 return self._logic(
@@ -143,15 +146,15 @@ class TermBuilder:
     def _has_times(self, node: Expression) -> bool:
         if isinstance(node, ex.Arithmetic):
             return self._has_times(node.left) or self._has_times(node.right)
-        return sort_of(node, self.schema) in (INSTANT, LENGTH)
+        return kept_kind(node, self.schema) in (Kind.TIMESTAMP, Kind.INTERVAL)
 
     def _logic(self, op: str, operands: Sequence[Expression], read: Read) -> Typed:
         terms = [self._truth(operand, read) for operand in operands]
-        return Typed(reduce(lambda a, b: Term(op, (a, b)), terms), TRUTH)
+        return Typed(reduce(lambda a, b: Term(op, (a, b)), terms), Kind.BOOLEAN)
 
     def _truth(self, node: Expression, read: Read) -> Term:
-        term, sort = self._typed(node, read)
-        if sort not in (TRUTH, NOTHING):
+        term, kind = self._typed(node, read)
+        if kind not in (Kind.BOOLEAN, Kind.NULL):
             raise CannotUseSlots("a condition is expected")
         return term
 
@@ -159,77 +162,75 @@ class TermBuilder:
         value = node.value
         match value:
             case None:
-                return Typed(constant(None), NOTHING)
+                return Typed(constant(None), Kind.NULL)
             case bool():
-                return Typed(constant(int(value)), TRUTH)
+                return Typed(constant(int(value)), Kind.BOOLEAN)
             case int() if abs(value) < 2**63:
-                return Typed(constant(value), INT)
+                return Typed(constant(value), Kind.INTEGER)
             case int() | float():
-                return Typed(constant(float(value)), FLOAT)
+                return Typed(constant(float(value)), Kind.FLOAT)
             case timedelta():
-                return Typed(constant(TimeCount(value // MICROSECOND, node)), LENGTH)
+                return Typed(constant(TimeCount(value // MICROSECOND, node)), Kind.INTERVAL)
             case datetime():
                 instant = value if value.tzinfo else value.replace(tzinfo=UTC)
-                return Typed(constant(TimeCount((instant - EPOCH) // MICROSECOND, node)), INSTANT)
+                return Typed(
+                    constant(TimeCount((instant - EPOCH) // MICROSECOND, node)), Kind.TIMESTAMP
+                )
         raise CannotUseSlots("a string is compared with values of several events")
 
     def _arithmetic(self, op: str, left: Typed, right: Typed) -> Typed:
-        sorts = (left.sort, right.sort)
-        if NOTHING in sorts:
-            return Typed(constant(None), NOTHING)
-        times = {
-            ("-", INSTANT, INSTANT): LENGTH,
-            ("-", INSTANT, LENGTH): INSTANT,
-            ("+", INSTANT, LENGTH): INSTANT,
-            ("+", LENGTH, INSTANT): INSTANT,
-            ("+", LENGTH, LENGTH): LENGTH,
-            ("-", LENGTH, LENGTH): LENGTH,
-        }
+        kinds = (left.kind, right.kind)
+        if Kind.NULL in kinds:
+            return Typed(constant(None), Kind.NULL)
         names = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "%": "modulo"}
-        if (op, *sorts) in times:
-            return Typed(Term(f"{names[op]} int", (left.term, right.term)), times[op, *sorts])
-        if not set(sorts) <= {INT, FLOAT}:
+        if (op, *kinds) in TIME_ARITHMETIC:
+            return Typed(
+                Term(f"{names[op]} int", (left.term, right.term)), TIME_ARITHMETIC[op, *kinds]
+            )
+        if not set(kinds) <= set(COMPUTED):
             raise CannotUseSlots("arithmetic on what is not a number")
-        sort = INT if sorts == (INT, INT) and op != "/" else FLOAT
-        return Typed(Term(f"{names[op]} {sort}", _as(sort, left, right)), sort)
+        kind = Kind.INTEGER if kinds == (Kind.INTEGER, Kind.INTEGER) and op != "/" else Kind.FLOAT
+        return Typed(Term(f"{names[op]} {kind}", _as(kind, left, right)), kind)
 
     def _call(self, function: str, arguments: list[Typed]) -> Typed:
-        sorts = {argument.sort for argument in arguments}
-        if not sorts <= {INT, FLOAT}:
+        kinds = {argument.kind for argument in arguments}
+        if not kinds <= set(COMPUTED):
             raise CannotUseSlots(
                 f"{function} of several events' values is not computed by the kernel"
             )
-        sort = FLOAT if FLOAT in sorts else INT
+        kind = Kind.FLOAT if Kind.FLOAT in kinds else Kind.INTEGER
         if function == "abs":
-            return Typed(Term(f"abs {sort}", (arguments[0].term,)), sort)
+            return Typed(Term(f"abs {kind}", (arguments[0].term,)), kind)
         if function in ("least", "greatest"):
-            terms = _as(sort, *arguments)
-            return Typed(reduce(lambda a, b: Term(f"{function} {sort}", (a, b)), terms), sort)
+            terms = _as(kind, *arguments)
+            return Typed(reduce(lambda a, b: Term(f"{function} {kind}", (a, b)), terms), kind)
         if function in ("floor", "ceil"):
             term = arguments[0].term
-            return Typed(term if sort == INT else Term(function, (term,)), sort)
+            return Typed(term if kind == Kind.INTEGER else Term(function, (term,)), kind)
         if function in ("sqrt", "distance"):
-            return Typed(Term(function, _as(FLOAT, *arguments)), FLOAT)
+            return Typed(Term(function, _as(Kind.FLOAT, *arguments)), Kind.FLOAT)
         raise CannotUseSlots(f"{function} of several events' values is not computed by the kernel")
 
     def _aggregate(self, node: ex.Aggregate, read: Read) -> Typed:
         """`avg` is a sum over a count; everything else is one total."""
         if node.attribute is None:
-            return Typed(read(Reading(node.variable, ex.Literal(1), INT, "tally")), INT)
+            return Typed(
+                read(Reading(node.variable, ex.Literal(1), Kind.INTEGER, "tally")), Kind.INTEGER
+            )
         value = ex.Attribute(node.attribute)
-        sort = sort_of(value, self.schema)
+        kind = kept_kind(value, self.schema)
         if node.function == "count":
-            return Typed(read(Reading(node.variable, value, sort, "count")), INT)
-        if sort not in (INT, FLOAT):
+            return Typed(read(Reading(node.variable, value, kind, "count")), Kind.INTEGER)
+        if kind not in COMPUTED:
             raise CannotUseSlots(f"{node.function} of values that are not kept as numbers")
         if node.function == "avg":
-            total = Typed(read(Reading(node.variable, value, sort, f"sum {sort}")), sort)
-            count = Typed(read(Reading(node.variable, value, sort, "count")), INT)
+            total = Typed(read(Reading(node.variable, value, kind, f"sum {kind}")), kind)
+            count = Typed(read(Reading(node.variable, value, kind, "count")), Kind.INTEGER)
             return self._arithmetic("/", total, count)
         if node.function in ("first", "last"):
-            return Typed(read(Reading(node.variable, value, sort, node.function)), sort)
-        ranked = _without_nan(value) if sort == FLOAT and node.function != "sum" else value
-        return Typed(read(Reading(node.variable, ranked, sort, f"{node.function} {sort}")), sort)
+            return Typed(read(Reading(node.variable, value, kind, node.function)), kind)
+        ranked = _without_nan(value) if kind == Kind.FLOAT and node.function != "sum" else value
+        return Typed(read(Reading(node.variable, ranked, kind, f"{node.function} {kind}")), kind)
 
 
 def _without_nan(value: ex.Expression) -> ex.Expression:
@@ -238,22 +239,22 @@ def _without_nan(value: ex.Expression) -> ex.Expression:
 
 
 def _compare(op: str, left: Typed, right: Typed) -> Typed:
-    sorts = {left.sort, right.sort}
-    if NOTHING in sorts:
-        return Typed(constant(None), TRUTH)
-    if sorts <= {INT, FLOAT}:
-        sort = FLOAT if FLOAT in sorts else INT
-        return Typed(Term(f"{op} {sort}", _as(sort, left, right)), TRUTH)
-    if len(sorts) > 1:
+    kinds = {left.kind, right.kind}
+    if Kind.NULL in kinds:
+        return Typed(constant(None), Kind.BOOLEAN)
+    if kinds <= set(COMPUTED):
+        kind = Kind.FLOAT if Kind.FLOAT in kinds else Kind.INTEGER
+        return Typed(Term(f"{op} {kind}", _as(kind, left, right)), Kind.BOOLEAN)
+    if len(kinds) > 1:
         raise CannotUseSlots("it compares values of different kinds")
-    if sorts == {TEXT} and op not in ("=", "!="):
+    if kinds == {Kind.STRING} and op not in ("=", "!="):
         raise CannotUseSlots("it compares strings by their order")
-    return Typed(Term(f"{op} int", (left.term, right.term)), TRUTH)
+    return Typed(Term(f"{op} int", (left.term, right.term)), Kind.BOOLEAN)
 
 
-def _as(sort: str, *operands: Typed) -> tuple[Term, ...]:
+def _as(kind: Kind, *operands: Typed) -> tuple[Term, ...]:
     return tuple(
-        Term("to float", (term,)) if sort == FLOAT and own == INT else term
+        Term("to float", (term,)) if kind == Kind.FLOAT and own == Kind.INTEGER else term
         for term, own in operands
     )
 
@@ -270,84 +271,40 @@ def _depth(term: Term) -> int:
     return max((place + _depth(part) for place, part in enumerate(parts)), default=1)
 
 
-# ---------------------------------------------------------------- sorts of single events' values
+# ---------------------------------------------------------------- kinds of single events' values
+
+TRUTHS = (
+    ex.Comparison, ex.And, ex.Or, ex.Not, ex.In, ex.Between, ex.Like, ex.Regexp, ex.IsNull,
+)  # fmt: skip
 
 
-def sort_of(node: Expression, schema: pa.Schema) -> str:
+def kept_kind(node: Expression, schema: pa.Schema) -> Kind:
     """What the values of an expression on one event are, or CannotUseSlots."""
-    match node:
-        case ex.Literal(value):
-            return _literal_sort(value)
-        case ex.Attribute(path):
-            return _column_sort(type_of(schema, path))
-        case ex.Negate(operand):
-            return sort_of(operand, schema)
-        case ex.Arithmetic(op, left, right):
-            sorts = (sort_of(left, schema), sort_of(right, schema))
-            if not set(sorts) <= {INT, FLOAT}:
-                raise CannotUseSlots("it computes with times of one event")
-            return INT if sorts == (INT, INT) and op != "/" else FLOAT
-        case ex.Call(function, arguments):
-            return _call_sort(function, [sort_of(a, schema) for a in arguments])
-        case ex.Case(branches, default):
-            results = [then for _, then in branches] + ([default] if default else [])
-            return _joined([sort_of(result, schema) for result in results])
-        case (
-            ex.Comparison() | ex.And() | ex.Or() | ex.Not() | ex.In() | ex.Between()
-            | ex.Like() | ex.Regexp() | ex.IsNull()
-        ):  # fmt: skip
-            return TRUTH
-    raise CannotUseSlots("its values are not kept as numbers")
+    for part in _values(node):
+        if isinstance(part, ex.Attribute):
+            _check_kept(type_at(schema, part.path))
+        elif isinstance(part, ex.Arithmetic) and value_kind(part, schema) in (
+            Kind.TIMESTAMP,
+            Kind.INTERVAL,
+        ):
+            raise CannotUseSlots("it computes with times of one event")
+    return value_kind(node, schema)
 
 
-def _call_sort(function: str, arguments: list[str]) -> str:
-    if function in WHOLE_FUNCTIONS:
-        return INT
-    if function in TRUTH_FUNCTIONS:
-        return TRUTH
-    if function in TEXT_FUNCTIONS:
-        return TEXT
-    if function in SAME_SORT:
-        return _joined(arguments[:1] if function == "round" else arguments)
-    return FLOAT
+def _values(node: Expression) -> Iterator[Expression]:
+    """The parts of an expression whose values can become its value."""
+    yield node
+    if isinstance(node, ex.Case):
+        results = [then for _, then in node.branches] + ([node.default] if node.default else [])
+        for result in results:
+            yield from _values(result)
+    elif not isinstance(node, TRUTHS):
+        for child in node.children():
+            yield from _values(child)
 
 
-def _joined(sorts: list[str]) -> str:
-    known = set(sorts) - {NOTHING}
-    if len(known) <= 1:
-        return next(iter(known), NOTHING)
-    if known == {INT, FLOAT}:
-        return FLOAT
-    raise CannotUseSlots("its values are of different kinds")
-
-
-def _literal_sort(value: object) -> str:
-    kinds: list[tuple[type, str]] = [
-        (bool, TRUTH), (int, INT), (float, FLOAT), (str, TEXT), (datetime, INSTANT),
-        (timedelta, LENGTH),
-    ]  # fmt: skip
-    return next((sort for kind, sort in kinds if isinstance(value, kind)), NOTHING)
-
-
-def _column_sort(kind: pa.DataType) -> str:
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
-    if pa.types.is_integer(kind) and kind != pa.uint64():
-        return INT
-    if pa.types.is_floating(kind):
-        return FLOAT
-    if pa.types.is_boolean(kind):
-        return TRUTH
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
-        return TEXT
-    if pa.types.is_date(kind) or (pa.types.is_timestamp(kind) and kind.unit != "ns"):
-        return INSTANT
-    raise CannotUseSlots(f"values of the type {kind} are not kept as numbers")
-
-
-def type_of(schema: pa.Schema, path: tuple[str, ...]) -> pa.DataType:
-    """The type of a column, or of a field of a struct."""
-    kind = schema.field(path[0]).type
-    for step in path[1:]:
-        kind = kind.field(step).type
-    return kind
+def _check_kept(type_: pa.DataType | None) -> None:
+    kind = Kind.OTHER if type_ is None else kind_of(type_)
+    too_fine = type_ == pa.uint64() or str(type_).startswith("timestamp[ns")
+    if kind in (Kind.DECIMAL, Kind.INTERVAL, Kind.OTHER) or too_fine:
+        raise CannotUseSlots(f"values of the type {type_} are not kept as numbers")

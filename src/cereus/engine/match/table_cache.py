@@ -1,4 +1,4 @@
-"""What runs of a plan find out about its automaton, and keep for the next."""
+"""The table of a plan's automaton, kept from one run to the next."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ class LabelCodes:
 
 
 @dataclass(frozen=True)
-class Learned:
-    """What runs of one plan find out about its automaton, for the next run to know already.
+class TableCache:
+    """What runs of one plan have found out about its automaton, for the next run to start with.
 
-    Runs may be in several threads: who adds to it holds the lock.
+    Runs may be in several threads: one that adds to it holds the lock.
     """
 
     labels: LabelCodes
@@ -59,6 +59,6 @@ class Learned:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     @classmethod
-    def nothing(cls, plan: Plan, max_states: int) -> Learned:
+    def empty(cls, plan: Plan, max_states: int) -> TableCache:
         labels = LabelCodes(plan)
         return cls(labels, TransitionTable(plan.automaton, labels, max_states=max_states), {})

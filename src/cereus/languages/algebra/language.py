@@ -41,7 +41,7 @@ class Algebra(Language):
     )
 
     def parse(self, text: str, *, params: Params | None = None, **options: Any) -> EventExpression:
-        return parse(text)
+        return parse(text, params)
 
     def accepts(self, source: object) -> bool:
         return isinstance(source, EventExpression)

@@ -20,7 +20,7 @@ class Ceql(Language):
     suffixes = ("ceql",)
 
     def parse(self, text: str, *, params: Params | None = None, **options: Any) -> CeqlTree:
-        return parse(text)
+        return parse(text, params)
 
     def accepts(self, source: object) -> bool:
         if isinstance(source, ParsedQuery):

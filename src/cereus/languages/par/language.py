@@ -22,7 +22,7 @@ class Par(Language):
     limits = ("states",)
 
     def parse(self, text: str, *, params: Params | None = None, **options: Any) -> Program:
-        return parse(text)
+        return parse(text, params)
 
     def accepts(self, source: object) -> bool:
         return isinstance(source, Program)

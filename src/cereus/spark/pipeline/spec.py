@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import date, datetime
 from typing import ClassVar, Literal
 
 from cereus.language.registry import default_name, dialect_of
@@ -16,6 +17,8 @@ Name = str
 Names = tuple[str, ...]
 """One text, or a list of them."""
 Settings = Mapping[str, str | int | float | bool]
+Params = Mapping[str, str | int | float | bool | datetime | date | list[object]]
+"""Values of parameters by their names; TOML's own times and lists too."""
 Types = Mapping[str, object]
 """Columns and the names of their types; a table for a column that is a struct."""
 
@@ -120,6 +123,7 @@ class QueryOf:
     text, file       the query, or where it is
     dialect          its language: if not given, that which the suffix of the file names, or the
                      default language
+    params           the values of the parameters in the query, `:limit`
     options          those of the dialect
     keys             the columns that split the stream, instead of the stream's own
     events, columns  as of `cereus.spark.match`
@@ -133,6 +137,7 @@ class QueryOf:
     text: str | None = None
     file: Location | None = None
     dialect: str | None = None
+    params: Params = field(default_factory=dict)
     options: Settings = field(default_factory=dict)
     limits: Settings = field(default_factory=dict)
     into: Name | None = None

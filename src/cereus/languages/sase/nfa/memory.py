@@ -16,28 +16,30 @@ from cereus.errors import CereusError
 from cereus.expr import tree as ex
 from cereus.languages.sase import tree as sase
 from cereus.languages.sase.nfa.clauses import clause_value
-from cereus.languages.sase.nfa.stages import Asked, Stage
+from cereus.languages.sase.nfa.stages import NfaStage, Question
 
-Held = tuple[Any, ...]
+Remembered = tuple[Any, ...]
 Updates = tuple[Update, ...]
 
 
 class NfaMemory(ABC):
     """What runs hold of the events that they have selected, and how it answers clauses."""
 
-    empty: Held = ()
+    empty: Remembered = ()
 
     @abstractmethod
-    def ask(self, asked: Asked, held: Held, letter: Letter) -> bool | Term:
+    def ask(self, question: Question, remembered: Remembered, letter: Letter) -> bool | Term:
         """The answer, or the term that decides it."""
 
     @abstractmethod
-    def taken(self, stage: Stage, held: Held, letter: Letter) -> tuple[Held, Updates]:
+    def taken(
+        self, stage: NfaStage, remembered: Remembered, letter: Letter
+    ) -> tuple[Remembered, Updates]:
         """What is remembered when the event has been selected."""
 
-    def alive(self, held: Held, stage: int) -> Held:
+    def alive(self, remembered: Remembered, stage: int) -> Remembered:
         """What can still be read from a state on."""
-        return held
+        return remembered
 
     def slots(self, stage: int) -> Slots:
         return NO_SLOTS
@@ -53,13 +55,15 @@ class SlotMemory(NfaMemory):
     numbers: Mapping[tuple[str, bool], int]
     named: Mapping[Slot, str] = field(default_factory=dict)
 
-    def ask(self, asked: Asked, held: Held, letter: Letter) -> bool | Term:
-        if asked.bit is not None and not letter >> asked.bit & 1:
+    def ask(self, question: Question, remembered: Remembered, letter: Letter) -> bool | Term:
+        if question.bit is not None and not letter >> question.bit & 1:
             return False
-        return asked.others if isinstance(asked.others, Term) else True
+        return question.others if isinstance(question.others, Term) else True
 
-    def taken(self, stage: Stage, held: Held, letter: Letter) -> tuple[Held, Updates]:
-        return held, self.updates[self.numbers[stage.variable, stage.more]]
+    def taken(
+        self, stage: NfaStage, remembered: Remembered, letter: Letter
+    ) -> tuple[Remembered, Updates]:
+        return remembered, self.updates[self.numbers[stage.variable, stage.more]]
 
     def slots(self, stage: int) -> Slots:
         return self.set_in[stage]
@@ -67,7 +71,7 @@ class SlotMemory(NfaMemory):
 
 class Cell(NamedTuple):
     """Something that is remembered of a variable: the value of its `first` or `last` event, the
-    `totals` of all, the k `highest` or `lowest`, or an aggregate of the user's own."""
+    `totals` of all, the k `highest` or `lowest`, or a user's aggregate."""
 
     variable: str
     kind: str
@@ -101,53 +105,58 @@ class ValueMemory(NfaMemory):
     aggregates: Mapping[str, sase.UserAggregate] = field(default_factory=dict)
 
     @cached_property
-    def empty(self) -> Held:  # type: ignore[override]
+    def empty(self) -> Remembered:  # type: ignore[override]
         return tuple(map(self._nothing, self.cells))
 
     @cached_property
     def _places(self) -> dict[Cell, int]:
         return {cell: place for place, cell in enumerate(self.cells)}
 
-    def ask(self, asked: Asked, held: Held, letter: Letter) -> bool | Term:
-        if asked.bit is not None and not letter >> asked.bit & 1:
+    def ask(self, question: Question, remembered: Remembered, letter: Letter) -> bool | Term:
+        if question.bit is not None and not letter >> question.bit & 1:
             return False
-        if asked.after:
-            assert asked.at is not None
-            held = self.with_event(asked.at, held, letter, first=asked.first)
+        if question.after:
+            assert question.at is not None
+            remembered = self.with_event(question.at, remembered, letter, first=question.first)
         return all(
-            clause_value(clause, lambda node: self._read(node, asked, held, letter)) is True
-            for clause in asked.others
+            clause_value(clause, lambda node: self._read(node, question, remembered, letter))
+            is True
+            for clause in question.others
         )
 
-    def _read(self, node: Any, asked: Asked, held: Held, letter: Letter) -> Any:
+    def _read(self, node: Any, question: Question, remembered: Remembered, letter: Letter) -> Any:
         cell = Cell.of(node)
-        own = node.variable == asked.at and not asked.after
-        at_hand = cell is None or (own and asked.first and cell.kind == "first")
+        here = node.variable == question.at and not question.after
+        at_hand = cell is None or (here and question.first and cell.kind == "first")
         if at_hand:
             return value_of(letter, node.path)
         assert cell is not None
-        return self._value(node, held[self._places[cell]])
+        return self._value(node, remembered[self._places[cell]])
 
     def _value(self, node: ex.Expression, kept: Any) -> Any:
         if not isinstance(node, sase.Aggregate) or not isinstance(kept, Totals):
             return kept
         return kept.value(node.function, node.attribute)
 
-    def taken(self, stage: Stage, held: Held, letter: Letter) -> tuple[Held, Updates]:
-        return self.with_event(stage.variable, held, letter, first=not stage.more), ()
+    def taken(
+        self, stage: NfaStage, remembered: Remembered, letter: Letter
+    ) -> tuple[Remembered, Updates]:
+        return self.with_event(stage.variable, remembered, letter, first=not stage.more), ()
 
-    def with_event(self, variable: str, held: Held, letter: Letter, *, first: bool) -> Held:
-        """What is held, with an event added to a variable."""
+    def with_event(
+        self, variable: str, remembered: Remembered, letter: Letter, *, first: bool
+    ) -> Remembered:
+        """What is remembered, with an event added to a variable."""
         return tuple(
             self._added(cell, kept, letter, first) if cell.variable == variable else kept
-            for cell, kept in zip(self.cells, held, strict=True)
+            for cell, kept in zip(self.cells, remembered, strict=True)
         )
 
-    def alive(self, held: Held, stage: int) -> Held:
+    def alive(self, remembered: Remembered, stage: int) -> Remembered:
         read = self.read_from[stage]
         return tuple(
             kept if cell in read else self._nothing(cell)
-            for cell, kept in zip(self.cells, held, strict=True)
+            for cell, kept in zip(self.cells, remembered, strict=True)
         )
 
     # ------------------------------------------------------------ one cell

@@ -13,8 +13,8 @@ from cereus.expr import tree as ex
 from cereus.languages.sase import tree as sase
 from cereus.languages.sase.nfa.nfa import Nfa
 from cereus.languages.sase.places import Place, place
-from cereus.languages.sase.planning.lower import BuffersInStates
 from cereus.languages.sase.planning.slots import BuffersInSlots
+from cereus.languages.sase.planning.values import BuffersInStates
 from cereus.languages.sase.print import to_text
 from cereus.plan.lowered import Lowered, slots_else_values
 from cereus.plan.plan import Plan
