@@ -42,14 +42,14 @@ def compile_many(
     queries: dict[str, Query] = {}
     pairs = {name: _with_dialect(given, dialect) for name, given in _named(sources).items()}
     values = params or {}
-    check_all_mentioned(values, [source for source, _ in pairs.values()])
-    for name, (source, language) in pairs.items():
+    check_all_mentioned(values, [given for given, _ in pairs.values()])
+    for name, (given, language) in pairs.items():
         with about(f"query {name!r}"):
-            if isinstance(source, Query):
-                queries[name] = source
+            if isinstance(given, Query):
+                queries[name] = given
             else:
-                needed = for_text(values, source)
-                queries[name] = compile(source, dialect=language, params=needed, **common)
+                needed = for_text(values, given)
+                queries[name] = compile(given, dialect=language, params=needed, **common)
             _check_stream(queries, name)
     return QuerySet(queries)
 
