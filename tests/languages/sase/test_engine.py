@@ -26,6 +26,7 @@ from cereus.query import compile
 from cereus.reference.sase.evaluate import Match, matches
 from cereus.reference.sase.nfa import Input
 from cereus.stream import Stream
+from tests.volume import volume
 
 from .strategies import AGGREGATES, SCHEMA, SECOND, STRATEGIES, Event, events, query, table
 
@@ -83,28 +84,28 @@ def said(text: str, stream: list[Event]) -> str:
 
 @pytest.mark.parametrize("part", range(10))
 def test_random_queries_find_what_the_reference_finds(part: int) -> None:
-    """2,000 queries, each under a strategy of its own or several."""
-    found = 0
-    for seed in range(200 * part, 200 * (part + 1)):
+    """600 queries, or 3,000, each under a strategy of its own or several."""
+    found, number = 0, volume(60, 300)
+    for seed in range(number * part, number * (part + 1)):
         text, stream = case(seed, (None, *STRATEGIES)[seed % 5])
         asked = block(text)
         wanted = Counter(match.bindings for match in expected(asked, stream))
         assert run(plan_of(asked), stream) == wanted, said(text, stream)
         found += wanted.total()
-    assert found > 100
+    assert found > number // 20
 
 
 @pytest.mark.parametrize("part", range(4))
 def test_states_that_remember_values_find_the_same(part: int) -> None:
-    kept = 0
-    for seed in range(10_000 + 100 * part, 10_100 + 100 * part):
+    kept, number = 0, volume(40, 100)
+    for seed in range(10_000 + number * part, 10_000 + number * (part + 1)):
         text, stream = case(seed)
         asked = block(text)
         plan = plan_of(asked, values=True)
         kept += plan.traits.remembers_values
         wanted = Counter(match.bindings for match in expected(asked, stream))
         assert run(plan, stream) == wanted, said(text, stream)
-    assert kept > 50
+    assert kept > number // 4
 
 
 def test_most_queries_need_no_values_in_states() -> None:
@@ -120,7 +121,7 @@ def test_most_queries_need_no_values_in_states() -> None:
 
 @pytest.mark.parametrize("values", [False, True])
 def test_batches_and_snapshots_change_nothing(values: bool) -> None:
-    for seed in range(20_000, 20_120):
+    for seed in range(20_000, 20_000 + volume(60, 120)):
         text, stream = case(seed)
         asked = block(text)
         plan = plan_of(asked, values=values)
@@ -141,7 +142,7 @@ def test_states_that_no_run_is_in_are_forgotten(monkeypatch: pytest.MonkeyPatch)
     """And what was in a forgotten state's number does not come back with another's."""
     monkeypatch.setattr(runner, "MANY_STATES", 6)
     monkeypatch.setattr(value_letters, "PIECE", 2)
-    for seed in range(40_000, 40_150):
+    for seed in range(40_000, 40_000 + volume(60, 150)):
         text, stream = case(seed)
         asked = block(text)
         plan = plan_of(asked, values=True)
@@ -280,8 +281,8 @@ def both_languages(draw: Random) -> tuple[str, str]:
 
 
 def test_skip_till_any_match_is_what_ceql_means() -> None:
-    total = 0
-    for seed in range(150):
+    total, number = 0, volume(100, 300)
+    for seed in range(number):
         draw = Random(seed)
         text, ceql = both_languages(draw)
         stream = events(draw)
@@ -291,7 +292,7 @@ def test_skip_till_any_match_is_what_ceql_means() -> None:
         wanted = Counter(tuple((n, tuple(row[n])) for n in plan.names or ()) for row in rows)
         assert run(plan, stream) == wanted, said(f"{text}\n{ceql}", stream)
         total += wanted.total()
-    assert total > 200
+    assert total > number // 2
 
 
 # ---------------------------------------------------------------- explain

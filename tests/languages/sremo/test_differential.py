@@ -14,11 +14,13 @@ from cereus.languages.sremo.query import SremoQuery
 from cereus.languages.sremo.text import parse, to_text
 from cereus.query import Query
 from cereus.reference import sremo as reference
+from tests.volume import volume
 
 from .random_queries import SCHEMA, Events, chain, events, query, table
 
 STREAM = cereus.Stream(time="t", unit="s")
-BLOCKS, PER_BLOCK = 16, 180
+BLOCKS, PER_BLOCK = 16, volume(40, 190)
+"""640 random queries, or 3,040."""
 CHAINS = 120
 
 
