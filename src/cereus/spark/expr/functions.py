@@ -263,7 +263,9 @@ def _to_boolean(value: Typed) -> Typed:
 def _to_timestamp(value: Typed) -> Typed:
     if value.kind is not Kind.STRING:
         return value
-    text = _read(value, TIME_TEXT)
+    # Spark reads no zone after minutes, so seconds are put between them.
+    minutes = r"^(.{16})(Z|[+-][0-9]{2}:[0-9]{2})?$"
+    text = F.regexp_replace(_read(value, TIME_TEXT), minutes, "$1:00$2")
     dated = F.when(F.length(text) == 10, F.concat(text, F.lit("T00:00:00Z")))
     zoned = F.when(text.rlike("(Z|[+-][0-9]{2}:[0-9]{2})$"), text)
     whole = F.coalesce(dated, zoned, F.concat(text, F.lit("Z")))
