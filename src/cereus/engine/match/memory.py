@@ -20,12 +20,12 @@ SMALL = 1 << 14
 def empty(shape: int | tuple[int, ...], dtype: Any) -> npt.NDArray[Any]:
     """Like `numpy.empty`."""
     kind = np.dtype(dtype)
-    size = (shape if isinstance(shape, int) else prod(shape)) * kind.itemsize
+    size = int(prod(shape) if isinstance(shape, tuple) else shape) * kind.itemsize
     if size < SMALL:
         return np.empty(shape, kind)
     made = np.frombuffer(pa.allocate_buffer(size), kind)
     # of a plain array, its parts refer to it (`Chunk.in_use` counts them), not to what is below it
-    return made if isinstance(shape, int) else made.reshape(shape)
+    return made.reshape(shape) if isinstance(shape, tuple) else made
 
 
 def filled(shape: int | tuple[int, ...], value: float, dtype: Any) -> npt.NDArray[Any]:
