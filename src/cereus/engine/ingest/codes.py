@@ -8,12 +8,14 @@ import numpy as np
 
 from cereus.engine.match.memory import empty, filled
 
+if cython.compiled:
+    from cython.cimports.cereus.engine.match import layout
+else:
+    from cereus.engine.match import layout
+
 NUMBER = cython.fused_type(cython.int, cython.longlong)
 PRIME = cython.declare(cython.ulonglong, 0x9E3779B97F4A7C15)
 LOW_64 = (1 << 64) - 1
-SMALLEST = cython.declare(cython.longlong, -(1 << 63))
-LARGEST = cython.declare(cython.longlong, (1 << 63) - 1)
-FOR_GOOD = cython.declare(cython.int, 2)
 
 
 @cython.cfunc
@@ -335,9 +337,9 @@ def ordered_floats(
     i: cython.longlong
     for i in range(values.shape[0]):
         if values[i] != values[i]:
-            out[i] = SMALLEST
+            out[i] = layout.NULL
         elif bits[i] < 0:
-            out[i] = SMALLEST - bits[i]
+            out[i] = layout.NULL - bits[i]
             out[i] -= values[i] != 0  # -0.0 is 0.0
         else:
             out[i] = bits[i]
@@ -428,7 +430,11 @@ def awake_rows(
         how: cython.int = wakes[classes[i]]
         until: cython.longlong = woken[keys[i]]
         if how:
-            until = LARGEST if how == FOR_GOOD or until == LARGEST else measures[i]
+            until = (
+                layout.LATEST
+                if how == layout.WAKES_FOR_GOOD or until == layout.LATEST
+                else measures[i]
+            )
             woken[keys[i]] = until
         out[used] = i
         used += until >= floors[i]
@@ -457,6 +463,7 @@ def hopeful_rows(
     s: cython.int
     c: cython.int
     at: cython.int
+    target: cython.int = layout.EDGES_MOVES + layout.MOVE_TO  # of the first move
     size: cython.longlong = 0
     for i in range(n):
         size += n_moving[classes[i]]
@@ -472,8 +479,8 @@ def hopeful_rows(
             used += 1
             if start >= floors[i]:
                 at = head[c, s]
-                for k in range(edges[at]):
-                    to: cython.int = edges[at + 4 + 4 * k]
+                for k in range(edges[at + layout.EDGES_COUNT]):
+                    to: cython.int = edges[at + target + layout.MOVE_WORDS * k]
                     latest[to] = max(latest[to], start)
     # the floor of the event at which a run in the state may be complete, at the earliest
     complete: cython.longlong[::1] = filled(latest.shape[0], floors[n - 1], np.int64)
@@ -490,9 +497,9 @@ def hopeful_rows(
             if start < floors[i]:
                 continue
             at = head[c, s]
-            soonest: cython.longlong = LARGEST
-            for k in range(edges[at]):
-                to = edges[at + 4 + 4 * k]
+            soonest: cython.longlong = layout.LATEST
+            for k in range(edges[at + layout.EDGES_COUNT]):
+                to = edges[at + target + layout.MOVE_WORDS * k]
                 soonest = min(soonest, floors[i] if accepting[to] else complete[to])
             complete[s] = min(complete[s], soonest)
             if start >= soonest:

@@ -13,10 +13,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from cereus.engine.match.table import STAY, UNKNOWN, UNMARKED, TransitionTable
-
-NOT, FOR_A_WINDOW, FOR_GOOD = 0, 1, 2
-"""How an event wakes its key (`codes.awake_rows` knows these numbers)."""
+from cereus.engine.match import layout
+from cereus.engine.match.table import TransitionTable
 
 
 class Waking:
@@ -37,11 +35,14 @@ class Waking:
 
     def _how(self, number: int) -> int:
         table = self._table
-        if table.head[number, table.initial] == UNKNOWN:
+        if table.head[number, table.initial] == layout.UNKNOWN:
             table.expand(table.initial, number)
         at = int(table.head[number, table.initial])
-        if at == STAY:
-            return NOT
+        if at == layout.STAY:
+            return layout.WAKES_NOT
         moves = table.moves(at)
-        away = (moves[:, 0] == UNMARKED) & (moves[:, 1] != table.initial)
-        return FOR_A_WINDOW if self._windowed and not away.any() else FOR_GOOD
+        unmarked = moves[:, layout.MOVE_LABEL] == layout.UNMARKED
+        away = unmarked & (moves[:, layout.MOVE_TO] != table.initial)
+        if self._windowed and not away.any():
+            return layout.WAKES_FOR_A_WINDOW
+        return layout.WAKES_FOR_GOOD

@@ -36,94 +36,18 @@ from cython.cimports.libc.math import asin, ceil, cos, floor, fmod, sin, sqrt
 
 from cereus.engine.match.memory import empty, filled
 
-NONE = cython.declare(cython.int, -1)
-UNSTARTED = cython.declare(cython.int, 0)
-STAY = cython.declare(cython.int, -1)
-UNKNOWN = cython.declare(cython.int, -2)
-UNMARKED = cython.declare(cython.int, 0)
-UNSEEN = cython.declare(cython.int, 1)
-HIDDEN = cython.declare(cython.int, 2)
-NO_BOUND = cython.declare(cython.longlong, -(1 << 63))
-NULL = cython.declare(cython.longlong, -(1 << 63))
-LOW_63 = cython.declare(cython.longlong, (1 << 63) - 1)
+if cython.compiled:
+    from cython.cimports.cereus.engine.match import layout
+else:
+    from cereus.engine.match import layout
+
 PRIME = cython.declare(cython.ulonglong, 0x9E3779B97F4A7C15)
-
-# what a check asks, and how a slot is updated (`engine.table` writes the programs)
-LESS = cython.declare(cython.int, 0)
-LESS_OR_EQUAL = cython.declare(cython.int, 1)
-GREATER = cython.declare(cython.int, 2)
-GREATER_OR_EQUAL = cython.declare(cython.int, 3)
-EQUAL = cython.declare(cython.int, 4)
-NOT_EQUAL = cython.declare(cython.int, 5)
-DIFFERS = cython.declare(cython.int, 6)
-HOLDS = cython.declare(cython.int, 7)
-KEEP = cython.declare(cython.int, 0)
-TAKE = cython.declare(cython.int, 1)
-SMALLEST = cython.declare(cython.int, 2)
-LARGEST = cython.declare(cython.int, 3)
-COUNT = cython.declare(cython.int, 4)
-TALLY = cython.declare(cython.int, 5)
-FIRST_TOTAL = cython.declare(cython.int, 6)
-START = cython.declare(cython.int, 12)
-
-# the operations of terms, in the order of `automata.terms.OPERATIONS`
-COLUMN = cython.declare(cython.int, 0)
-SLOT = cython.declare(cython.int, 1)
-CONSTANT = cython.declare(cython.int, 2)
-TO_FLOAT = cython.declare(cython.int, 3)
-NEGATE_INT = cython.declare(cython.int, 4)
-NEGATE = cython.declare(cython.int, 5)
-ABS_INT = cython.declare(cython.int, 6)
-ABS = cython.declare(cython.int, 7)
-SQRT = cython.declare(cython.int, 8)
-FLOOR = cython.declare(cython.int, 9)
-CEIL = cython.declare(cython.int, 10)
-NOT = cython.declare(cython.int, 11)
-IS_NULL = cython.declare(cython.int, 12)
-KNOWN = cython.declare(cython.int, 13)
-ADD_INT = cython.declare(cython.int, 14)
-SUBTRACT_INT = cython.declare(cython.int, 15)
-MULTIPLY_INT = cython.declare(cython.int, 16)
-MODULO_INT = cython.declare(cython.int, 17)
-ADD = cython.declare(cython.int, 18)
-SUBTRACT = cython.declare(cython.int, 19)
-MULTIPLY = cython.declare(cython.int, 20)
-DIVIDE = cython.declare(cython.int, 21)
-MODULO = cython.declare(cython.int, 22)
-EQUAL_INT = cython.declare(cython.int, 23)
-GREATER_OR_EQUAL_INT = cython.declare(cython.int, 28)
-EQUAL_FLOAT = cython.declare(cython.int, 29)
-GREATER_OR_EQUAL_FLOAT = cython.declare(cython.int, 34)
-AND = cython.declare(cython.int, 35)
-OR = cython.declare(cython.int, 36)
-SUM_INT = cython.declare(cython.int, 37)
-SUM = cython.declare(cython.int, 38)
-MIN_INT = cython.declare(cython.int, 39)
-MAX_INT = cython.declare(cython.int, 40)
-MIN = cython.declare(cython.int, 41)
-MAX = cython.declare(cython.int, 42)
-LEAST_INT = cython.declare(cython.int, 43)
-GREATEST_INT = cython.declare(cython.int, 44)
-LEAST = cython.declare(cython.int, 45)
-GREATEST = cython.declare(cython.int, 46)
-DISTANCE = cython.declare(cython.int, 47)
+LOW_63 = cython.declare(cython.longlong, (1 << 63) - 1)
+LONGEST = cython.declare(cython.longlong, (1 << 63) - 1)
 RADIANS = cython.declare(cython.double, 0.017453292519943295)
 EARTH_DIAMETER_METRES = cython.declare(cython.double, 2 * 6_371_008.8)
-LONGEST = cython.declare(cython.longlong, (1 << 63) - 1)
-
-# kinds of totals over all matches
-TOTAL_SUM = cython.declare(cython.int, 0)
-TOTAL_MIN = cython.declare(cython.int, 1)
-TOTAL_MAX = cython.declare(cython.int, 2)
 INFINITY = cython.declare(cython.double, float("inf"))
 NAN = cython.declare(cython.double, float("nan"))
-
-FINISHED, CHUNK_FULL = 0, 1
-TOO_MANY_NODES, TOO_MANY_CONFIGURATIONS, TOO_MANY_MATCHES = 2, 3, 4
-CLOSED = frozenset({"closed"})
-"""`engine.table.CLOSED`"""
-STACK = 64
-"""The deepest stack that a term may need (`plan.terms` refuses deeper ones)."""
 
 
 @cython.cclass
@@ -157,8 +81,7 @@ class Kernel:
     real_values: cython.double[:, ::1]
     real_columns: cython.double[:, ::1]
 
-    # the forest: one (n, 4) int64 array, seen also as (n, 8) int32
-    #   int64 0: event ordinal, 1: start;  int32 4: link, 5: left, 6: right, 7: label * 256 + rank
+    # the forest: nodes as int64, and the same memory seen as int32 (`layout` names the columns)
     wide: cython.longlong[:, ::1]
     thin: cython.int[:, ::1]
     used: cython.int
@@ -278,7 +201,7 @@ class Kernel:
         self.windowed = options.windowed
         self.open_ended = options.open_ended
         self.closes = options.closes
-        self.closed = table.number(CLOSED) if options.closes else NONE
+        self.closed = table.closed_state() if options.closes else layout.NONE
         self.expiring = False
         self.ends_at_marks = options.ends_at_marks
         self.consuming = options.consuming
@@ -292,34 +215,34 @@ class Kernel:
         self.must_show = options.must_show
         self.watching = options.watching
         self.report_from = 0
-        self._set_nodes(np.zeros((1024, 4), np.int64))
+        self._set_nodes(np.zeros((1024, layout.NODE_WORDS), np.int64))
         self.used = 1
         self.made_now = 1
         self.sweep_from = options.sweep_at
         self.sweep_at = self.sweep_from
-        self.pending = np.zeros((64, 4), np.int32)
+        self.pending = np.zeros((64, layout.PENDING_WORDS), np.int32)
         self.pending_values = np.zeros((64, max(1, self.n_slots)), np.int64)
         self.pending_starts = np.zeros(64, np.int64)
         self.arrivals = np.zeros(64, np.int32)
-        self.stack = np.zeros((256, 2), np.int32)
+        self.stack = np.zeros((256, layout.WALK_WORDS), np.int32)
         self.path = np.zeros(64, np.int64)
         self.path_label = np.zeros(64, np.int32)
         self.n_active = 0
         self.active = np.zeros(0, np.int32)
         self.is_active = np.zeros(0, np.uint8)
         self.first = np.zeros(0, np.int32)
-        self.free = NONE
+        self.free = layout.NONE
         self.n_configurations = 0
         self.n_accepting = 0
         self.made = 0
         self._room_for_configurations(64)
         self.columns = np.zeros((1, 0), np.int64)
         self.real_columns = np.zeros((1, 0))
-        self.whole = np.zeros(STACK, np.int64)
-        stack = np.zeros(STACK)
+        self.whole = np.zeros(layout.TERM_STACK, np.int64)
+        stack = np.zeros(layout.TERM_STACK)
         self.real = stack
         self.bits = stack.view(np.int64)
-        self.known = np.zeros(STACK, np.uint8)
+        self.known = np.zeros(layout.TERM_STACK, np.uint8)
         self.answered = -1
         self.answer = False
         self.load_table()
@@ -405,12 +328,12 @@ class Kernel:
         n: cython.int = self.used
         if n >= self.wide.shape[0]:
             self._set_nodes(_taller(self.wide, 2 * n))
-        self.wide[n, 0] = ordinal
-        self.wide[n, 1] = start
-        self.thin[n, 4] = link
-        self.thin[n, 5] = 0
-        self.thin[n, 6] = 0
-        self.thin[n, 7] = label * 256 + 1
+        self.wide[n, layout.NODE_EVENT] = ordinal
+        self.wide[n, layout.NODE_START] = start
+        self.thin[n, layout.NODE_LINK] = link
+        self.thin[n, layout.NODE_LEFT] = 0
+        self.thin[n, layout.NODE_RIGHT] = 0
+        self.thin[n, layout.NODE_TAG] = (label << layout.RANK_BITS) + 1
         self.used = n + 1
         return n
 
@@ -419,32 +342,71 @@ class Kernel:
     def _meld(self, a: cython.int, b: cython.int) -> cython.int:
         """Two heaps as one. Nodes on the way are copied (invariant 2), but for those of this very
         event, which nothing points to yet."""
-        if a == 0 or self.wide[a, 1] < self.bound:
+        if a == 0 or self._start(a) < self.bound:
             return b
-        if b == 0 or self.wide[b, 1] < self.bound:
+        if b == 0 or self._start(b) < self.bound:
             return a
-        if self.wide[a, 1] < self.wide[b, 1] or (self.wide[a, 1] == self.wide[b, 1] and a < b):
+        if self._start(a) < self._start(b) or (self._start(a) == self._start(b) and a < b):
             a, b = b, a
-        left: cython.int = self.thin[a, 5]
+        left: cython.int = self.thin[a, layout.NODE_LEFT]
         below: cython.int = b
-        if self.thin[a, 6]:
-            below = self._meld(self.thin[a, 6], b)
+        if self.thin[a, layout.NODE_RIGHT]:
+            below = self._meld(self.thin[a, layout.NODE_RIGHT], b)
         n: cython.int = a
         if a < self.made_now or a < below:
-            n = self._node(self.wide[a, 0], self.wide[a, 1], self.thin[a, 4], self.thin[a, 7] >> 8)
-        if self._rank(left) < self._rank(below):
-            left, below = below, left
-        self.thin[n, 5] = left
-        self.thin[n, 6] = below
-        self.thin[n, 7] = (self.thin[n, 7] & ~255) + 1 + self._rank(below)
+            n = self._copied(a)
+        self._set_children(n, left, below)
         return n
+
+    @cython.final
+    @cython.inline
+    @cython.cfunc
+    @cython.exceptval(-1, check=True)
+    def _copied(self, n: cython.int) -> cython.int:
+        """A node like n, without children."""
+        return self._node(
+            self.wide[n, layout.NODE_EVENT], self._start(n), self._link(n), self._label(n)
+        )
 
     @cython.final
     @cython.inline
     @cython.cfunc
     @cython.exceptval(check=False)
     def _rank(self, n: cython.int) -> cython.int:
-        return 0 if n == 0 else self.thin[n, 7] & 255
+        return 0 if n == 0 else self.thin[n, layout.NODE_TAG] & layout.RANK_MASK
+
+    @cython.final
+    @cython.inline
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _label(self, n: cython.int) -> cython.int:
+        return self.thin[n, layout.NODE_TAG] >> layout.RANK_BITS
+
+    @cython.final
+    @cython.inline
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _start(self, n: cython.int) -> cython.longlong:
+        return self.wide[n, layout.NODE_START]
+
+    @cython.final
+    @cython.inline
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _link(self, n: cython.int) -> cython.int:
+        return self.thin[n, layout.NODE_LINK]
+
+    @cython.final
+    @cython.inline
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def _set_children(self, n: cython.int, one: cython.int, other: cython.int) -> cython.void:
+        """Hang two heaps below a node: the one of greater rank to the left (invariant 3)."""
+        if self._rank(one) < self._rank(other):
+            one, other = other, one
+        self.thin[n, layout.NODE_LEFT] = one
+        self.thin[n, layout.NODE_RIGHT] = other
+        self.thin[n, layout.NODE_TAG] = (self._label(n) << layout.RANK_BITS) + 1 + self._rank(other)
 
     # ------------------------------------------------------------ one event
 
@@ -455,7 +417,7 @@ class Kernel:
         """All configurations read event e."""
         letter: cython.int = self.classes[e]
         i: cython.int
-        self.bound = NO_BOUND
+        self.bound = layout.NO_BOUND
         if (self.windowed and not self.open_ended) or self.expiring:
             self.bound = self.floors[e]
         left: cython.bint = False
@@ -483,7 +445,7 @@ class Kernel:
         else:
             for i in range(self.n_active):
                 s = self.active[i]
-                if self.head[letter, s] != STAY and self._read(s, letter, e):
+                if self.head[letter, s] != layout.STAY and self._read(s, letter, e):
                     left = True
         self._settle()
         if left:
@@ -506,8 +468,10 @@ class Kernel:
                 c: cython.int = self.first[s]
                 while c >= 0:
                     after: cython.int = self.following[c]
-                    if self.root[c] and self.wide[self.root[c], 1] < self.bound:
-                        self._send(self.closed, UNMARKED, self.root[c], NONE, c, -1, 0)
+                    if self.root[c] and self._start(self.root[c]) < self.bound:
+                        self._send(
+                            self.closed, layout.UNMARKED, self.root[c], layout.NONE, c, -1, 0
+                        )
                         self._drop(c)
                     c = after
         return self.n_pending > 0
@@ -521,10 +485,10 @@ class Kernel:
         for i in range(self.n_active):
             c: cython.int = self.first[self.active[i]]
             while c >= 0:
-                if self.empty[c] == UNSTARTED:
+                if self.empty[c] == layout.UNSTARTED:
                     return self.active[i]
                 c = self.following[c]
-        return NONE
+        return layout.NONE
 
     @cython.final
     @cython.inline
@@ -533,13 +497,13 @@ class Kernel:
     def _read(self, s: cython.int, letter: cython.int, e: cython.longlong) -> cython.bint:
         """The configurations of state s read an event; whether none of them is left there."""
         at: cython.int = self.head[letter, s]
-        if at == UNKNOWN:
+        if at == layout.UNKNOWN:
             self.table.expand(s, letter)
             self.load_table()
             at = self.head[letter, s]
-            if at == STAY:
+            if at == layout.STAY:
                 return False
-        column: cython.int = self.edges[at + 1]
+        column: cython.int = self.edges[at + layout.EDGES_COLUMN]
         c: cython.int
         after: cython.int
         if column < 0:
@@ -548,7 +512,7 @@ class Kernel:
                 after = self.following[c]
                 self._go(c, s, at, e)
                 c = after
-        elif self.columns[column, e] != NULL:
+        elif self.columns[column, e] != layout.NULL:
             # every move but staying asks the first slot to be equal to this column
             c = self.buckets[self._bucket(s, self.columns[column, e])]
             while c >= 0:
@@ -565,26 +529,27 @@ class Kernel:
     def _go(self, c: cython.int, s: cython.int, at: cython.int, e: cython.longlong) -> cython.int:
         """One configuration makes the moves at `at` in the table."""
         r: cython.int = self.root[c]
-        if r and self.wide[r, 1] < self.bound:
+        if r and self._start(r) < self.bound:
             r = 0
         unseen: cython.int = self.empty[c]
-        if unseen > 0 and self.wide[unseen, 1] < self.bound:
-            unseen = NONE
+        if unseen > 0 and self._start(unseen) < self.bound:
+            unseen = layout.NONE
         stays: cython.bint = False
         k: cython.int
         self.answered = -1
-        if r or unseen != NONE:
-            stays = self.edges[at + 2]
-            for k in range(self.edges[at]):
-                move: cython.int = at + 3 + 4 * k
-                label: cython.int = self.edges[move]
-                to: cython.int = self.edges[move + 1]
-                if self.edges[move + 2] >= 0 and not self._holds(self.edges[move + 2], c, e):
+        if r or unseen != layout.NONE:
+            stays = self.edges[at + layout.EDGES_STAYS]
+            for k in range(self.edges[at + layout.EDGES_COUNT]):
+                move: cython.int = at + layout.EDGES_MOVES + layout.MOVE_WORDS * k
+                label: cython.int = self.edges[move + layout.MOVE_LABEL]
+                to: cython.int = self.edges[move + layout.MOVE_TO]
+                checks: cython.int = self.edges[move + layout.MOVE_CHECKS]
+                if checks >= 0 and not self._holds(checks, c, e):
                     continue
-                if label == UNMARKED and to == s:
+                if label == layout.UNMARKED and to == s:
                     stays = True
                 else:
-                    self._send(to, label, r, unseen, c, self.edges[move + 3], e)
+                    self._send(to, label, r, unseen, c, self.edges[move + layout.MOVE_COPY], e)
         if stays:
             self.root[c] = r
             self.empty[c] = unseen
@@ -597,45 +562,46 @@ class Kernel:
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def _holds(self, at: cython.int, c: cython.int, e: cython.longlong) -> cython.bint:
-        """Whether all checks of a program hold: (op, slot or -1, column, other column) each."""
+        """Whether all checks of a program hold."""
         k: cython.int
-        for k in range(self.programs[at]):
-            op: cython.int = self.programs[at + 1 + 4 * k]
-            slot: cython.int = self.programs[at + 2 + 4 * k]
-            if op >= HOLDS:
-                term: cython.int = self.programs[at + 3 + 4 * k]
+        for k in range(self.programs[at + layout.PROGRAM_COUNT]):
+            check: cython.int = at + layout.PROGRAM_ITEMS + layout.CHECK_WORDS * k
+            op: cython.int = self.programs[check + layout.CHECK_OP]
+            slot: cython.int = self.programs[check + layout.CHECK_SLOT]
+            if op >= layout.CHECK_HOLDS:
+                term: cython.int = self.programs[check + layout.CHECK_TERM]
                 if term != self.answered:  # what one move needs, another needs to fail
                     self.answer = self._true(term, c, e)
                     self.answered = term
-                if self.answer != (op == HOLDS):
+                if self.answer != (op == layout.CHECK_HOLDS):
                     return False
                 continue
-            a: cython.longlong = self.columns[self.programs[at + 3 + 4 * k], e]
+            a: cython.longlong = self.columns[self.programs[check + layout.CHECK_COLUMN], e]
             b: cython.longlong
             if slot >= 0:
                 b = a
                 a = self.values[c, slot]
             else:
-                b = self.columns[self.programs[at + 4 + 4 * k], e]
-            known: cython.bint = a != NULL and b != NULL
-            if op == DIFFERS:
+                b = self.columns[self.programs[check + layout.CHECK_OTHER], e]
+            known: cython.bint = a != layout.NULL and b != layout.NULL
+            if op == layout.CHECK_DIFFERS:
                 if known and a == b:
                     return False
             elif not known:
                 return False
-            elif op == LESS:
+            elif op == layout.CHECK_LESS:
                 if a >= b:
                     return False
-            elif op == LESS_OR_EQUAL:
+            elif op == layout.CHECK_LESS_OR_EQUAL:
                 if a > b:
                     return False
-            elif op == GREATER:
+            elif op == layout.CHECK_GREATER:
                 if a <= b:
                     return False
-            elif op == GREATER_OR_EQUAL:
+            elif op == layout.CHECK_GREATER_OR_EQUAL:
                 if a < b:
                     return False
-            elif op == EQUAL:
+            elif op == layout.CHECK_EQUAL:
                 if a != b:
                     return False
             elif a == b:
@@ -649,28 +615,29 @@ class Kernel:
     def _copy(
         self, at: cython.int, c: cython.int, e: cython.longlong, row: cython.int
     ) -> cython.int:
-        """The values that a configuration takes along: (how, slot, column) for each of them."""
+        """The values that a configuration takes along, into a pending row."""
         k: cython.int
-        for k in range(self.programs[at]):
-            how: cython.int = self.programs[at + 1 + 3 * k]
+        for k in range(self.programs[at + layout.PROGRAM_COUNT]):
+            copy: cython.int = at + layout.PROGRAM_ITEMS + layout.COPY_WORDS * k
+            how: cython.int = self.programs[copy + layout.COPY_HOW]
+            slot: cython.int = self.programs[copy + layout.COPY_SLOT]
+            column: cython.int = self.programs[copy + layout.COPY_COLUMN]
             value: cython.longlong = 0
-            if how == START:
+            if how == layout.UPDATE_START:
                 self.pending_values[row, k] = self.measures[e]
                 continue
-            if how >= COUNT:
-                value = self._total(
-                    how, self.programs[at + 2 + 3 * k], self.programs[at + 3 + 3 * k], c, e
-                )
+            if how >= layout.UPDATE_COUNT:
+                value = self._total(how, slot, column, c, e)
                 self.pending_values[row, k] = value
                 continue
-            if how != TAKE:
-                value = self.values[c, self.programs[at + 2 + 3 * k]]
-            if how != KEEP:
-                new: cython.longlong = self.columns[self.programs[at + 3 + 3 * k], e]
+            if how != layout.UPDATE_SET:
+                value = self.values[c, slot]
+            if how != layout.UPDATE_KEEP:
+                new: cython.longlong = self.columns[column, e]
                 # NULL is the smallest value, and stays once it is in
-                if how == TAKE or new == NULL:
+                if how == layout.UPDATE_SET or new == layout.NULL:
                     value = new
-                elif value != NULL and (how == SMALLEST) == (new < value):
+                elif value != layout.NULL and (how == layout.UPDATE_MIN) == (new < value):
                     value = new
             self.pending_values[row, k] = value
         return 0
@@ -687,18 +654,22 @@ class Kernel:
         e: cython.longlong,
     ) -> cython.longlong:
         """A total with the event's value added; a slot of -1 is that of no events."""
-        if how <= TALLY:
+        if how <= layout.UPDATE_TALLY:
             counted: cython.longlong = 0 if slot < 0 else self.values[c, slot]
-            return counted + 1 if how == TALLY or self.columns[column, e] != NULL else counted
+            return (
+                counted + 1
+                if how == layout.UPDATE_TALLY or self.columns[column, e] != layout.NULL
+                else counted
+            )
         self.known[0] = 0
         if slot >= 0:
             self._load(0, self.values[c, slot], self.real_values[c, slot])
         self._load(1, self.columns[column, e], self.real_columns[column, e])
-        op: cython.int = SUM_INT + how - FIRST_TOTAL
+        op: cython.int = layout.TERM_SUM_INT + how - layout.UPDATE_SUM_INT
         self._combine(op, 0)
         if not self.known[0]:
-            return NULL
-        if op == SUM_INT or op == MIN_INT or op == MAX_INT:
+            return layout.NULL
+        if op == layout.TERM_SUM_INT or op == layout.TERM_MIN_INT or op == layout.TERM_MAX_INT:
             return self.whole[0]
         self.real[1] = self.real[0] + 0.0  # the bits of -0.0 are NULL
         return self.bits[1]
@@ -709,30 +680,34 @@ class Kernel:
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def _true(self, at: cython.int, c: cython.int, e: cython.longlong) -> cython.bint:
-        """Whether a term is true: (operation, argument) pairs for a stack."""
+        """Whether a term is true."""
         top: cython.int = -1
         k: cython.int
         op: cython.int
-        if self.programs[at] == 3:
-            op = self.programs[at + 5]
-            loads: cython.bint = self.programs[at + 1] <= SLOT and self.programs[at + 3] <= SLOT
-            if loads and EQUAL_INT <= op <= GREATER_OR_EQUAL_FLOAT:
-                return self._compares(at, op, c, e)
-        for k in range(self.programs[at]):
-            op = self.programs[at + 1 + 2 * k]
-            which: cython.int = self.programs[at + 2 + 2 * k]
-            if op == COLUMN:
+        first: cython.int = at + layout.PROGRAM_ITEMS
+        if self.programs[at + layout.PROGRAM_COUNT] == 3:
+            op = self.programs[first + 2 * layout.STEP_WORDS + layout.STEP_OP]
+            if (
+                layout.TERM_EQUAL_INT <= op <= layout.TERM_GREATER_OR_EQUAL_FLOAT
+                and self.programs[first + layout.STEP_OP] <= layout.TERM_SLOT
+                and self.programs[first + layout.STEP_WORDS + layout.STEP_OP] <= layout.TERM_SLOT
+            ):
+                return self._compares(first, op, c, e)
+        for k in range(self.programs[at + layout.PROGRAM_COUNT]):
+            op = self.programs[first + layout.STEP_WORDS * k + layout.STEP_OP]
+            which: cython.int = self.programs[first + layout.STEP_WORDS * k + layout.STEP_ARGUMENT]
+            if op == layout.TERM_COLUMN:
                 top += 1
                 self._load(top, self.columns[which, e], self.real_columns[which, e])
-            elif op == SLOT:
+            elif op == layout.TERM_SLOT:
                 top += 1
                 self._load(top, self.values[c, which], self.real_values[c, which])
-            elif op == CONSTANT:
+            elif op == layout.TERM_CONSTANT:
                 top += 1
                 self._load(top, self.constants[which], self.real_constants[which])
-            elif op < ADD_INT:
+            elif op < layout.TERM_ADD_INT:
                 self._change(op, top)
-            elif op == DISTANCE:
+            elif op == layout.TERM_DISTANCE:
                 top -= 3
                 self._distance(top)
             else:
@@ -745,22 +720,25 @@ class Kernel:
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def _compares(
-        self, at: cython.int, op: cython.int, c: cython.int, e: cython.longlong
+        self, first: cython.int, op: cython.int, c: cython.int, e: cython.longlong
     ) -> cython.bint:
         """The commonest term, two values compared, without the stack."""
-        left: cython.int = self.programs[at + 2]
-        right: cython.int = self.programs[at + 4]
-        held: cython.bint = self.programs[at + 1] == SLOT
-        other: cython.bint = self.programs[at + 3] == SLOT
-        a: cython.longlong = self.values[c, left] if held else self.columns[left, e]
-        b: cython.longlong = self.values[c, right] if other else self.columns[right, e]
-        if a == NULL or b == NULL:
+        second: cython.int = first + layout.STEP_WORDS
+        left: cython.int = self.programs[first + layout.STEP_ARGUMENT]
+        right: cython.int = self.programs[second + layout.STEP_ARGUMENT]
+        in_slot: cython.bint = self.programs[first + layout.STEP_OP] == layout.TERM_SLOT
+        other_in_slot: cython.bint = self.programs[second + layout.STEP_OP] == layout.TERM_SLOT
+        a: cython.longlong = self.values[c, left] if in_slot else self.columns[left, e]
+        b: cython.longlong = self.values[c, right] if other_in_slot else self.columns[right, e]
+        if a == layout.NULL or b == layout.NULL:
             return False
-        if op < EQUAL_FLOAT:
-            return _compared(op - EQUAL_INT, a < b, a == b, a > b)
-        x: cython.double = self.real_values[c, left] if held else self.real_columns[left, e]
-        y: cython.double = self.real_values[c, right] if other else self.real_columns[right, e]
-        return _compared(op - EQUAL_FLOAT, x < y, x == y, x > y)
+        if op < layout.TERM_EQUAL_FLOAT:
+            return _compared(op, a < b, a == b, a > b)
+        x: cython.double = self.real_values[c, left] if in_slot else self.real_columns[left, e]
+        y: cython.double = (
+            self.real_values[c, right] if other_in_slot else self.real_columns[right, e]
+        )
+        return _compared(op - layout.TERM_EQUAL_FLOAT + layout.TERM_EQUAL_INT, x < y, x == y, x > y)
 
     @cython.final
     @cython.inline
@@ -769,7 +747,7 @@ class Kernel:
     def _load(self, top: cython.int, whole: cython.longlong, real: cython.double) -> cython.int:
         self.whole[top] = whole
         self.real[top] = real
-        self.known[top] = whole != NULL
+        self.known[top] = whole != layout.NULL
         return 0
 
     @cython.final
@@ -777,30 +755,30 @@ class Kernel:
     @cython.exceptval(-1, check=True)
     def _change(self, op: cython.int, t: cython.int) -> cython.int:
         """An operation on the value at the top."""
-        if op == IS_NULL or op == KNOWN:
-            self.whole[t] = self.known[t] == (op == KNOWN)
+        if op == layout.TERM_IS_NULL or op == layout.TERM_KNOWN:
+            self.whole[t] = self.known[t] == (op == layout.TERM_KNOWN)
             self.known[t] = 1
         elif not self.known[t]:
             return 0
-        elif op == TO_FLOAT:
+        elif op == layout.TERM_TO_FLOAT:
             self.real[t] = cython.cast(cython.double, self.whole[t])
-        elif op == NEGATE_INT:
+        elif op == layout.TERM_NEGATE_INT:
             self.whole[t] = -self.whole[t]
-        elif op == NEGATE:
+        elif op == layout.TERM_NEGATE_FLOAT:
             self.real[t] = -self.real[t]
-        elif op == ABS_INT:
+        elif op == layout.TERM_ABS_INT:
             self.whole[t] = abs(self.whole[t])
-        elif op == ABS:
+        elif op == layout.TERM_ABS_FLOAT:
             self.real[t] = abs(self.real[t])
-        elif op == NOT:
+        elif op == layout.TERM_NOT:
             self.whole[t] = self.whole[t] == 0
-        elif op == SQRT:
+        elif op == layout.TERM_SQRT:
             if self.real[t] < 0:
                 self.known[t] = 0
             else:
                 self.real[t] = sqrt(self.real[t])
         elif abs(self.real[t]) < INFINITY:
-            self.real[t] = floor(self.real[t]) if op == FLOOR else ceil(self.real[t])
+            self.real[t] = floor(self.real[t]) if op == layout.TERM_FLOOR else ceil(self.real[t])
         return 0
 
     @cython.final
@@ -812,8 +790,8 @@ class Kernel:
         b: cython.longlong = self.whole[t + 1]
         x: cython.double = self.real[t]
         y: cython.double = self.real[t + 1]
-        if op == AND or op == OR:
-            decided: cython.bint = op == OR  # what one side alone decides
+        if op == layout.TERM_AND or op == layout.TERM_OR:
+            decided: cython.bint = op == layout.TERM_OR  # what one side alone decides
             if (self.known[t] and (a != 0) == decided) or (
                 self.known[t + 1] and (b != 0) == decided
             ):
@@ -823,7 +801,9 @@ class Kernel:
                 self.whole[t] = not decided
                 self.known[t] = self.known[t] and self.known[t + 1]
             return 0
-        if SUM_INT <= op <= MAX and not (self.known[t] and self.known[t + 1]):
+        if layout.TERM_SUM_INT <= op <= layout.TERM_MAX_FLOAT and not (
+            self.known[t] and self.known[t + 1]
+        ):
             if self.known[t + 1]:
                 self._load(t, b, y)
                 self.known[t] = 1
@@ -831,33 +811,35 @@ class Kernel:
         self.known[t] = self.known[t] and self.known[t + 1]
         if not self.known[t]:
             return 0
-        if op <= MODULO_INT or op == SUM_INT:
+        if op <= layout.TERM_MODULO_INT or op == layout.TERM_SUM_INT:
             self._calculate(op, t, a, b)
-        elif op == ADD or op == SUM:
+        elif op == layout.TERM_ADD_FLOAT or op == layout.TERM_SUM_FLOAT:
             self.real[t] = x + y
-        elif op == SUBTRACT:
+        elif op == layout.TERM_SUBTRACT_FLOAT:
             self.real[t] = x - y
-        elif op == MULTIPLY:
+        elif op == layout.TERM_MULTIPLY_FLOAT:
             self.real[t] = x * y
-        elif op == DIVIDE or op == MODULO:
+        elif op == layout.TERM_DIVIDE_FLOAT or op == layout.TERM_MODULO_FLOAT:
             if y == 0:
                 self.known[t] = 0
-            elif op == DIVIDE:
+            elif op == layout.TERM_DIVIDE_FLOAT:
                 self.real[t] = x / y
             else:
                 # an infinite dividend has no remainder, which plain Python refuses to compute
                 self.real[t] = fmod(x, y) if abs(x) < INFINITY else NAN
-        elif op <= GREATER_OR_EQUAL_INT:
-            self.whole[t] = _compared(op - EQUAL_INT, a < b, a == b, a > b)
-        elif op <= GREATER_OR_EQUAL_FLOAT:
-            self.whole[t] = _compared(op - EQUAL_FLOAT, x < y, x == y, x > y)
-        elif op == MIN_INT or op == LEAST_INT:
+        elif op <= layout.TERM_GREATER_OR_EQUAL_INT:
+            self.whole[t] = _compared(op, a < b, a == b, a > b)
+        elif op <= layout.TERM_GREATER_OR_EQUAL_FLOAT:
+            self.whole[t] = _compared(
+                op - layout.TERM_EQUAL_FLOAT + layout.TERM_EQUAL_INT, x < y, x == y, x > y
+            )
+        elif op == layout.TERM_MIN_INT or op == layout.TERM_LEAST_INT:
             self.whole[t] = min(a, b)
-        elif op == MAX_INT or op == GREATEST_INT:
+        elif op == layout.TERM_MAX_INT or op == layout.TERM_GREATEST_INT:
             self.whole[t] = max(a, b)
-        elif (op == LEAST or op == GREATEST) and y != y:
+        elif (op == layout.TERM_LEAST_FLOAT or op == layout.TERM_GREATEST_FLOAT) and y != y:
             self.real[t] = y
-        elif y < x if op == MIN or op == LEAST else y > x:
+        elif y < x if op == layout.TERM_MIN_FLOAT or op == layout.TERM_LEAST_FLOAT else y > x:
             self.real[t] = y
         return 0
 
@@ -869,15 +851,15 @@ class Kernel:
     ) -> cython.int:
         """Integers of 64 bits; what does not fit is NULL."""
         fits: cython.bint = True
-        if op == SUBTRACT_INT:
+        if op == layout.TERM_SUBTRACT_INT:
             fits = a >= b - LONGEST if b > 0 else a <= LONGEST + b
             if fits:
                 self.whole[t] = a - b
-        elif op == MULTIPLY_INT:
+        elif op == layout.TERM_MULTIPLY_INT:
             fits = b == 0 or abs(a) <= LONGEST // abs(b)
             if fits:
                 self.whole[t] = a * b
-        elif op == MODULO_INT:
+        elif op == layout.TERM_MODULO_INT:
             fits = b != 0
             if fits:
                 self.whole[t] = abs(a) % abs(b)
@@ -917,11 +899,11 @@ class Kernel:
         ordinal: cython.longlong = self.base + self.event
         n: cython.int = 0
         if r:
-            n = self._node(ordinal, self.wide[r, 1], r, label)
-        if unseen == UNSTARTED:
+            n = self._node(ordinal, self._start(r), r, label)
+        if unseen == layout.UNSTARTED:
             n = self._meld(n, self._node(ordinal, self.measures[self.event], 0, label))
         elif unseen > 0:
-            n = self._meld(n, self._node(ordinal, self.wide[unseen, 1], unseen, label))
+            n = self._meld(n, self._node(ordinal, self._start(unseen), unseen, label))
         return n
 
     @cython.final
@@ -946,15 +928,15 @@ class Kernel:
             self.pending_values = _taller(self.pending_values, 2 * n)
             self.pending_starts = _longer(self.pending_starts, 2 * n, 0)
             self.arrivals = _longer(self.arrivals, 2 * n, 0)
-        self.pending[n, 0] = to
-        self.pending[n, 1] = label
-        self.pending[n, 2] = r
-        self.pending[n, 3] = unseen
-        self.pending_starts[n] = self.wide[r, 1]
-        if unseen == UNSTARTED and label != UNMARKED:
+        self.pending[n, layout.PENDING_STATE] = to
+        self.pending[n, layout.PENDING_LABEL] = label
+        self.pending[n, layout.PENDING_ROOT] = r
+        self.pending[n, layout.PENDING_EMPTY] = unseen
+        self.pending_starts[n] = self._start(r)
+        if unseen == layout.UNSTARTED and label != layout.UNMARKED:
             self.pending_starts[n] = self.measures[e]
         elif unseen > 0 and r == 0:
-            self.pending_starts[n] = self.wide[unseen, 1]
+            self.pending_starts[n] = self._start(unseen)
         self.arrivals[n] = n
         if copy >= 0:
             self._copy(copy, c, e, n)
@@ -979,27 +961,31 @@ class Kernel:
             self._sort_arrivals()
         for k in range(self.n_pending):
             i = self.arrivals[k]
-            label = self.pending[i, 1]
-            if label == UNSEEN:
-                self.pending[i, 2] = 0
-                self.pending[i, 3] = self._node(
-                    self.base + self.event, self.measures[self.event], 0, UNSEEN
+            label = self.pending[i, layout.PENDING_LABEL]
+            if label == layout.UNSEEN:
+                self.pending[i, layout.PENDING_ROOT] = 0
+                self.pending[i, layout.PENDING_EMPTY] = self._node(
+                    self.base + self.event, self.measures[self.event], 0, layout.UNSEEN
                 )
-            elif label != UNMARKED:
-                self.pending[i, 2] = self._mark(label, self.pending[i, 2], self.pending[i, 3])
-                self.pending[i, 3] = NONE
+            elif label != layout.UNMARKED:
+                self.pending[i, layout.PENDING_ROOT] = self._mark(
+                    label,
+                    self.pending[i, layout.PENDING_ROOT],
+                    self.pending[i, layout.PENDING_EMPTY],
+                )
+                self.pending[i, layout.PENDING_EMPTY] = layout.NONE
         for k in range(self.n_pending - 1, -1, -1):
             i = self.arrivals[k]
-            to: cython.int = self.pending[i, 0]
+            to: cython.int = self.pending[i, layout.PENDING_STATE]
             if to == self.closed:
                 # out of its window, so nothing melds with it
-                self.root[self._new(to, i)] = self.pending[i, 2]
+                self.root[self._new(to, i)] = self.pending[i, layout.PENDING_ROOT]
                 continue
             c: cython.int = self._find(to, i)
             if c < 0:
                 c = self._new(to, i)
-            self.root[c] = self._meld(self.root[c], self.pending[i, 2])
-            self.empty[c] = self._later(self.empty[c], self.pending[i, 3])
+            self.root[c] = self._meld(self.root[c], self.pending[i, layout.PENDING_ROOT])
+            self.empty[c] = self._later(self.empty[c], self.pending[i, layout.PENDING_EMPTY])
         return 0
 
     @cython.final
@@ -1079,7 +1065,7 @@ class Kernel:
             self.n_active += 1
         self.state_of[c] = s
         self.root[c] = 0
-        self.empty[c] = NONE
+        self.empty[c] = layout.NONE
         self.preceding[c] = -1
         self.following[c] = self.first[s]
         if self.first[s] >= 0:
@@ -1137,11 +1123,11 @@ class Kernel:
     @cython.exceptval(check=False)
     def _later(self, a: cython.int, b: cython.int) -> cython.int:
         """Of two partial matches that have shown nothing, the one that expires later."""
-        if a == UNSTARTED or b == UNSTARTED:
-            return UNSTARTED
-        if a == NONE or b == NONE:
-            return a if b == NONE else b
-        return a if self.wide[a, 1] >= self.wide[b, 1] else b
+        if a == layout.UNSTARTED or b == layout.UNSTARTED:
+            return layout.UNSTARTED
+        if a == layout.NONE or b == layout.NONE:
+            return a if b == layout.NONE else b
+        return a if self._start(a) >= self._start(b) else b
 
     @cython.final
     @cython.cfunc
@@ -1171,16 +1157,22 @@ class Kernel:
             for i in range(self.n_active):
                 s: cython.int = self.active[i]
                 to: cython.int = self.gap_to[s]
-                if to == UNKNOWN:
+                if to == layout.UNKNOWN:
                     to = self.table.expand_gap(s)
                     self.load_table()
                 if to != s:
                     moved = True
                     while self.first[s] >= 0:
                         c: cython.int = self.first[s]
-                        if to != NONE:
+                        if to != layout.NONE:
                             self._send(
-                                to, UNMARKED, self.root[c], self.empty[c], c, self.gap_copy[s], 0
+                                to,
+                                layout.UNMARKED,
+                                self.root[c],
+                                self.empty[c],
+                                c,
+                                self.gap_copy[s],
+                                0,
                             )
                         self._drop(c)
             if not moved:
@@ -1198,7 +1190,7 @@ class Kernel:
     def _begin(self) -> cython.int:
         """Evaluation starts (anew): one partial match that has seen nothing."""
         self._drop_all()
-        self.empty[self._new(self.table.initial, 0)] = UNSTARTED
+        self.empty[self._new(self.table.initial, 0)] = layout.UNSTARTED
         return 0
 
     @cython.final
@@ -1228,10 +1220,10 @@ class Kernel:
         k: cython.int
         for i in range(self.carry_from[key], self.carry_to[key]):
             for k in range(self.n_slots):
-                self.pending_values[0, k] = self.carry[i, 3 + k]
-            c: cython.int = self._new(cython.cast(cython.int, self.carry[i, 0]), 0)
-            self.root[c] = cython.cast(cython.int, self.carry[i, 1])
-            self.empty[c] = cython.cast(cython.int, self.carry[i, 2])
+                self.pending_values[0, k] = self.carry[i, layout.CARRY_VALUES + k]
+            c: cython.int = self._new(cython.cast(cython.int, self.carry[i, layout.CARRY_STATE]), 0)
+            self.root[c] = cython.cast(cython.int, self.carry[i, layout.CARRY_ROOT])
+            self.empty[c] = cython.cast(cython.int, self.carry[i, layout.CARRY_EMPTY])
         self.carry_to[key] = self.carry_from[key]
         return 0
 
@@ -1249,11 +1241,11 @@ class Kernel:
             while c >= 0:
                 if self.n_carry == self.carry.shape[0]:
                     self.carry = _taller(self.carry, 2 * self.n_carry + 64)
-                self.carry[self.n_carry, 0] = self.state_of[c]
-                self.carry[self.n_carry, 1] = self.root[c]
-                self.carry[self.n_carry, 2] = self.empty[c]
+                self.carry[self.n_carry, layout.CARRY_STATE] = self.state_of[c]
+                self.carry[self.n_carry, layout.CARRY_ROOT] = self.root[c]
+                self.carry[self.n_carry, layout.CARRY_EMPTY] = self.empty[c]
                 for k in range(self.n_slots):
-                    self.carry[self.n_carry, 3 + k] = self.values[c, k]
+                    self.carry[self.n_carry, layout.CARRY_VALUES + k] = self.values[c, k]
                 self.n_carry += 1
                 c = self.following[c]
         self.carry_to[key] = self.n_carry
@@ -1262,7 +1254,7 @@ class Kernel:
     def clear_keys(self):
         """No key has been seen."""
         self.carry_from = self.carry_to = np.zeros(0, np.int64)
-        self.carry = np.zeros((64, 3 + self.n_slots), np.int64)
+        self.carry = np.zeros((64, layout.CARRY_VALUES + self.n_slots), np.int64)
         self.n_carry = 0
         self.carry_at = 1 << 10
         self.last_position = np.zeros(0, np.int64)
@@ -1286,18 +1278,18 @@ class Kernel:
         self._drop_all()  # what was left in the old numbers; it has been put down
         self.table = table
         if self.closes:
-            self.closed = table.number(CLOSED)
+            self.closed = table.closed_state()
         self.load_table()
         carry = self._carried()
-        carry[:, 0] = numbers[carry[:, 0]]
+        carry[:, layout.CARRY_STATE] = numbers[carry[:, layout.CARRY_STATE]]
 
     def carried_values(self):
         """The values that some key's configurations hold in slots."""
-        return np.unique(self._carried()[:, 3:])
+        return np.unique(self._carried()[:, layout.CARRY_VALUES :])
 
     def carried_states(self):
         """The states that some key's configurations are in."""
-        return np.unique(self._carried()[:, 0])
+        return np.unique(self._carried()[:, layout.CARRY_STATE])
 
     def begin_anew(self, key):
         """One key's evaluation starts anew after its last event (CONSUME BY PARTITION)."""
@@ -1311,8 +1303,8 @@ class Kernel:
 
     def _carry_anew(self, keys):
         """One partial match that has seen nothing, for each of these keys."""
-        anew = np.zeros((len(keys), 3 + self.n_slots), np.int64)
-        anew[:, 0] = self.table.initial
+        anew = np.zeros((len(keys), layout.CARRY_VALUES + self.n_slots), np.int64)
+        anew[:, layout.CARRY_STATE] = self.table.initial
         np.asarray(self.carry_to)[keys] = np.asarray(self.carry_from)[keys]
         begin = len(self._carried())
         self.carry = np.concatenate([self._carried(), anew])
@@ -1326,7 +1318,7 @@ class Kernel:
         sizes = np.asarray(self.carry_to) - begins
         ends = np.cumsum(sizes)
         rows = np.arange(int(sizes.sum())) + np.repeat(begins - (ends - sizes), sizes)
-        carry = np.zeros((max(64, 2 * len(rows)), 3 + self.n_slots), np.int64)
+        carry = np.zeros((max(64, 2 * len(rows)), layout.CARRY_VALUES + self.n_slots), np.int64)
         carry[: len(rows)] = np.asarray(self.carry)[rows]
         self.carry = carry
         self.n_carry = len(rows)
@@ -1356,7 +1348,7 @@ class Kernel:
         old = self.last_position.shape[0]
         if keys > old:
             self.last_position = _longer(self.last_position, keys, -1)
-            self.last_floor = _longer(self.last_floor, keys, NO_BOUND)
+            self.last_floor = _longer(self.last_floor, keys, layout.NO_BOUND)
             self.carry_from = _longer(self.carry_from, keys, 0)
             self.carry_to = _longer(self.carry_to, keys, 0)
         self.event = 0
@@ -1372,7 +1364,7 @@ class Kernel:
 
     def waiting_keys(self):
         """The keys with partial matches that wait for their window to pass."""
-        waits = np.asarray(self.closing)[self._carried()[:, 0]] > 0
+        waits = np.asarray(self.closing)[self._carried()[:, layout.CARRY_STATE]] > 0
         sizes = np.asarray(self.carry_to) - np.asarray(self.carry_from)
         keys = np.repeat(np.arange(len(sizes)), sizes)
         return np.unique(keys[waits]).astype(np.int32)
@@ -1407,11 +1399,11 @@ class Kernel:
         while True:
             if self.reporting >= 0:
                 if not self._report():
-                    return CHUNK_FULL
+                    return layout.CHUNK_FULL
                 self._leave_event()
                 if self.cut_short:
                     self.cut_short = False
-                    return TOO_MANY_MATCHES
+                    return layout.TOO_MANY_MATCHES
             if self.event == n:
                 break
             if not self.loaded:
@@ -1420,9 +1412,9 @@ class Kernel:
             if self.used > self.sweep_at or self.cells > self.sweep_cells_at:
                 self._sweep()
                 if self.used > self.max_nodes:
-                    return TOO_MANY_NODES
+                    return layout.TOO_MANY_NODES
             if self.n_configurations > self.max_configurations:
-                return TOO_MANY_CONFIGURATIONS
+                return layout.TOO_MANY_CONFIGURATIONS
             self._step(self.event)
             if self.n_accepting and self.event >= self.report_from and self._anything_accepted():
                 self.reporting = 0
@@ -1433,7 +1425,7 @@ class Kernel:
         if self.n_carry > self.carry_at:
             self.carry_at = max(1 << 10, 4 * len(self._carried()))
         self.key_of = np.zeros(0, np.int32)
-        return FINISHED
+        return layout.FINISHED
 
     @cython.final
     @cython.inline
@@ -1483,9 +1475,9 @@ class Kernel:
                 c: cython.int = self.report_next
                 self.report_next = self.following[c]
                 if self.root[c] and self.state_of[c] == self.closed:
-                    self.walk_bound = NO_BOUND
+                    self.walk_bound = layout.NO_BOUND
                     self._push(self.root[c], 0)
-                elif self.root[c] and self.wide[self.root[c], 1] >= self.bound:
+                elif self.root[c] and self._start(self.root[c]) >= self.bound:
                     self.walk_bound = self.bound
                     self._push(self.root[c], 0)
             elif self.reporting < self.n_active:
@@ -1517,8 +1509,8 @@ class Kernel:
     def _push(self, n: cython.int, depth: cython.int) -> cython.int:
         if self.height == self.stack.shape[0]:
             self.stack = _taller(self.stack, 2 * self.height)
-        self.stack[self.height, 0] = n
-        self.stack[self.height, 1] = depth
+        self.stack[self.height, layout.WALK_NODE] = n
+        self.stack[self.height, layout.WALK_DEPTH] = depth
         self.height += 1
         return 0
 
@@ -1556,8 +1548,8 @@ class Kernel:
                 self.cut_short = True
                 return True
             self.height -= 1
-            n = stack[self.height, 0]
-            depth = stack[self.height, 1]
+            n = stack[self.height, layout.WALK_NODE]
+            depth = stack[self.height, layout.WALK_DEPTH]
             if depth < 0:
                 if not self._emit(n, -1 - depth):
                     return False
@@ -1566,13 +1558,15 @@ class Kernel:
                 # the last event shown is not the last of the match if that is not selected
                 self.walk_end = self.base + self.event
                 if self.open_ended or self.ends_at_marks:
-                    self.walk_end = wide[n, 0]
+                    self.walk_end = wide[n, layout.NODE_EVENT]
                 self.walk_at = self.walk_end if self.expiring else self.base + self.event
                 if own_bounds:
                     self._push_siblings(n)
                     stack = self.stack
-                    bound = self.walk_bound = self.known_floors[wide[n, 0] - known_from]
-                    if wide[n, 1] < bound:
+                    bound = self.walk_bound = self.known_floors[
+                        wide[n, layout.NODE_EVENT] - known_from
+                    ]
+                    if wide[n, layout.NODE_START] < bound:
                         continue
             while True:
                 if depth == path.shape[0]:
@@ -1580,20 +1574,20 @@ class Kernel:
                     self.path_label = path_label = _longer(path_label, 2 * depth, 0)
                 if self.height + 2 >= stack.shape[0]:
                     self.stack = stack = _taller(stack, 2 * stack.shape[0])
-                path[depth] = shown[wide[n, 0] - known_from]
-                path_label[depth] = thin[n, 7] >> 8
+                path[depth] = shown[wide[n, layout.NODE_EVENT] - known_from]
+                path_label[depth] = thin[n, layout.NODE_TAG] >> layout.RANK_BITS
                 if depth or not own_bounds:
-                    other = thin[n, 6]
-                    if other and wide[other, 1] >= bound:
-                        stack[self.height, 0] = other
-                        stack[self.height, 1] = depth
+                    other = thin[n, layout.NODE_RIGHT]
+                    if other and wide[other, layout.NODE_START] >= bound:
+                        stack[self.height, layout.WALK_NODE] = other
+                        stack[self.height, layout.WALK_DEPTH] = depth
                         self.height += 1
-                    other = thin[n, 5]
-                    if other and wide[other, 1] >= bound:
-                        stack[self.height, 0] = other
-                        stack[self.height, 1] = depth
+                    other = thin[n, layout.NODE_LEFT]
+                    if other and wide[other, layout.NODE_START] >= bound:
+                        stack[self.height, layout.WALK_NODE] = other
+                        stack[self.height, layout.WALK_DEPTH] = depth
                         self.height += 1
-                other = thin[n, 4]
+                other = thin[n, layout.NODE_LINK]
                 if other == 0:
                     break
                 n = other
@@ -1608,7 +1602,7 @@ class Kernel:
                     return False
                 continue
             # the same as _emit, without labels and with room
-            self.out_first[self.n_matches] = wide[n, 0]
+            self.out_first[self.n_matches] = wide[n, layout.NODE_EVENT]
             self.out_last[self.n_matches] = self.walk_end
             self.out_at[self.n_matches] = self.walk_at
             for d in range(depth, -1, -1):
@@ -1624,10 +1618,10 @@ class Kernel:
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def _push_siblings(self, n: cython.int) -> cython.int:
-        if self.thin[n, 6]:
-            self._push(self.thin[n, 6], 0)
-        if self.thin[n, 5]:
-            self._push(self.thin[n, 5], 0)
+        if self.thin[n, layout.NODE_RIGHT]:
+            self._push(self.thin[n, layout.NODE_RIGHT], 0)
+        if self.thin[n, layout.NODE_LEFT]:
+            self._push(self.thin[n, layout.NODE_LEFT], 0)
         return 0
 
     @cython.final
@@ -1637,7 +1631,7 @@ class Kernel:
         """Whether something of the match on the path is selected."""
         d: cython.int
         for d in range(depth + 1):
-            if self.path_label[d] > HIDDEN:
+            if self.path_label[d] > layout.HIDDEN:
                 return True
         return False
 
@@ -1653,13 +1647,13 @@ class Kernel:
         if m == self.out_first.shape[0] or at + depth + 1 > self.out_events.shape[0]:
             self._push(first, -1 - depth)
             return False
-        self.out_first[m] = self.wide[first, 0]
+        self.out_first[m] = self.wide[first, layout.NODE_EVENT]
         self.out_last[m] = self.walk_end
         self.out_at[m] = self.walk_at
         d: cython.int
         if self.with_labels:
             for d in range(depth, -1, -1):
-                if self.path_label[d] != UNSEEN:
+                if self.path_label[d] != layout.UNSEEN:
                     self.out_labels[at] = self.path_label[d]
                     self.out_events[at] = self.path[d]
                     at += 1
@@ -1677,14 +1671,14 @@ class Kernel:
 
     def sweep(self):
         """Sweep now (between batches), and put away configurations that have no match left."""
-        self.bound = NO_BOUND
+        self.bound = layout.NO_BOUND
         self._sweep()
         carry = self._carried()
-        alive = (carry[:, 1] > 0) | (carry[:, 2] != NONE)
+        alive = (carry[:, layout.CARRY_ROOT] > 0) | (carry[:, layout.CARRY_EMPTY] != layout.NONE)
         before = np.concatenate([[0], np.cumsum(alive)])
         self.carry_from = before[np.asarray(self.carry_from)]
         self.carry_to = before[np.asarray(self.carry_to)]
-        self.n_carry = int(before[-1])
+        self.n_carry = np.count_nonzero(alive)
         carry[: self.n_carry] = carry[alive]
 
     @cython.cfunc
@@ -1695,12 +1689,12 @@ class Kernel:
         A live node learns from what points to it how old a start may be to count.
         """
         self.sweeps += 1
-        bounds: cython.longlong[::1] = filled(self.used, NO_BOUND, np.int64)
+        bounds: cython.longlong[::1] = filled(self.used, layout.NO_BOUND, np.int64)
         moved: cython.int[::1] = filled(self.used, 0, np.int32)
         i: cython.longlong
         k: cython.longlong
         n: cython.int
-        here: cython.longlong = NO_BOUND
+        here: cython.longlong = layout.NO_BOUND
         pruned: cython.bint = self.windowed and not self.open_ended
         c: cython.int
         if self.loaded:
@@ -1711,37 +1705,39 @@ class Kernel:
                     # what waits for its window to pass is needed then
                     waits: cython.bint = self.closing[self.state_of[c]]
                     self.root[c] = self._reach(
-                        self.root[c], NO_BOUND if waits else here, bounds, moved
+                        self.root[c], layout.NO_BOUND if waits else here, bounds, moved
                     )
                     self.empty[c] = self._reach_unseen(self.empty[c], here, bounds, moved)
         for k in range(self.carry_from.shape[0]):
-            here = NO_BOUND
+            here = layout.NO_BOUND
             if pruned:
                 here = self.last_floor[k]
             for i in range(self.carry_from[k], self.carry_to[k]):
-                waits = self.closing[self.carry[i, 0]]
-                self._reach_row(i, NO_BOUND if waits else here, bounds, moved)
+                waits = self.closing[self.carry[i, layout.CARRY_STATE]]
+                self._reach_row(i, layout.NO_BOUND if waits else here, bounds, moved)
         for n in range(self.used - 1, 0, -1):
             if moved[n]:
-                self._reach(self.thin[n, 4], bounds[n], bounds, moved)
-                self.thin[n, 5] = self._reach(self.thin[n, 5], bounds[n], bounds, moved)
-                self.thin[n, 6] = self._reach(self.thin[n, 6], bounds[n], bounds, moved)
+                self._reach(self._link(n), bounds[n], bounds, moved)
+                self.thin[n, layout.NODE_LEFT] = self._reach(
+                    self.thin[n, layout.NODE_LEFT], bounds[n], bounds, moved
+                )
+                self.thin[n, layout.NODE_RIGHT] = self._reach(
+                    self.thin[n, layout.NODE_RIGHT], bounds[n], bounds, moved
+                )
         live: cython.int = 1
         for n in range(1, self.used):
             if moved[n]:
                 moved[n] = live
-                self.wide[live, 0] = self.wide[n, 0]
-                self.wide[live, 1] = self.wide[n, 1]
-                self.thin[live, 4] = moved[self.thin[n, 4]]
+                self.wide[live, layout.NODE_EVENT] = self.wide[n, layout.NODE_EVENT]
+                self.wide[live, layout.NODE_START] = self._start(n)
+                self.thin[live, layout.NODE_LINK] = moved[self._link(n)]
+                self.thin[live, layout.NODE_TAG] = self.thin[n, layout.NODE_TAG]
                 # what was cut off may have been the higher side
-                left: cython.int = moved[self.thin[n, 5]]
-                right: cython.int = moved[self.thin[n, 6]]
-                if self._rank(left) < self._rank(right):
-                    left, right = right, left
-                label: cython.int = self.thin[n, 7] >> 8
-                self.thin[live, 5] = left
-                self.thin[live, 6] = right
-                self.thin[live, 7] = label * 256 + 1 + self._rank(right)
+                self._set_children(
+                    live,
+                    moved[self.thin[n, layout.NODE_LEFT]],
+                    moved[self.thin[n, layout.NODE_RIGHT]],
+                )
                 live += 1
         if self.loaded:
             for c in range(self.made):
@@ -1749,14 +1745,14 @@ class Kernel:
                     self.root[c] = moved[self.root[c]]
                     if self.empty[c] > 0:
                         self.empty[c] = moved[self.empty[c]]
-                    if self.root[c] == 0 and self.empty[c] == NONE:
+                    if self.root[c] == 0 and self.empty[c] == layout.NONE:
                         self._drop(c)
             self._forget_empty()
         for k in range(self.carry_from.shape[0]):
             for i in range(self.carry_from[k], self.carry_to[k]):
-                self.carry[i, 1] = moved[self.carry[i, 1]]
-                if self.carry[i, 2] > 0:
-                    self.carry[i, 2] = moved[self.carry[i, 2]]
+                self.carry[i, layout.CARRY_ROOT] = moved[self.carry[i, layout.CARRY_ROOT]]
+                if self.carry[i, layout.CARRY_EMPTY] > 0:
+                    self.carry[i, layout.CARRY_EMPTY] = moved[self.carry[i, layout.CARRY_EMPTY]]
         self.used = live
         self.sweep_at = max(self.sweep_from, 2 * live)
         return 0
@@ -1771,10 +1767,10 @@ class Kernel:
         bounds: cython.longlong[::1],
         moved: cython.int[::1],
     ) -> cython.int:
-        r: cython.int = cython.cast(cython.int, self.carry[i, 1])
-        unseen: cython.int = cython.cast(cython.int, self.carry[i, 2])
-        self.carry[i, 1] = self._reach(r, bound, bounds, moved)
-        self.carry[i, 2] = self._reach_unseen(unseen, bound, bounds, moved)
+        r: cython.int = cython.cast(cython.int, self.carry[i, layout.CARRY_ROOT])
+        unseen: cython.int = cython.cast(cython.int, self.carry[i, layout.CARRY_EMPTY])
+        self.carry[i, layout.CARRY_ROOT] = self._reach(r, bound, bounds, moved)
+        self.carry[i, layout.CARRY_EMPTY] = self._reach_unseen(unseen, bound, bounds, moved)
         return 0
 
     @cython.final
@@ -1788,7 +1784,7 @@ class Kernel:
         moved: cython.int[::1],
     ) -> cython.int:
         """Mark a node as live if its start is inside the window; 0 if it is not."""
-        if n == 0 or self.wide[n, 1] < bound:
+        if n == 0 or self._start(n) < bound:
             return 0
         bounds[n] = min(bound, bounds[n]) if moved[n] else bound
         moved[n] = 1
@@ -1806,7 +1802,7 @@ class Kernel:
     ) -> cython.int:
         if n <= 0:
             return n
-        return n if self._reach(n, bound, bounds, moved) else NONE
+        return n if self._reach(n, bound, bounds, moved) else layout.NONE
 
     # ------------------------------------------------------------ snapshots and measures
 
@@ -1814,7 +1810,7 @@ class Kernel:
         """The smallest ordinal that a live node refers to (after a sweep), or None."""
         if self.used == 1:
             return None
-        return int(np.asarray(self.wide)[1 : self.used, 0].min())
+        return int(np.asarray(self.wide)[1 : self.used, layout.NODE_EVENT].min())
 
     def save(self):
         """Everything that must outlive this process, as arrays (call `sweep` before)."""
@@ -1827,7 +1823,7 @@ class Kernel:
         }
 
     def restore(self, saved):
-        nodes = np.zeros((max(1024, 2 * len(saved["nodes"])), 4), np.int64)
+        nodes = np.zeros((max(1024, 2 * len(saved["nodes"])), layout.NODE_WORDS), np.int64)
         nodes[: len(saved["nodes"])] = saved["nodes"]
         self._set_nodes(nodes)
         self.used = len(saved["nodes"])
@@ -1956,7 +1952,7 @@ class CountingKernel(Kernel):
             amount: cython.double = self.amounts[self.event, t]
             if self.adds[label, t] and amount == amount:  # not NULL
                 for i in range(begin, self.cells):
-                    if self.how[t] == TOTAL_SUM:
+                    if self.how[t] == layout.TOTAL_SUM:
                         self.vector_totals[i, t] += self.vector_counts[i] * amount
                     else:
                         self.vector_totals[i, t] = _joined(
@@ -1979,14 +1975,17 @@ class CountingKernel(Kernel):
         begin: cython.longlong = self.cells
         i: cython.longlong
         if r:
-            self._room_for_cells(self.thin[r, 4] + 1)
+            self._room_for_cells(self.thin[r, layout.VECTOR_SIZE] + 1)
             begin = self.cells
-            for i in range(self.wide[r, 0], self.wide[r, 0] + self.thin[r, 4]):
+            for i in range(
+                self.wide[r, layout.VECTOR_BEGIN],
+                self.wide[r, layout.VECTOR_BEGIN] + self.thin[r, layout.VECTOR_SIZE],
+            ):
                 if self.vector_starts[i] >= self.bound:
                     self._total_nothing(self.cells)
                     self._total_into(self.cells, self.vector_totals, i)
                     self._put(self.vector_starts[i], self.vector_counts[i])
-        if unseen == UNSTARTED:
+        if unseen == layout.UNSTARTED:
             now: cython.longlong = self.measures[self.event]
             self._room_for_cells(1)
             if self.cells > begin and self.vector_starts[self.cells - 1] == now:
@@ -2000,16 +1999,16 @@ class CountingKernel(Kernel):
     @cython.cfunc
     @cython.exceptval(-1, check=True)
     def _meld(self, a: cython.int, b: cython.int) -> cython.int:
-        if a == 0 or self.wide[a, 1] < self.bound:
+        if a == 0 or self.wide[a, layout.VECTOR_START] < self.bound:
             return b
-        if b == 0 or self.wide[b, 1] < self.bound:
+        if b == 0 or self.wide[b, layout.VECTOR_START] < self.bound:
             return a
-        self._room_for_cells(self.thin[a, 4] + self.thin[b, 4])
+        self._room_for_cells(self.thin[a, layout.VECTOR_SIZE] + self.thin[b, layout.VECTOR_SIZE])
         begin: cython.longlong = self.cells
-        i: cython.longlong = self.wide[a, 0]
-        j: cython.longlong = self.wide[b, 0]
-        i_end: cython.longlong = i + self.thin[a, 4]
-        j_end: cython.longlong = j + self.thin[b, 4]
+        i: cython.longlong = self.wide[a, layout.VECTOR_BEGIN]
+        j: cython.longlong = self.wide[b, layout.VECTOR_BEGIN]
+        i_end: cython.longlong = i + self.thin[a, layout.VECTOR_SIZE]
+        j_end: cython.longlong = j + self.thin[b, layout.VECTOR_SIZE]
         while i < i_end or j < j_end:
             if j == j_end or (i < i_end and self.vector_starts[i] < self.vector_starts[j]):
                 if self.vector_starts[i] >= self.bound:
@@ -2048,7 +2047,10 @@ class CountingKernel(Kernel):
                 while c >= 0:
                     r: cython.int = self.root[c]
                     if r:
-                        for k in range(self.wide[r, 0], self.wide[r, 0] + self.thin[r, 4]):
+                        for k in range(
+                            self.wide[r, layout.VECTOR_BEGIN],
+                            self.wide[r, layout.VECTOR_BEGIN] + self.thin[r, layout.VECTOR_SIZE],
+                        ):
                             if self.vector_starts[k] >= self.bound:
                                 total += self.vector_counts[k]
                                 self._total_into(self.cells, self.vector_totals, k)
@@ -2082,7 +2084,7 @@ class CountingKernel(Kernel):
         totals = np.asarray(self.vector_totals).copy()
         self.used = 1
         self.cells = 0
-        here: cython.longlong = NO_BOUND
+        here: cython.longlong = layout.NO_BOUND
         i: cython.longlong
         k: cython.longlong
         c: cython.int
@@ -2094,14 +2096,16 @@ class CountingKernel(Kernel):
                     self.root[c] = self._moved(
                         self.root[c], here, nodes, links, starts, counts, totals
                     )
-                    if self.root[c] == 0 and self.empty[c] == NONE:
+                    if self.root[c] == 0 and self.empty[c] == layout.NONE:
                         self._drop(c)
             self._forget_empty()
         for k in range(self.carry_from.shape[0]):
-            here = self.last_floor[k] if self.windowed else NO_BOUND
+            here = self.last_floor[k] if self.windowed else layout.NO_BOUND
             for i in range(self.carry_from[k], self.carry_to[k]):
-                c = cython.cast(cython.int, self.carry[i, 1])
-                self.carry[i, 1] = self._moved(c, here, nodes, links, starts, counts, totals)
+                c = cython.cast(cython.int, self.carry[i, layout.CARRY_ROOT])
+                self.carry[i, layout.CARRY_ROOT] = self._moved(
+                    c, here, nodes, links, starts, counts, totals
+                )
         self.sweep_at = max(self.sweep_from, 2 * self.used)
         self.sweep_cells_at = max(1 << 20, 2 * self.cells)
         return 0
@@ -2118,12 +2122,15 @@ class CountingKernel(Kernel):
         counts: cython.double[::1],
         totals: cython.double[:, ::1],
     ) -> cython.int:
-        if r == 0 or nodes[r, 1] < bound:
+        if r == 0 or nodes[r, layout.VECTOR_START] < bound:
             return 0
-        self._room_for_cells(links[r, 4])
+        self._room_for_cells(links[r, layout.VECTOR_SIZE])
         begin: cython.longlong = self.cells
         i: cython.longlong
-        for i in range(nodes[r, 0], nodes[r, 0] + links[r, 4]):
+        for i in range(
+            nodes[r, layout.VECTOR_BEGIN],
+            nodes[r, layout.VECTOR_BEGIN] + links[r, layout.VECTOR_SIZE],
+        ):
             if starts[i] >= bound:
                 self._total_nothing(self.cells)
                 self._total_into(self.cells, totals, i)
@@ -2202,7 +2209,7 @@ class ChoosingKernel(Kernel):
     @cython.exceptval(check=False)
     def _before(self, n: cython.int) -> cython.int:
         """The event before in the best match of a node (0: it is the first)."""
-        link: cython.int = self.thin[n, 4]
+        link: cython.int = self._link(n)
         return self.choice[link] if link and self.windowed else link
 
     @cython.final
@@ -2220,11 +2227,11 @@ class ChoosingKernel(Kernel):
                 return -1
             if b == 0:
                 return 1
-            if self.wide[a, 0] == self.wide[b, 0]:
+            if self.wide[a, layout.NODE_EVENT] == self.wide[b, layout.NODE_EVENT]:
                 a = self._before(a)
                 b = self._before(b)
                 continue
-            if self.wide[a, 0] > self.wide[b, 0]:
+            if self.wide[a, layout.NODE_EVENT] > self.wide[b, layout.NODE_EVENT]:
                 verdict = 1
                 a = self._before(a)
             else:
@@ -2241,7 +2248,7 @@ class ChoosingKernel(Kernel):
     @cython.exceptval(check=False)
     def _undecided(self, n: cython.int) -> cython.bint:
         """Whether a heap has matches in the window, and its choice is not known."""
-        if n == 0 or self.wide[n, 1] < self.bound:
+        if n == 0 or self._start(n) < self.bound:
             return False
         return self.choice[n] == 0 or self.began[n] < self.bound
 
@@ -2257,23 +2264,23 @@ class ChoosingKernel(Kernel):
         k: cython.int
         self._push(heap, 0)
         while self.height:
-            n = self.stack[self.height - 1, 0]
+            n = self.stack[self.height - 1, layout.WALK_NODE]
             if not self._undecided(n):
                 self.height -= 1
                 continue
             before: cython.int = self.height
-            for k in range(4, 7):
+            for k in range(layout.NODE_LINK, layout.NODE_RIGHT + 1):
                 if self._undecided(self.thin[n, k]):
                     self._push(self.thin[n, k], 0)
             if self.height > before:
                 continue
             self.height -= 1
-            link: cython.int = self.thin[n, 4]
+            link: cython.int = self._link(n)
             self.choice[n] = n
-            self.began[n] = self.began[link] if link else self.wide[n, 1]
-            for k in range(5, 7):
+            self.began[n] = self.began[link] if link else self._start(n)
+            for k in range(layout.NODE_LEFT, layout.NODE_RIGHT + 1):
                 other: cython.int = self.thin[n, k]
-                if other and self.wide[other, 1] >= self.bound:
+                if other and self._start(other) >= self.bound:
                     if self._compare(self.choice[other], self.choice[n]) > 0:
                         self.choice[n] = self.choice[other]
                         self.began[n] = self.began[other]
@@ -2291,7 +2298,7 @@ class ChoosingKernel(Kernel):
                 c: cython.int = self.first[self.active[i]]
                 while c >= 0:
                     r: cython.int = self.root[c]
-                    if r and self.wide[r, 1] >= self.bound:
+                    if r and self._start(r) >= self.bound:
                         if self.windowed:
                             self._decide(r)
                             r = self.choice[r]
@@ -2321,7 +2328,7 @@ class ChoosingKernel(Kernel):
         self.walk_at = self.base + self.event
         self.walk_end = self.walk_at
         if self.open_ended or self.ends_at_marks:
-            self.walk_end = self.wide[last, 0]
+            self.walk_end = self.wide[last, layout.NODE_EVENT]
         n: cython.int = last
         depth: cython.int = 0
         while n:
@@ -2329,10 +2336,12 @@ class ChoosingKernel(Kernel):
                 self.chosen = _longer(self.chosen, 2 * depth, 0)
                 self.path = _longer(self.path, 2 * depth, 0)
                 self.path_label = _longer(self.path_label, 2 * depth, 0)
-            self.chosen[depth] = self.wide[n, 0]
-            self.chosen_start = self.wide[n, 1]  # that of the first event is its own
-            self.path[depth] = self.shown[self.wide[n, 0] - self.known_from]
-            self.path_label[depth] = self.thin[n, 7] >> 8
+            self.chosen[depth] = self.wide[n, layout.NODE_EVENT]
+            self.chosen_start = self.wide[
+                n, layout.NODE_START
+            ]  # that of the first event is its own
+            self.path[depth] = self.shown[self.wide[n, layout.NODE_EVENT] - self.known_from]
+            self.path_label[depth] = self._label(n)
             last = n
             depth += 1
             n = self._before(n)
@@ -2365,26 +2374,26 @@ class ChoosingKernel(Kernel):
                 self.cut_short = True
                 return True
             self.height -= 1
-            n: cython.int = self.stack[self.height, 0]
-            d: cython.int = self.stack[self.height, 1]
+            n: cython.int = self.stack[self.height, layout.WALK_NODE]
+            d: cython.int = self.stack[self.height, layout.WALK_DEPTH]
             if d < 0:
                 if not self._emit(n, -1 - d):
                     return False
                 continue
-            if self.wide[n, 1] < self.chosen_start:
+            if self._start(n) < self.chosen_start:
                 continue
-            if self.thin[n, 6]:
-                self._push(self.thin[n, 6], d)
-            if self.thin[n, 5]:
-                self._push(self.thin[n, 5], d)
-            if self.wide[n, 0] != self.chosen[d]:
+            if self.thin[n, layout.NODE_RIGHT]:
+                self._push(self.thin[n, layout.NODE_RIGHT], d)
+            if self.thin[n, layout.NODE_LEFT]:
+                self._push(self.thin[n, layout.NODE_LEFT], d)
+            if self.wide[n, layout.NODE_EVENT] != self.chosen[d]:
                 continue
             self.path[d] = self.shown[self.chosen[d] - self.known_from]
-            self.path_label[d] = self.thin[n, 7] >> 8
+            self.path_label[d] = self._label(n)
             if d < self.chosen_depth:
-                if self.thin[n, 4]:
-                    self._push(self.thin[n, 4], d + 1)
-            elif self.thin[n, 4] == 0:
+                if self._link(n):
+                    self._push(self._link(n), d + 1)
+            elif self._link(n) == 0:
                 self._push(n, -1 - d)
         return True
 
@@ -2405,16 +2414,16 @@ class ChoosingKernel(Kernel):
 def _compared(
     op: cython.int, less: cython.bint, equal: cython.bint, greater: cython.bint
 ) -> cython.bint:
-    """`= != < <= > >=`, from what is so; of NaN nothing is, but `!=`."""
-    if op == 0:
+    """What a comparison of integers says, from what is so; of NaN nothing is, but `!=`."""
+    if op == layout.TERM_EQUAL_INT:
         return equal
-    if op == 1:
+    if op == layout.TERM_NOT_EQUAL_INT:
         return not equal
-    if op == 2:
+    if op == layout.TERM_LESS_INT:
         return less
-    if op == 3:
+    if op == layout.TERM_LESS_OR_EQUAL_INT:
         return less or equal
-    if op == 4:
+    if op == layout.TERM_GREATER_INT:
         return greater
     return greater or equal
 
@@ -2423,17 +2432,17 @@ def _compared(
 @cython.exceptval(check=False)
 def _nothing(how: cython.int) -> cython.double:
     """The total of no events at all."""
-    if how == TOTAL_SUM:
+    if how == layout.TOTAL_SUM:
         return 0.0
-    return INFINITY if how == TOTAL_MIN else -INFINITY
+    return INFINITY if how == layout.TOTAL_MIN else -INFINITY
 
 
 @cython.cfunc
 @cython.exceptval(check=False)
 def _joined(how: cython.int, a: cython.double, b: cython.double) -> cython.double:
-    if how == TOTAL_SUM:
+    if how == layout.TOTAL_SUM:
         return a + b
-    if how == TOTAL_MIN:
+    if how == layout.TOTAL_MIN:
         return min(a, b)
     return max(a, b)
 

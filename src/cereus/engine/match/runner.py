@@ -15,16 +15,18 @@ from cereus.engine.ingest.idle_keys import Waking
 from cereus.engine.ingest.lookahead import Prospects
 from cereus.engine.match import forgetting
 from cereus.engine.match.history import History
-from cereus.engine.match.kernel import (
+from cereus.engine.match.kernel import ChoosingKernel, Kernel
+from cereus.engine.match.layout import (
     CHUNK_FULL,
     FINISHED,
+    HIDDEN,
     TOO_MANY_CONFIGURATIONS,
     TOO_MANY_MATCHES,
     TOO_MANY_NODES,
-    ChoosingKernel,
-    Kernel,
+    TOTAL_MAX,
+    TOTAL_MIN,
+    TOTAL_SUM,
 )
-from cereus.engine.match.table import HIDDEN
 from cereus.engine.match.table_cache import Learned
 from cereus.engine.results.match_chunks import Chunks, Found, found_in
 from cereus.errors import LimitError
@@ -41,7 +43,7 @@ SWEEP_AT = 1 << 16
 """So many nodes are made before it is worth looking which of them are still alive."""
 
 
-KINDS = {"sum": 0, "min": 1, "max": 2}
+KINDS = {"sum": TOTAL_SUM, "min": TOTAL_MIN, "max": TOTAL_MAX}
 """The kernel's numbers for totals over all matches."""
 
 OVER = {

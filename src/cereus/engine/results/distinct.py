@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cereus.engine.ingest.batch_reader import Ints
-from cereus.engine.match.table import FIRST_SHOWN
+from cereus.engine.match.layout import FIRST_SHOWN
 from cereus.engine.results.match_chunks import Found
 
 Span = tuple[int, int, int]

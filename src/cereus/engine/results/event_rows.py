@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from cereus.clauses.tree import AnyQuery
 from cereus.engine.match.history import History
+from cereus.engine.match.layout import FIRST_SHOWN
 from cereus.engine.match.runner import Runner
-from cereus.engine.match.table import FIRST_SHOWN
 from cereus.engine.results.counts import CountResults
 from cereus.engine.results.match_chunks import Found
 from cereus.engine.results.rows import Results, read_path, times_of, type_at

@@ -11,9 +11,9 @@ import pyarrow.compute as pc
 
 from cereus.clauses.tree import AnyQuery, Output
 from cereus.engine.match.history import History
+from cereus.engine.match.layout import FIRST_SHOWN
 from cereus.engine.match.memory import taken
 from cereus.engine.match.runner import Runner
-from cereus.engine.match.table import FIRST_SHOWN
 from cereus.engine.results.distinct import Distinct
 from cereus.engine.results.match_chunks import Found
 

@@ -15,8 +15,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cereus.engine.match.history import History
+from cereus.engine.match.layout import FIRST_SHOWN
 from cereus.engine.match.runner import Runner
-from cereus.engine.match.table import FIRST_SHOWN
 from cereus.engine.results.match_chunks import Found
 from cereus.engine.results.rows import Results, times_of
 from cereus.languages.sase.plan.program import Stage, between
