@@ -20,9 +20,14 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 KERNEL_MODULES = (
-    "cereus.languages.algebra.detect.detection",
     "cereus.engine.ingest.codes",
+    "cereus.engine.match.terms_vm",
+    "cereus.engine.match.stepper",
+    "cereus.engine.match.keyed",
     "cereus.engine.match.kernel",
+    "cereus.engine.match.counting",
+    "cereus.engine.match.choosing",
+    "cereus.languages.algebra.detect.detection",
     "cereus.languages.par.machine.run",
 )
 

@@ -15,7 +15,8 @@ from cereus.engine.ingest.idle_keys import Waking
 from cereus.engine.ingest.lookahead import Prospects
 from cereus.engine.match import forgetting
 from cereus.engine.match.history import History
-from cereus.engine.match.kernel import ChoosingKernel, Kernel
+from cereus.engine.match.choosing import ChoosingKernel
+from cereus.engine.match.kernel import Kernel
 from cereus.engine.match.layout import (
     CHUNK_FULL,
     FINISHED,

@@ -11,7 +11,8 @@ import pyarrow as pa
 
 from cereus.engine.ingest.batch_reader import Events
 from cereus.engine.ingest.clock import read
-from cereus.engine.match.kernel import CountingKernel, Kernel
+from cereus.engine.match.counting import CountingKernel
+from cereus.engine.match.kernel import Kernel
 from cereus.engine.match.runner import Options, Runner
 from cereus.engine.results.match_chunks import Found
 from cereus.engine.results.rows import Results, times_of
