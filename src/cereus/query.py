@@ -96,7 +96,7 @@ class Query:
         return self.compiled.keys
 
     @property
-    def pattern(self) -> PatternQuery:
+    def pattern(self) -> PatternQuery[Any]:
         """The compiled query, where it is a pattern for the automaton kernel."""
         if not isinstance(self.compiled, PatternQuery):
             raise CereusError(f"a query in {self.dialect} has no automaton of this kind")

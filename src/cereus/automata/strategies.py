@@ -30,6 +30,7 @@ from cereus.automata.model import (
     marks,
     targets_by_label,
 )
+from cereus.clauses.tree import Strategy
 
 
 @dataclass(frozen=True)
@@ -166,3 +167,18 @@ class Max(Selection):
         self, equal: Fan, winners: Fan, losers: Fan
     ) -> tuple[States, States, States]:
         return equal.unmarked, winners.either | equal.marked, NONE
+
+
+def select(strategy: Strategy, automaton: Automaton) -> Automaton:
+    """SEL(φ) for every strategy."""
+    match strategy:
+        case Strategy.ALL:
+            return automaton
+        case Strategy.STRICT:
+            return Strict(automaton)
+        case Strategy.NEXT:
+            return Next(automaton)
+        case Strategy.MAX:
+            return Max(automaton)
+        case Strategy.LAST | Strategy.ANY:  # ANY keeps the LAST one, to be deterministic
+            return Last(automaton)

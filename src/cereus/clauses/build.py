@@ -6,13 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from cereus.clauses.tree import (
-    AttributeWindow,
-    Consume,
-    EventWindow,
-    TimeWindow,
-    Window,
-)
+from cereus.clauses.tree import AttributeWindow, Consume, EventWindow, TimeWindow, Window
 from cereus.errors import QuerySyntaxError, Span, did_you_mean
 from cereus.syntax import literals
 

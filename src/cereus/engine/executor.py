@@ -25,18 +25,19 @@ from cereus.engine.results.counts import CountingRunner, CountResults
 from cereus.engine.results.event_rows import EventResults, EventShape, OwnCounts
 from cereus.engine.results.rows import Results, needed_payload
 from cereus.limits import Limits
-from cereus.plan.plan import ChosenBy, Plan
+from cereus.plan.plan import Plan
+from cereus.plan.traits import ChosenBy
 
 
 def runner_for(plan: Plan) -> type[Runner]:
     """By whether events are compared beyond what registers can do, and how a strategy chooses."""
     if plan.query.count:
-        return GeneralCountingRunner if plan.remembers_values else CountingRunner
-    if plan.chosen_by is ChosenBy.LISTING:
-        return GeneralListingRunner if plan.remembers_values else ListingRunner
-    if plan.chosen_by is ChosenBy.REPLAY:
-        return GeneralReplayRunner if plan.remembers_values else ReplayRunner
-    return GeneralRunner if plan.remembers_values else Runner
+        return GeneralCountingRunner if plan.traits.remembers_values else CountingRunner
+    if plan.traits.chosen_by is ChosenBy.LISTING:
+        return GeneralListingRunner if plan.traits.remembers_values else ListingRunner
+    if plan.traits.chosen_by is ChosenBy.REPLAY:
+        return GeneralReplayRunner if plan.traits.remembers_values else ReplayRunner
+    return GeneralRunner if plan.traits.remembers_values else Runner
 
 
 class Executor(ABC):
@@ -109,8 +110,8 @@ class PatternExecutor(Executor):
         learned: Learned | None = None,
     ) -> None:
         self.plan = plan
-        self.waits_for_time = plan.closes
-        self.late = plan.late
+        self.waits_for_time = plan.traits.closes
+        self.late = plan.traits.emits_late
         kind = runner_for(plan)
         carried = () if shape is None else shape.payload(plan.query)
         self.runner = kind(
@@ -120,7 +121,7 @@ class PatternExecutor(Executor):
             payload=tuple(dict.fromkeys((*needed_payload(plan.query), *keep, *carried))),
             row_numbers=row_numbers,
             # states that remember values are forgotten again, and so cannot be shared
-            learned=None if plan.remembers_values else learned,
+            learned=None if plan.traits.remembers_values else learned,
         )
         self.results: Results
         if shape is None:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, Self
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cereus.clauses.tree import AnyQuery
+from cereus.clauses.tree import ParsedQuery, PatternTree
 from cereus.engine.executor import Executor, PatternExecutor
 from cereus.engine.ingest.clock import Clock
 from cereus.engine.match.table_cache import Learned
+from cereus.explain.description import Description
 from cereus.explain.explain import explain, warnings
 from cereus.language.compiled import CompiledQuery, Path
 from cereus.limits import Limits
@@ -20,11 +21,15 @@ from cereus.plan.plan import Plan
 from cereus.plan.result_names import check_pattern
 from cereus.stream import Stream
 
+P = TypeVar("P", bound=PatternTree)
 
-class PatternQuery(CompiledQuery):
+
+class PatternQuery(CompiledQuery, Generic[P]):
     """A pattern, with the plans made of it so far: one for each schema it has met."""
 
-    def __init__(self, query: AnyQuery, stream: Stream, limits: Limits) -> None:
+    description: ClassVar[Description]
+
+    def __init__(self, query: ParsedQuery[P], stream: Stream, limits: Limits) -> None:
         self.query, self.stream, self.limits = query, stream, limits
         self._plans: dict[bytes | None, Plan] = {}
         self._learned: dict[int, Learned] = {}
@@ -51,7 +56,7 @@ class PatternQuery(CompiledQuery):
 
     @property
     def late(self) -> bool:
-        return self.plan().late
+        return self.plan().traits.emits_late
 
     @property
     def keys(self) -> tuple[Path, ...]:
@@ -59,7 +64,7 @@ class PatternQuery(CompiledQuery):
 
     @property
     def warnings(self) -> list[str]:
-        return warnings(self.plan())
+        return warnings(self.plan(), self.description)
 
     def plan(self, schema: pa.Schema | None = None) -> Plan:
         """The plan for events of a schema (checked against it), or for events yet unknown."""
@@ -104,9 +109,11 @@ class PatternQuery(CompiledQuery):
         """Plans and what was learned stay here: another process makes its own."""
         return {**self.__dict__, "_plans": {}, "_learned": {}}
 
-    def replaced(self, *, query: AnyQuery | None = None, stream: Stream | None = None) -> Self:
+    def replaced(
+        self, *, query: ParsedQuery[P] | None = None, stream: Stream | None = None
+    ) -> Self:
         """The same with another query, or over another stream."""
         return type(self)(query or self.query, stream or self.stream, self.limits)
 
     def explain(self, schema: pa.Schema | None = None) -> str:
-        return explain(self.plan(schema))
+        return explain(self.plan(schema), self.description)

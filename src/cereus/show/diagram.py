@@ -9,13 +9,12 @@ from dataclasses import dataclass
 
 from cereus.automata.model import NOTHING, Label
 from cereus.errors import CereusError
-from cereus.explain.analysis import Outlook
+from cereus.explain.analysis import Analysis
+from cereus.explain.description import Description
 from cereus.explain.explain import moves
-from cereus.explain.skeleton import conditions_between
 from cereus.explain.wording import label_text, test_text
 from cereus.languages.algebra.query import AlgebraQuery
 from cereus.languages.algebra.show import FONT, detection_dot, escaped
-from cereus.languages.ceql.print import predicate_text
 from cereus.languages.par.query import ParQuery
 from cereus.languages.sase.query import SaseQuery
 from cereus.languages.sase.show import program_dot
@@ -73,22 +72,23 @@ def diagram(query: Query) -> Diagram:
         return Diagram(detection_dot(query.compiled))
     if isinstance(query.compiled, ParQuery):
         return Diagram(query.compiled.machine.dot())
-    return Diagram(automaton_dot(query.plan()))
+    return Diagram(automaton_dot(query.plan(), query.pattern.description))
 
 
-def automaton_dot(plan: Plan) -> str:
-    outlook = Outlook(plan)
+def automaton_dot(plan: Plan, description: Description) -> str:
+    """The automaton of a plan as DOT."""
+    outlook = Analysis(plan, description)
     lines = [*STYLE, f'label="{_legend(outlook)}";', *_states(outlook)]
     return "\n".join(["digraph automaton {", *(f"  {line}" for line in lines), "}"])
 
 
-def _legend(outlook: Outlook) -> str:
+def _legend(outlook: Analysis) -> str:
     lines = [f"t{bit}: {test_text(test)}" for bit, test in enumerate(outlook.plan.tests)]
-    lines += [f"and {predicate_text(each)}" for each in conditions_between(outlook.whole)]
+    lines += [f"and {text}" for text in outlook.description.conditions(outlook.whole)]
     return "".join(f"{escaped(line)}\\l" for line in lines)
 
 
-def _states(outlook: Outlook) -> Iterator[str]:
+def _states(outlook: Analysis) -> Iterator[str]:
     explored = outlook.run
     wanted = range(explored.states) if not explored.complete else sorted(explored.useful)
     shown = {state: f"s{place}" for place, state in enumerate(wanted) if place < MOST_STATES}

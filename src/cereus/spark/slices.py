@@ -21,7 +21,6 @@ from cereus.clauses import build as clauses
 from cereus.clauses.tree import AttributeWindow, TimeWindow
 from cereus.errors import CereusError
 from cereus.expr import tree as ex
-from cereus.plan.locality import looks_back
 from cereus.plan.plan import Plan
 from cereus.spark.expr.typed import TIMES, Sort, Typed, attribute, micros
 from cereus.stream import UNITS
@@ -71,7 +70,7 @@ def slices_for(plan: Plan, schema: StructType, split: Split) -> Slices | str:
         return "split=False says so"
     if plan.keys and split is None:
         return "it has keys"
-    reason = looks_back(plan)
+    reason = plan.traits.looks_back
     if reason is not None:
         if split is not None:
             raise CereusError(

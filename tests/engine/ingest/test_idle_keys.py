@@ -118,7 +118,7 @@ def test_the_matches_are_those_of_reading_everything(dialect: str, name: str) ->
 def test_who_counts_or_goes_back_reads_everything(text: str) -> None:
     query = cereus.compile(text, stream=STREAM, schema=stream(1).schema)
     (each,) = runners(query.executor(stream(1).schema))
-    assert not each.plan.keys_sleep
+    assert not each.plan.traits.keys_sleep
     assert each.front.waking is None
 
 

@@ -56,7 +56,7 @@ def test_single_events_compared_in_any_way_are_decided_by_slots() -> None:
         text = to_text(asked)
         plan = cereus.compile(text, dialect="sremo", stream=STREAM).plan(SCHEMA)
         assert plan.why_values is None, text
-        ways[plan.registers] += 1
+        ways[plan.traits.registers] += 1
         assert found(asked, stream) == expected(asked, stream), (text, stream)
     assert ways[True] > CHAINS // 2
 

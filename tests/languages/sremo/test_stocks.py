@@ -28,7 +28,7 @@ def stocks() -> pa.Table:
 def test_counts(stocks: pa.Table, name: str, window: int) -> None:
     query = cereus.compile(with_window(SREMO[name], window), dialect="sremo")
     plan = query.plan(stocks.schema)
-    assert plan.registers and not plan.position_sensitive, "not on the fast path"
+    assert plan.traits.registers and not plan.traits.position_sensitive, "not on the fast path"
     assert query.run(stocks).table.num_rows == COUNTS[name][window]
 
 

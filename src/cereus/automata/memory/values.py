@@ -21,6 +21,7 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from cereus.automata.model import Automaton, Label, Letter, Move, State
+from cereus.expr.python.evaluate import holds
 from cereus.expr.tree import (
     Aggregate,
     Attribute,
@@ -30,7 +31,6 @@ from cereus.expr.tree import (
     rebuild,
     variables,
 )
-from cereus.reference.conditions import holds
 
 Row = tuple[Any, ...]
 """The values that a condition reads of one event."""

@@ -245,7 +245,7 @@ class Front:
             batch = batch.take(pa.array(own))
         names = Rows(first_row, own, self.row_numbers)
         times = self._times(batch, names)
-        everyone = self.plan.position_sensitive
+        everyone = self.plan.traits.position_sensitive
         # consumption across keys must know how far each key has come, so no event is dropped
         keep_all = everyone and not self.grouped
         with self.lock:

@@ -19,6 +19,11 @@ MANY = 1024
 """So many distinct keys in a batch are worth the table that Arrow makes of all that are known."""
 
 
+LARGEST_CODE = 2**62
+"""Codes of combined columns stay below it: products of sizes would overflow without a word. A
+batch has less than 2**31 rows, so two numbers of what occurs in it always fit."""
+
+
 class KeyIndex:
     """Numbers every distinct key. A null is a key of its own."""
 
@@ -141,9 +146,13 @@ def _combined(columns: list[pa.Array]) -> tuple[npt.NDArray[Any], pa.RecordBatch
     local: npt.NDArray[Any] = places_in_dictionary(encoded[0])
     if len(columns) == 1:
         return local, pa.RecordBatch.from_arrays([encoded[0].dictionary], names)
-    local = local.astype(np.int64)
+    local, size = local.astype(np.int64), len(encoded[0].dictionary)
     for each in encoded[1:]:
+        if size * len(each.dictionary) > LARGEST_CODE:  # number the combinations that occur
+            kinds, local = np.unique(local, return_inverse=True)
+            size = len(kinds)
         local = local * len(each.dictionary) + places_in_dictionary(each)
+        size *= len(each.dictionary)
     _, first, local = np.unique(local, return_index=True, return_inverse=True)
     rows = pa.array(first)
     return local, pa.RecordBatch.from_arrays([_plain(c).take(rows) for c in columns], names)

@@ -14,8 +14,8 @@ from cereus.engine.ingest.batch_reader import NO_INTS, Codes, Events, Front, Int
 from cereus.engine.ingest.idle_keys import Waking
 from cereus.engine.ingest.lookahead import Prospects
 from cereus.engine.match import forgetting
-from cereus.engine.match.history import History
 from cereus.engine.match.choosing import ChoosingKernel
+from cereus.engine.match.history import History
 from cereus.engine.match.kernel import Kernel
 from cereus.engine.match.layout import (
     CHUNK_FULL,
@@ -32,7 +32,8 @@ from cereus.engine.match.table_cache import Learned
 from cereus.engine.results.match_chunks import Chunks, Found, found_in
 from cereus.errors import LimitError
 from cereus.limits import Limits
-from cereus.plan.plan import ChosenBy, Plan
+from cereus.plan.plan import Plan
+from cereus.plan.traits import ChosenBy
 
 CHUNK = 1 << 14
 """Matches in one turn of the kernel: small enough for its arrays to stay in the cache."""
@@ -89,19 +90,19 @@ class Options:
     def of(cls, plan: Plan, limits: Limits) -> Options:
         return cls(
             windowed=plan.query.window is not None,
-            open_ended=plan.open_ended,
-            consuming=plan.query.consume is not Consume.NONE and not plan.consumes_late,
-            limit=None if plan.limited_late and plan.limit else plan.limit,
+            open_ended=plan.traits.open_ended,
+            consuming=plan.query.consume is not Consume.NONE and not plan.traits.consumes_late,
+            limit=None if plan.traits.limited_late and plan.traits.limit else plan.traits.limit,
             max_nodes=limits.nodes,
-            with_labels=plan.labelled,
+            with_labels=plan.traits.labelled,
             max_configurations=limits.configurations,
             max_matches=1 << 62 if limits.matches_per_event is None else limits.matches_per_event,
             slots=plan.slots,
             sweep_at=SWEEP_AT,
-            must_show=plan.hides and not plan.chosen_late,
+            must_show=plan.traits.hides and not plan.traits.chosen_late,
             totals=tuple(KINDS[total.kind] for total in plan.totals),
-            closes=plan.closes,
-            ends_at_marks=plan.ends_at_marks,
+            closes=plan.traits.closes,
+            ends_at_marks=plan.traits.ends_at_marks,
             latest=plan.query.strategy is not Strategy.NEXT,
         )
 
@@ -143,19 +144,19 @@ class Runner:
         self.uses_ordinals = ordinals or bool(payload) or row_numbers is not None
         self._ordinals: Ints = np.zeros(1, np.int64)
         self._chunks = Chunks(
-            chunk_size or CHUNK, with_labels=plan.labelled, totals=len(plan.totals)
+            chunk_size or CHUNK, with_labels=plan.traits.labelled, totals=len(plan.totals)
         )
 
     def _use(self, learned: Learned) -> None:
         self.labels, self.table, self.front.known = learned.labels, learned.table, learned.letters
         self.lock = self.front.lock = learned.lock
-        if self.plan.looks_ahead:
+        if self.plan.traits.looks_ahead:
             self.front.prospects = Prospects(self.table)
-        if self.plan.keys_sleep:
+        if self.plan.traits.keys_sleep:
             self.front.waking = Waking(self.table, windowed=self.plan.query.window is not None)
 
     def _new_kernel(self) -> Kernel:
-        kind = ChoosingKernel if self.plan.chosen_by is ChosenBy.KERNEL else Kernel
+        kind = ChoosingKernel if self.plan.traits.chosen_by is ChosenBy.KERNEL else Kernel
         return kind(self.table, Options.of(self.plan, self.limits))
 
     @property
@@ -173,7 +174,9 @@ class Runner:
         events = self.front.read(batch)
         if events is not None:
             self._remember(events, batch)
-            yield from self.one_by_one(events) if self.plan.consumes_late else self.run(events)
+            yield from (
+                self.one_by_one(events) if self.plan.traits.consumes_late else self.run(events)
+            )
 
     def _remember(self, events: Events, batch: pa.RecordBatch) -> None:
         events.base = self.history.next_ordinal
@@ -181,7 +184,7 @@ class Runner:
         if self.payload:
             taken = batch.select(list(self.payload)).take(pa.array(events.places))
             payload = pa.Table.from_batches([taken])
-        floors = events.floors if self.plan.open_ended else NO_INTS
+        floors = events.floors if self.plan.traits.open_ended else NO_INTS
         self.history.append(events.rows, events.times, floors, events.keys, payload)
 
     def run(self, events: Events) -> Iterator[Found]:
@@ -191,7 +194,7 @@ class Runner:
             return
         for stretch in events.runs():
             yield from self._run(stretch)
-            if self.kernel.has_produced and not self.plan.consumes_late:
+            if self.kernel.has_produced and not self.plan.traits.consumes_late:
                 self.kernel.begin_others_anew(int(stretch.keys[0]))
 
     def one_by_one(self, events: Events) -> Iterator[Found]:
@@ -224,13 +227,13 @@ class Runner:
     def advance(self, time: int) -> Iterator[Found]:
         """No event before `time` will come; the matches that were waiting for that."""
         self.front.promise(time)
-        if self.plan.closes and self.front.clock.path == (self.plan.stream.time,):
+        if self.plan.traits.closes and self.front.clock.path == (self.plan.stream.time,):
             promised = self.front.substreams.progress.promised
             yield from self._expire(self.front.clock.floor_at(promised))
 
     def finish(self) -> Iterator[Found]:
         """No event will come any more."""
-        if self.plan.closes:
+        if self.plan.traits.closes:
             yield from self._expire(np.iinfo(np.int64).max)
 
     def _expire(self, floor: int) -> Iterator[Found]:
@@ -392,7 +395,7 @@ class Runner:
         """Keys with events after the last one that the kernel has read, where such an event makes
         a difference to what is to come (`START`)."""
         initial = self.table.initial
-        if not self.plan.position_sensitive:
+        if not self.plan.traits.position_sensitive:
             return NO_INTS
         with self.lock:
             if self.table.expand_gap(initial) == initial:

@@ -53,7 +53,7 @@ class ListingRunner(Runner):
 
     def _chosen(self, found: Found) -> Iterator[Found]:
         less = LESS[self.plan.query.strategy]
-        limit = None if self.plan.limited_late else self.plan.query.limit
+        limit = None if self.plan.traits.limited_late else self.plan.query.limit
         supports = [
             frozenset(found.cells[a:b].tolist())
             for a, b in zip(found.offsets[:-1], found.offsets[1:], strict=True)

@@ -18,13 +18,13 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cereus.automata.selection import Begun
+from cereus.automata.strategies import select
 from cereus.clauses.tree import Consume
 from cereus.engine.ingest.batch_reader import Codes, Events, Ints
 from cereus.engine.match.kernel import Kernel
 from cereus.engine.match.runner import Options, Runner
 from cereus.engine.match.table import TransitionTable
 from cereus.engine.results.match_chunks import Found
-from cereus.languages.ceql.lower import select
 from cereus.plan.plan import Plan
 
 
@@ -93,7 +93,7 @@ class ReplayRunner(Runner):
     def _choose(self, stretch: Stretch, key: int, end: int) -> Iterator[Found]:
         last = int(np.searchsorted(stretch.ordinals, end))
         inside = stretch.window(last, self.consumed.get(self._scope(key), -1))
-        if self.plan.query.consume is not Consume.NONE and not self.plan.consumes_late:
+        if self.plan.query.consume is not Consume.NONE and not self.plan.traits.consumes_late:
             self.consumed[self._scope(key)] = end
         events = self._events(stretch, inside)
         kernel = self._chooser(int(stretch.waiting[inside.start]), events)
@@ -113,7 +113,7 @@ class ReplayRunner(Runner):
         """The events of a window, numbered from 0; positions count from just before it."""
         size = inside.stop - inside.start
         positions = stretch.positions[inside]
-        if self.plan.position_sensitive:
+        if self.plan.traits.position_sensitive:
             positions = positions - positions[0]
         own = stretch.ordinals[inside]
         events = Events(

@@ -8,25 +8,15 @@ full determinisation would be exponential still runs.
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import combinations, starmap
-from typing import Any, NamedTuple
+from itertools import combinations
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from cereus.automata.memory.terms import OPERATIONS, Term
-from cereus.automata.model import (
-    NO_SLOTS,
-    NOTHING,
-    Automaton,
-    Check,
-    Label,
-    Slot,
-    Slots,
-    State,
-    States,
-    Update,
-)
+from cereus.automata.model import NOTHING, Automaton, Label, Slot, States
+from cereus.automata.subset import JointMove, index_columns, joint_moves, slots_of
 from cereus.engine.match import layout
 from cereus.errors import LimitError
 
@@ -65,15 +55,6 @@ OPERATION = {name: number for number, name in enumerate(OPERATIONS)}
 """The kernel's numbers for checks, updates and the operations of terms."""
 CLOSED: States = frozenset({"closed"})
 """The state of runs that were complete when their window had passed (`Automaton.closes`)."""
-
-
-class JointMove(NamedTuple):
-    """What several transitions do alike, and the states that they lead to."""
-
-    code: int
-    checks: tuple[Check, ...]
-    updates: tuple[Update, ...]
-    states: States
 
 
 class TransitionTable:
@@ -162,7 +143,7 @@ class TransitionTable:
             self.head[letter_class, state] = layout.STAY
             self._stays_put(state, letter_class)
             return
-        self.ambiguous |= any(starmap(_both_possible, combinations(moves, 2)))
+        self.ambiguous |= not all(a.excludes(b) for a, b in combinations(moves, 2))
         written = [value for move in others for value in self._written(state, move)]
         column = self._index(state, others) if stays else -1
         self.head[letter_class, state] = self._append([len(others), column, stays, *written])
@@ -217,23 +198,16 @@ class TransitionTable:
         self.gap_to[state], self.gap_copy[state] = target, copy
         return target
 
-    def _moves(self, subset: States, letter: int) -> list[JointMove]:
+    def _moves(self, subset: States, letter: int) -> list[JointMove[int]]:
         """Δ(R, P, L): moves that do the same are one move to a set of states."""
         if subset == CLOSED:
             return []
-        together: dict[tuple[int, Any, Any, Slots], set[State]] = {}
-        for state in subset:
-            for label, target, checks, updates in self.automaton.moves(state, letter):
-                code = layout.UNMARKED if label == NOTHING else self.label_code(label)
-                doing = (code, checks, updates, self.automaton.slots(target))
-                together.setdefault(doing, set()).add(target)
-        moves = [
-            JointMove(code, checks, updates, frozenset(states))
-            for (code, checks, updates, _), states in together.items()
-        ]
-        return sorted(moves, key=_in_order)
+        return sorted(joint_moves(self.automaton, subset, letter, self._code), key=_in_order)
 
-    def _written(self, state: int, move: JointMove) -> tuple[int, int, int, int]:
+    def _code(self, label: Label) -> int:
+        return layout.UNMARKED if label == NOTHING else self.label_code(label)
+
+    def _written(self, state: int, move: JointMove[int]) -> tuple[int, int, int, int]:
         """A move as the kernel reads it."""
         to = self.number(move.states)
         slots = self.layouts[state]
@@ -253,7 +227,7 @@ class TransitionTable:
             else:
                 copies += (layout.UPDATE_KEEP, old, -1)
         return (
-            move.code,
+            move.label,
             to,
             self._program([len(move.checks), *checks]) if checks else layout.NONE,
             self._program([len(self.layouts[to]), *copies]) if copies else layout.NONE,
@@ -282,17 +256,12 @@ class TransitionTable:
         self.constants = np.append(self.constants, np.int64(bits))
         return len(self.constants) - 1
 
-    def _index(self, state: int, others: list[JointMove]) -> int:
+    def _index(self, state: int, others: list[JointMove[int]]) -> int:
         """The column that the first slot must equal for any move but staying, or -1."""
         if not self.layouts[state]:
             return -1
-        first = self.layouts[state][0]
-        asked = [
-            {check.column for check in move.checks if check.op == "=" and check.slot == first}
-            for move in others
-        ]
-        common = set.intersection(*asked) if asked else set()
-        return min(common, default=-1)
+        checks = (move.checks for move in others)
+        return min(index_columns(self.layouts[state][0], checks), default=-1)
 
     def _program(self, words: list[int]) -> int:
         key = tuple(words)
@@ -333,7 +302,7 @@ class TransitionTable:
                 self.layouts.append(())
                 self.accepting[number] = 1
                 return number
-            slots = self.automaton.slots(next(iter(subset))) if subset else NO_SLOTS
+            slots = slots_of(self.automaton, subset)
             self.layouts.append(tuple(sorted(slots)))
             self.slot_counts[number] = len(slots)
             self.accepting[number] = any(map(self.automaton.accepts, subset))
@@ -354,17 +323,10 @@ class TransitionTable:
         self.slot_counts = np.concatenate([self.slot_counts, np.zeros(old, np.int32)])
 
 
-def _in_order(move: JointMove) -> tuple[Any, ...]:
+def _in_order(move: JointMove[int]) -> tuple[Any, ...]:
     """Moves are numbered alike in every process. A check without a slot comes first."""
     checks = [
         (c.op, c.slot is not None, c.slot or (), c.column, c.other, repr(c.term))
         for c in move.checks
     ]
-    return move.code, checks, move.updates
-
-
-def _both_possible(first: JointMove, second: JointMove) -> bool:
-    """Whether one event may be marked in the same way by either move."""
-    if first.code != second.code:
-        return False
-    return not any(a.refutes(b) for a in first.checks for b in second.checks)
+    return move.label, checks, move.updates

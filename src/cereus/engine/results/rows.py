@@ -53,9 +53,9 @@ class Results:
     def deduplicated(self) -> bool:
         """Whether several kernel matches may be one row: they differ in unseen events only, or
         were found in two ways."""
-        if self.plan.hides or self.plan.limited_late:
+        if self.plan.traits.hides or self.plan.traits.limited_late:
             return True
-        return self.runner.table.ambiguous and self.plan.limit != 1
+        return self.runner.table.ambiguous and self.plan.traits.limit != 1
 
     def batches(self, found: Iterator[Found]) -> Iterator[pa.RecordBatch]:
         for chunk in self._distinct(found):

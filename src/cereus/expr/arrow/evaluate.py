@@ -1,4 +1,4 @@
-"""Conditions over whole Arrow batches; the values are those of `reference.conditions`.
+"""Conditions over whole Arrow batches; the values are those of `expr.python`.
 
 A part of a condition that reads nothing but one dictionary-encoded column is computed once per
 dictionary entry and looked up by code, so `symbol LIKE 'A%'` costs as much as `symbol = 'A'`.

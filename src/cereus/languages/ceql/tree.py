@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from typing import cast
 
-from cereus.clauses.tree import Node, ParsedQuery, PatternTree, Strategy
+from cereus.clauses.tree import AnyQuery, Node, ParsedQuery, PatternTree, Strategy
 from cereus.expr.tree import Expression
 
 # ---------------------------------------------------------------- filters
@@ -171,3 +172,9 @@ class Select(Formula):
 
 CeqlTree = ParsedQuery[Formula]
 """A CEQL query."""
+
+
+def in_ceql(query: AnyQuery) -> CeqlTree:
+    """A query whose pattern is known to be a formula."""
+    assert isinstance(query.formula, Formula)
+    return cast(CeqlTree, query)

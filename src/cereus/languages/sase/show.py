@@ -9,7 +9,7 @@ from cereus.clauses.print import window_text
 from cereus.languages.algebra.show import FONT, escaped
 from cereus.languages.sase import tree as sase
 from cereus.languages.sase.places import Place, placed
-from cereus.languages.sase.plan.program import ProgramPlan
+from cereus.languages.sase.planning.program import ProgramPlan
 from cereus.languages.sase.print import expression_text, pattern_text
 
 STYLE = (

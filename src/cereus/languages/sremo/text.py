@@ -35,7 +35,6 @@ def parse(text: str) -> sremo.SremoTree:
         "languages/sremo/grammar.lark", "query", text, _transformer(), (in_words,)
     )
     try:
-        assert isinstance(query.formula, sremo.Pattern)
         expression = named(query.formula.expression)
         return replace(query, formula=replace(query.formula, expression=expression), text=text)
     except QueryError as error:

@@ -1,4 +1,4 @@
-"""Conditions as Spark columns; the values are those of `reference.conditions`.
+"""Conditions as Spark columns; the values are those of `expr.python`.
 
 Built of `pyspark.sql.functions` alone, so it works on Spark Connect too. What Spark sees
 differently is guarded, and only there: NaN (Spark holds it equal to itself and above all

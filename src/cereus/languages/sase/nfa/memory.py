@@ -15,8 +15,8 @@ from cereus.automata.model import NO_SLOTS, Letter, Slot, Slots, Update
 from cereus.errors import CereusError
 from cereus.expr import tree as ex
 from cereus.languages.sase import tree as sase
+from cereus.languages.sase.nfa.clauses import clause_value
 from cereus.languages.sase.nfa.stages import Asked, Stage
-from cereus.reference.sase.terms import worth
 
 Held = tuple[Any, ...]
 Updates = tuple[Update, ...]
@@ -113,7 +113,7 @@ class Values(Memory):
             assert asked.at is not None
             held = self.with_event(asked.at, held, letter, first=asked.first)
         return all(
-            worth(clause, lambda node: self._read(node, asked, held, letter)) is True
+            clause_value(clause, lambda node: self._read(node, asked, held, letter)) is True
             for clause in asked.others
         )
 

@@ -19,7 +19,7 @@ from cereus.engine.match.layout import FIRST_SHOWN
 from cereus.engine.match.runner import Runner
 from cereus.engine.results.match_chunks import Found
 from cereus.engine.results.rows import Results, times_of
-from cereus.languages.sase.plan.program import Stage, between
+from cereus.languages.sase.planning.program import Stage, between
 from cereus.languages.sase.run.values import Aggregates, Held, Ints, Values, lists
 from cereus.stream import Stream
 

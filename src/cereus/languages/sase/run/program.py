@@ -22,7 +22,7 @@ from cereus.engine.ingest.substreams import Substreams
 from cereus.engine.match.runner import Runner
 from cereus.engine.results.match_chunks import Found
 from cereus.errors import CereusError, DataError
-from cereus.languages.sase.plan.program import Block, ProgramPlan, Stage
+from cereus.languages.sase.planning.program import Block, ProgramPlan, Stage
 from cereus.languages.sase.run.output import OF, BlockOutput
 from cereus.languages.sase.run.pending import HIDDEN, NEVER, OVER, Held, Time, first_before
 from cereus.languages.sase.run.values import Ints

@@ -23,9 +23,9 @@ from typing import Any, NamedTuple
 from cereus.automata.memory.terms import FALSE, TRUE, Term, fails, holds, simplified
 from cereus.automata.memory.values import Seen
 from cereus.automata.model import Check, Letter, Update
+from cereus.expr.python import evaluate as conditions
 from cereus.expr.tree import Attribute, Expression, rebuild, variables
 from cereus.languages.sremo.tree import with_empty
-from cereus.reference import conditions
 
 Path = tuple[str, ...]
 Row = tuple[Any, ...]

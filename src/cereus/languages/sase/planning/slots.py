@@ -20,7 +20,7 @@ from cereus.languages.sase import tree as sase
 from cereus.languages.sase.nfa.memory import Memory, Slotted
 from cereus.languages.sase.nfa.negation import Negation
 from cereus.languages.sase.nfa.stages import Asked, Stage
-from cereus.languages.sase.plan.lower import Lowering
+from cereus.languages.sase.planning.lower import Lowering
 from cereus.languages.sase.print import expression_text
 
 COUNTS = ("count", "tally")

@@ -8,19 +8,23 @@ import pyarrow as pa
 
 from cereus.automata.memory.compare import CannotRegister
 from cereus.automata.model import Automaton
-from cereus.clauses.tree import AttributeWindow, Node, Strategy
+from cereus.automata.strategies import select
+from cereus.clauses.tree import EventWindow, Strategy
 from cereus.errors import RefusedError, UnknownNameError, did_you_mean
 from cereus.expr.check import check, coerce
-from cereus.expr.functions import Kind
-from cereus.expr.tree import Attribute, Expression
+from cereus.expr.tree import Expression
 from cereus.languages.ceql import scope
 from cereus.languages.ceql import tree as cel
-from cereus.languages.ceql.lower import CHOSEN, SELECTIONS, Lowering, ends_marked, select
-from cereus.languages.ceql.narrow import narrow_filters
-from cereus.languages.ceql.rewrite import RULES as LOCAL_RULES
-from cereus.languages.ceql.rewrite import Rule, bottom_up, rewrite
-from cereus.plan.plan import NO_SCHEMA, ChosenBy, Plan
+from cereus.languages.ceql.planning.binding import surely_bound
+from cereus.languages.ceql.planning.locality import looks_back
+from cereus.languages.ceql.planning.lower import CHOSEN, Lowering, ends_marked
+from cereus.languages.ceql.planning.narrow import narrow_filters
+from cereus.languages.ceql.planning.rewrite import RULES as LOCAL_RULES
+from cereus.languages.ceql.planning.rewrite import Rule, bottom_up, rewrite
+from cereus.plan.checking import check_clauses
+from cereus.plan.plan import NO_SCHEMA, Plan
 from cereus.plan.tests import TestSet
+from cereus.plan.traits import CHOOSING, ChosenBy, PatternFacts
 from cereus.stream import Stream
 
 RULES: tuple[Rule, ...] = (*LOCAL_RULES, narrow_filters)
@@ -37,22 +41,48 @@ def build(
     _check_streams(query, stream)
     _check_count(query)
     if schema is not None:
-        query = checked(query, stream, schema)
+        query = _checked(query, stream, schema)
     formula = rewrite(query.formula, rules)
     lowering, base, why = _lowered(query, formula, stream, schema)
-    plan = Plan(
+    why = why if lowering.comparisons else None
+    plan = Plan.of(
         query,
         stream,
         lowering.tests.tests,
         base,
-        frozenset(lowering.compared),
-        tuple(lowering.columns.numbers),
-        why if lowering.comparisons else None,
-        lowering.slots,
+        _facts(query, lowering, why),
+        compared=frozenset(lowering.compared),
+        columns_compared=tuple(lowering.columns.numbers),
+        why_values=why,
+        slots=lowering.slots,
     )
-    if plan.chosen_by is ChosenBy.AUTOMATON:
+    if plan.traits.chosen_by is ChosenBy.AUTOMATON:
         plan = replace(plan, automaton=plan.shown(select(query.strategy, base)))
     return plan
+
+
+def _facts(query: cel.CeqlTree, lowering: Lowering, why_values: str | None) -> PatternFacts:
+    registers = lowering.slots > 0
+    correlated = bool(lowering.compared) or why_values is not None
+    return PatternFacts(
+        registers=registers,
+        remembers_values=correlated and not registers,
+        correlated=correlated,
+        open_ended=not ends_marked(query.formula),
+        position_sensitive=(
+            isinstance(query.window, EventWindow)
+            or query.strategy is Strategy.STRICT
+            or any(map(_looks_at_positions, query.formula.walk()))
+        ),
+        always_bound=surely_bound(query.formula),
+        looks_back=looks_back(query.formula),
+    )
+
+
+def _looks_at_positions(node: cel.Formula) -> bool:
+    if isinstance(node, cel.Select):
+        return node.strategy is Strategy.STRICT
+    return isinstance(node, cel.ContiguousSequence | cel.ContiguousIteration | cel.Start | cel.All)
 
 
 def _lowered(
@@ -77,8 +107,7 @@ def _lowered(
 def _check_count(query: cel.CeqlTree) -> None:
     """What can be counted without listing: all matches, each reported at its own last event."""
     if query.count and (
-        query.strategy in SELECTIONS
-        or (query.window is not None and not ends_marked(query.formula))
+        query.strategy in CHOOSING or (query.window is not None and not ends_marked(query.formula))
     ):
         raise RefusedError(
             "COUNT(*) under NEXT, LAST, MAX or ANY, or of matches that end before the event they "
@@ -135,10 +164,7 @@ def _check_streams(query: cel.CeqlTree, stream: Stream) -> None:
             )
 
 
-# ---------------------------------------------------------------- checking against a schema
-
-
-def checked(query: cel.CeqlTree, stream: Stream, schema: pa.Schema) -> cel.CeqlTree:
+def _checked(query: cel.CeqlTree, stream: Stream, schema: pa.Schema) -> cel.CeqlTree:
     """The query with every condition checked, and its literals made to fit the columns."""
 
     def condition(expression: Expression) -> Expression:
@@ -156,38 +182,5 @@ def checked(query: cel.CeqlTree, stream: Stream, schema: pa.Schema) -> cel.CeqlT
             return replace(node, predicate=predicate(node.predicate))
         return node
 
-    for name in (stream.type, stream.time, stream.stream, *stream.keys):
-        _require((name,) if name else (), schema, query, "the stream's column")
-    for path in query.partition_by:
-        _require(path, schema, query, "the PARTITION BY column")
-    if isinstance(query.window, AttributeWindow):
-        _require(query.window.attribute, schema, query, "the window's attribute")
-    for output in query.select or ():
-        for path in output.attributes:
-            _require(path, schema, query, "the selected attribute", output)
-    for total in query.totals:
-        check(Attribute(total.attribute or (), span=total.span), schema, query.text, Kind.NUMBER)
+    check_clauses(query, stream, schema)
     return replace(query, formula=bottom_up(query.formula, formula))
-
-
-def _require(
-    path: tuple[str, ...],
-    schema: pa.Schema,
-    query: cel.CeqlTree,
-    what: str,
-    node: Node | None = None,
-) -> None:
-    if not path:
-        return
-    known = schema.names
-    kind: pa.DataType | None = None
-    for step in path:
-        if step not in known:
-            raise UnknownNameError(
-                f"{what} {'.'.join(path)!r} is not in the events",
-                text=query.text if node is not None else None,
-                span=node.span if node is not None else None,
-                hint=did_you_mean(step, known),
-            )
-        kind = schema.field(step).type if kind is None else kind.field(step).type
-        known = [f.name for f in kind] if pa.types.is_struct(kind) else []

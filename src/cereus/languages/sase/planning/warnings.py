@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from cereus.explain import analysis as outlook
+from cereus.explain.analysis import GROWS
+from cereus.explain.analysis import warnings as warnings_of
 from cereus.languages.sase import tree as sase
+from cereus.languages.sase.planning.description import SaseDescription
 from cereus.plan.plan import Plan
 
 NEVER = "this pattern can never match"
@@ -12,10 +14,10 @@ NEVER = "this pattern can never match"
 def warnings(query: sase.Query, plan: Plan) -> list[str]:
     """What the automaton tells, and that runs may wait for ever. That is told by the text: which
     events are skipped may depend on values, which an automaton that is only looked at has not."""
-    found = outlook.warnings(plan)
+    found = warnings_of(plan, SaseDescription())
     never = any(each.startswith(NEVER) for each in found)
-    if query.window is None and _waits(query) and not never and outlook.GROWS not in found:
-        found.append(outlook.GROWS)
+    if query.window is None and _waits(query) and not never and GROWS not in found:
+        found.append(GROWS)
     return found
 
 

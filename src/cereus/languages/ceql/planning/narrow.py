@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from cereus.expr.tree import Aggregate, Expression, variables
 from cereus.languages.ceql import tree as cel
-from cereus.languages.ceql.rewrite import bottom_up
+from cereus.languages.ceql.planning.rewrite import bottom_up
 from cereus.languages.ceql.scope import bound
 
 

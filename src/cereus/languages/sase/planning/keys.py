@@ -8,7 +8,7 @@ test on a value that the other returns of that very column.
 from __future__ import annotations
 
 from cereus.expr import tree as ex
-from cereus.languages.sase.plan.program import Block, ProgramPlan, Stage
+from cereus.languages.sase.planning.program import Block, ProgramPlan, Stage
 
 
 def shared_keys(plan: ProgramPlan) -> tuple[str, ...]:

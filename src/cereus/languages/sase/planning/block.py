@@ -4,7 +4,7 @@ in states."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import pyarrow as pa
 
@@ -14,60 +14,20 @@ from cereus.expr import tree as ex
 from cereus.languages.sase import tree as sase
 from cereus.languages.sase.nfa.nfa import Nfa
 from cereus.languages.sase.places import Place, place
-from cereus.languages.sase.plan.lower import ByValue
-from cereus.languages.sase.plan.slots import BySlot
+from cereus.languages.sase.planning.lower import ByValue
+from cereus.languages.sase.planning.slots import BySlot
 from cereus.languages.sase.print import to_text
 from cereus.plan.plan import NO_SCHEMA, Plan
+from cereus.plan.traits import PatternFacts
 from cereus.stream import Stream
 
 Aggregates = Mapping[str, sase.UserAggregate]
 
 
-@dataclass(frozen=True)
-class SasePlan(Plan):
-    """The plan of a query block. `by_value`: states remember values, and `why_values`."""
-
-    by_value: bool = False
-    why_values: str | None = None
-    dialect: str = "sase"
-
-    @property
-    def block(self) -> sase.Query:
-        assert isinstance(self.query.formula, sase.Pattern)
-        return self.query.formula.query
-
-    @property
-    def registers(self) -> bool:
-        return bool(self.compared) and not self.by_value
-
-    @property
-    def remembers_values(self) -> bool:
-        return bool(self.compared) and self.by_value
-
-    @property
-    def open_ended(self) -> bool:
-        return False
-
-    @property
-    def closes(self) -> bool:
-        assert isinstance(self.automaton, Nfa)
-        return self.automaton.waits_for_time
-
-    @property
-    def ends_at_marks(self) -> bool:
-        return True
-
-    @property
-    def hides(self) -> bool:
-        return False
-
-    @property
-    def limited_late(self) -> bool:
-        return False
-
-    @property
-    def position_sensitive(self) -> bool:
-        return isinstance(self.query.window, EventWindow)
+def block_of(plan: Plan) -> sase.Query:
+    """The query block that a plan was made of."""
+    assert isinstance(plan.query.formula, sase.Pattern)
+    return plan.query.formula.query
 
 
 def build(
@@ -75,12 +35,12 @@ def build(
     stream: Stream,
     schema: pa.Schema | None = None,
     aggregates: Aggregates | None = None,
-) -> SasePlan:
+) -> Plan:
     """Make a plan for a block that has been checked (`sase_schema.checked`, with a schema)."""
     keyed = is_keyed(query)
     lowering, automaton, why = _lowered(query, stream, schema, keyed, aggregates or {})
     source = () if query.source is None or stream.stream is None else (query.source,)
-    asked = ParsedQuery(
+    parsed = ParsedQuery(
         sase.Pattern(query),
         select=tuple(Output(each.variable) for each in query.components),
         streams=source,
@@ -92,14 +52,24 @@ def build(
     kept = 0
     if isinstance(lowering, BySlot):
         columns, kept = tuple(lowering.columns.numbers), len(lowering.slots)
-    return SasePlan(
-        asked,
+    compares, by_value = bool(lowering.compared), isinstance(lowering, ByValue)
+    facts = PatternFacts(
+        registers=compares and not by_value,
+        remembers_values=compares and by_value,
+        correlated=compares or why is not None,
+        closes=automaton.waits_for_time,
+        ends_at_marks=True,
+        distinct=True,
+        position_sensitive=isinstance(query.window, EventWindow),
+    )
+    return Plan.of(
+        parsed,
         stream,
         lowering.tests.tests,
         automaton,
+        facts,
         compared=frozenset(lowering.compared),
         columns_compared=columns,
-        by_value=isinstance(lowering, ByValue),
         why_values=why,
         slots=automaton.waits_for_time + kept,
     )
@@ -135,11 +105,11 @@ def _lowered(
     return by_value, automaton, why if by_value.compared else None
 
 
-def without_values(plan: SasePlan) -> SasePlan:
+def without_values(plan: Plan) -> Plan:
     """The plan without what its states would have to remember values for; slots can stay."""
-    if not plan.remembers_values:
+    if not plan.traits.remembers_values:
         return plan
-    block = plan.block
+    block = block_of(plan)
     plain = tuple(part for part in block.parts if not isinstance(part, sase.Negated))
     where = tuple(_on_single_events(block, group) for group in block.where)
     return build(replace(block, pattern=sase.Sequence(plain), where=where), plan.stream)

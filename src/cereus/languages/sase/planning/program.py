@@ -13,7 +13,7 @@ from cereus.errors import QueryError, RefusedError, Span
 from cereus.expr import tree as ex
 from cereus.languages.sase import tree as sase
 from cereus.languages.sase.output import output_names, output_type
-from cereus.languages.sase.plan.block import build
+from cereus.languages.sase.planning.block import build
 from cereus.languages.sase.print import to_text
 from cereus.languages.sase.schema import checked
 from cereus.languages.sase.streams import in_order
@@ -49,7 +49,7 @@ class Block:
     @property
     def late(self) -> bool:
         """Whether a match may be reported after its last event."""
-        return self.plan.late
+        return self.plan.traits.emits_late
 
     @property
     def payload(self) -> tuple[str, ...]:

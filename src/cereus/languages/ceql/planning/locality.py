@@ -7,26 +7,13 @@ the events from its first to its last one, so the stream can be cut into overlap
 
 from __future__ import annotations
 
-from cereus.clauses.tree import Consume, EventWindow, Strategy
+from cereus.clauses.tree import Strategy
 from cereus.languages.ceql import tree as cel
-from cereus.plan.plan import Plan
 
 
-def looks_back(plan: Plan) -> str | None:
-    """Why matches depend on more than the window before their end; None if they do not."""
-    if plan.query.window is None:
-        return "there is no WITHIN"
-    if isinstance(plan.query.window, EventWindow):
-        return "WITHIN counts events, not time"
-    if plan.query.consume is not Consume.NONE:
-        return "CONSUME makes a match depend on the ones before it"
-    if plan.open_ended:
-        return "a match may be reported long after its last event"
-    return _reason(plan.query.formula)
-
-
-def _reason(formula: cel.Formula) -> str | None:
-    """The same for a formula, by induction: what is read first has to be marked.
+def looks_back(formula: cel.Formula) -> str | None:
+    """Why a match of a formula may depend on events before its window; None if it does not. By
+    induction: what is read first has to be marked.
 
     What stands to the right of `;` starts after an event of the match, so it is free.
     """
@@ -34,15 +21,15 @@ def _reason(formula: cel.Formula) -> str | None:
         case cel.Type():
             return None
         case cel.Sequence(left, _) | cel.ContiguousSequence(left, _):
-            return _reason(left)
+            return looks_back(left)
         case cel.Or(left, right) | cel.And(left, right) | cel.All(left, right):
-            return _reason(left) or _reason(right)
+            return looks_back(left) or looks_back(right)
         case cel.As(body, _) | cel.Filter(body, _):
-            return _reason(body)
+            return looks_back(body)
         case cel.Iteration(body) | cel.ContiguousIteration(body):
-            return _reason(body)
+            return looks_back(body)
         case cel.Select(Strategy.ALL | Strategy.STRICT, body):
-            return _reason(body)
+            return looks_back(body)
         case cel.Select(strategy, _):
             return f"{strategy}(…) chooses before the window does"
         case cel.Unless():

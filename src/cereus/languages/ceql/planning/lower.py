@@ -7,40 +7,24 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from cereus.automata import construct as make
-from cereus.automata import strategies
 from cereus.automata.memory.compare import CannotRegister, Columns, is_comparison, related, sides
 from cereus.automata.memory.related import Related
 from cereus.automata.memory.slots import Compared
 from cereus.automata.memory.values import Correlated
 from cereus.automata.model import Automaton, Label, marks
-from cereus.clauses.tree import Strategy
+from cereus.automata.strategies import select
 from cereus.errors import RefusedError
 from cereus.expr import tree as ex
 from cereus.expr.print import condition_text
-from cereus.expr.tree import Expression, attributes, variables, without_variable
+from cereus.expr.tree import Expression, attributes, is_local, variables, without_variable
 from cereus.languages.ceql import tree as cel
-from cereus.languages.ceql.rewrite import is_local
 from cereus.plan.tests import EventTest, TestSet, conjuncts
+from cereus.plan.traits import CHOOSING
 
 ANY_TYPE = "*"
-SELECTIONS: dict[Strategy, type[strategies.Selection]] = {
-    Strategy.NEXT: strategies.Next,
-    Strategy.LAST: strategies.Last,
-    Strategy.ANY: strategies.Last,  # one per end position: the LAST one, to be deterministic
-    Strategy.MAX: strategies.Max,
-}
 CHOSEN = "MAX, and a strategy inside a pattern, compare whole runs"
 IN_UNLESS = "the exception of UNLESS follows all its runs at once"
 """Where registers have no room."""
-
-
-def select(strategy: Strategy, automaton: Automaton) -> Automaton:
-    """SEL(φ) for every strategy."""
-    if strategy is Strategy.ALL:
-        return automaton
-    if strategy is Strategy.STRICT:
-        return strategies.Strict(automaton)
-    return SELECTIONS[strategy](automaton)
 
 
 @dataclass(frozen=True)
@@ -105,7 +89,7 @@ class Lowering:
             case cel.Project(names, body):
                 return make.Projection(self.automaton(body), names)
             case cel.Select(strategy, body):
-                if strategy in SELECTIONS:
+                if strategy in CHOOSING:
                     return select(strategy, self._without_registers(body, CHOSEN))
                 return select(strategy, self.automaton(body))
         raise TypeError(f"not a CEL formula: {formula!r}")

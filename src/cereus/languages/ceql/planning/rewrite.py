@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import fields, replace
 
 from cereus.clauses.tree import Strategy, is_kept
-from cereus.expr.tree import Attribute, Expression, rebuild, variables
+from cereus.expr.tree import Expression, about, is_local, variables
 from cereus.languages.ceql import tree as cel
 
 Rule = Callable[[cel.Formula], cel.Formula]
@@ -82,20 +82,6 @@ def rewrite(formula: cel.Formula, rules: tuple[Rule, ...] = RULES) -> cel.Formul
 
 
 # ---------------------------------------------------------------- how a filter goes down
-
-
-def is_local(condition: Expression) -> bool:
-    """Whether a condition on one variable is about each event alone (no aggregate)."""
-    return all(
-        not hasattr(node, "function") or not hasattr(node, "variable") for node in condition.walk()
-    )
-
-
-def about(condition: Expression, variable: str) -> Expression:
-    """The same condition, asked of another variable."""
-    if isinstance(condition, Attribute):
-        return replace(condition, variable=variable)
-    return rebuild(condition, lambda child: about(child, variable))
 
 
 def _push(body: cel.Formula, variable: str, condition: Expression) -> cel.Formula | None:

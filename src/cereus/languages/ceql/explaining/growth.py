@@ -12,14 +12,16 @@ from typing import NamedTuple
 
 from cereus.automata.memory.compare import refusal
 from cereus.clauses.tree import Strategy
-from cereus.explain.skeleton import is_between
+from cereus.expr.print import condition_text
 from cereus.expr.tree import Aggregate, Attribute, Comparison, Expression, variables
 from cereus.languages.ceql import tree as cel
-from cereus.languages.ceql.lower import CHOSEN, IN_UNLESS, SELECTIONS
-from cereus.languages.ceql.plan import RULES
+from cereus.languages.ceql.explaining.skeleton import formula_of, is_between
+from cereus.languages.ceql.planning.build import RULES
+from cereus.languages.ceql.planning.lower import CHOSEN, IN_UNLESS
+from cereus.languages.ceql.planning.rewrite import rewrite
 from cereus.languages.ceql.print import predicate_text
-from cereus.languages.ceql.rewrite import rewrite
 from cereus.plan.plan import NO_SCHEMA, Plan
+from cereus.plan.traits import CHOOSING
 
 
 class Condition(NamedTuple):
@@ -34,10 +36,10 @@ class Condition(NamedTuple):
 
 def conditions(plan: Plan) -> list[Condition]:
     """The conditions between events of a CEQL query, where the rewrite rules have put them."""
-    if not plan.correlated or not isinstance(plan.query.formula, cel.Formula):
+    if not plan.traits.correlated:
         return []
     where = CHOSEN if plan.query.strategy is Strategy.MAX else None
-    found = _conditions(rewrite(plan.query.formula, RULES), where)
+    found = _conditions(rewrite(formula_of(plan), RULES), where)
     return list({(each.predicate, each.why): each for each in found}.values())
 
 
@@ -49,7 +51,7 @@ def _conditions(node: cel.Formula, where: str | None) -> Iterator[Condition]:
             yield from _conditions(left, where)
             yield from _conditions(right, IN_UNLESS)
             return
-        case cel.Select(strategy, body) if strategy in SELECTIONS:
+        case cel.Select(strategy, body) if strategy in CHOOSING:
             yield from _conditions(body, CHOSEN)
             return
         case cel.Filter(body, cel.Holds(condition)) if is_between(condition):
@@ -67,7 +69,7 @@ def exponential(plan: Plan) -> list[str]:
     if plan.query.strategy is Strategy.STRICT:
         return []
     found = conditions(plan)
-    if plan.registers:
+    if plan.traits.registers:
         found = [each for each in found if _totals(each.condition)]
     elif plan.why_values == NO_SCHEMA and all(each.why is None for each in found):
         # registers, as soon as the types are known
@@ -127,3 +129,9 @@ def repeating(formula: cel.Formula, inside: bool = False) -> frozenset[str]:
             skips = any(isinstance(n, cel.Sequence | cel.All) for n in body.walk())
             return repeating(body, inside or skips)
     return frozenset().union(*(repeating(child, inside) for child in formula.children()))
+
+
+def values_read(plan: Plan) -> list[str]:
+    """The values that the conditions between events read."""
+    nodes = (node for each in conditions(plan) for node in each.condition.walk())
+    return sorted({condition_text(n) for n in nodes if isinstance(n, Attribute | Aggregate)})
