@@ -69,7 +69,7 @@ def query(where: str, head: str = "SELECT *") -> cereus.Query:
 
 
 def outlook(where: str) -> Analysis:
-    return Analysis(query(where).plan(), CeqlDescription())
+    return Analysis(query(where).compiled.plan(), CeqlDescription())
 
 
 def test_a_whole_explanation() -> None:

@@ -31,6 +31,7 @@ from cereus.automata.model import (
     targets_by_label,
 )
 from cereus.clauses.tree import Strategy
+from cereus.state.classes import state_class
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,7 @@ class Strict(Automaton):
 NONE: States = frozenset()
 
 
+@state_class("contest")
 class Contest(NamedTuple):
     same: States
     equal: States

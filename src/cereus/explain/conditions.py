@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import combinations
 
 from cereus.automata.explore import Edge, Explored, explore_deterministic
-from cereus.automata.memory.related import Related, Value
-from cereus.automata.memory.slots import FLIPPED, Compared, Side
+from cereus.automata.memory.filters import (
+    FLIPPED,
+    ComparisonFilter,
+    Side,
+    SlotFilter,
+    TermFilter,
+    Value,
+)
 from cereus.automata.memory.terms import Term
 from cereus.automata.model import NOTHING, Automaton, Check, Label, Slot
 from cereus.automata.subset import exclusive, index_columns
@@ -30,27 +36,27 @@ FOUND_UNKNOWN = (
 def by_registers(analysis: Analysis) -> Iterator[str]:
     """Each condition that registers decide, when it is checked, and what is remembered for it."""
     plan, names, indexed = analysis.whole, slot_names(analysis), _indexed(analysis)
-    alike: dict[str, list[Compared | Related]] = {}
+    alike: dict[str, list[SlotFilter]] = {}
     for node in comparisons(plan.automaton):
         alike.setdefault(_condition_text(plan, node), []).append(node)
     for text, nodes in alike.items():
         yield text
         yield f"    by registers, {_when_checked(nodes[0])}"
         for place, held in enumerate(_held(plan, nodes[0])):
-            slots = [slot for n in nodes if (slot := _slot(n, place)) in names]
+            slots = [slot for n in nodes if (slot := n.slot(place)) in names]
             if held and slots:
                 yield f"    {_listed(names[slot] for slot in slots)}: {held}"
-        found = indexed.intersection(_slot(n, place) for n in nodes for place in _places(n))
+        found = indexed.intersection(n.slot(place) for n in nodes for place in _places(n))
         if found:
             holding = _listed(names[slot] for slot in found)
             yield f"    index: an event finds the partial matches with its value in {holding}"
 
 
-def comparisons(automaton: Automaton) -> Iterator[Compared | Related]:
+def comparisons(automaton: Automaton) -> Iterator[SlotFilter]:
     """The conditions in an automaton that registers decide, in the order of their numbers."""
 
-    def found(part: object) -> Iterator[Compared | Related]:
-        if isinstance(part, Compared | Related):
+    def found(part: object) -> Iterator[SlotFilter]:
+        if isinstance(part, ComparisonFilter | TermFilter):
             yield part
         if isinstance(part, Automaton):
             for value in vars(part).values():
@@ -59,24 +65,19 @@ def comparisons(automaton: Automaton) -> Iterator[Compared | Related]:
     return iter(sorted(found(automaton), key=lambda node: node.number))
 
 
-def _places(node: Compared | Related) -> list[int]:
+def _places(node: SlotFilter) -> list[int]:
     """The places of a condition that slots are needed for."""
     return [place for place, side in enumerate(_sides(node)) if side.needed]
 
 
-def _sides(node: Compared | Related) -> Sequence[Side | Value]:
-    return (node.left, node.right) if isinstance(node, Compared) else node.values
-
-
-def _slot(node: Compared | Related, place: int) -> Slot:
-    by_order = isinstance(node, Related) or node.op != "="
-    return Slot(by_order, node.number, place)
+def _sides(node: SlotFilter) -> tuple[Side | Value, ...]:
+    return node.sides
 
 
 def slot_names(analysis: Analysis) -> dict[Slot, str]:
     """Names for the slots that are ever set, in the order in which the kernel has them."""
     needed = {
-        _slot(node, place)
+        node.slot(place)
         for node in comparisons(analysis.whole.automaton)
         for place in _places(node)
     }
@@ -84,10 +85,10 @@ def slot_names(analysis: Analysis) -> dict[Slot, str]:
     return {slot: f"r{number}" for number, slot in enumerate(sorted(known))}
 
 
-def _condition_text(plan: Plan, node: Compared | Related) -> str:
-    if isinstance(node, Related):
+def _condition_text(plan: Plan, node: SlotFilter) -> str:
+    if isinstance(node, TermFilter):
         return node.text
-    left, right = (_expression(plan, side) for side in (node.left, node.right))
+    left, right = (_expression(plan, side) for side in node.sides)
     return condition_text(Comparison(node.op, left, right))
 
 
@@ -96,15 +97,15 @@ def _expression(plan: Plan, side: Side | Value) -> Expression:
 
 
 def _value(plan: Plan, side: Side | Value) -> str:
-    value = condition_text(_expression(plan, side))
     how = side.how.split()[0] if isinstance(side, Value) else "set"
     if how == "tally":
         return f"count({side.variable})"
+    value = condition_text(_expression(plan, side))
     return value if how == "set" else f"{how}({value})"
 
 
-def _when_checked(node: Compared | Related) -> str:
-    if isinstance(node, Related):
+def _when_checked(node: SlotFilter) -> str:
+    if isinstance(node, TermFilter):
         if node.at_the_end:
             return "checked where the rest of its part of the pattern is complete"
         return f"checked when the last of {_listed(node.names)} is marked"
@@ -118,22 +119,21 @@ def _when_checked(node: Compared | Related) -> str:
     return f"checked when {later[0].variable} is marked"
 
 
-def _held(plan: Plan, node: Compared | Related) -> list[str]:
+def _held(plan: Plan, node: SlotFilter) -> list[str]:
     """What the slot of each place holds; nothing where none is needed."""
-    if isinstance(node, Related):
+    if isinstance(node, TermFilter):
         return [_value(plan, value) if value.needed else "" for value in node.values]
-    sides = enumerate((node.left, node.right))
-    return [_extreme(plan, node.op, side, n) if side.needed else "" for n, side in sides]
+    sides = enumerate(node.sides)
+    return [_extreme(plan, node, side, n) if side.needed else "" for n, side in sides]
 
 
-def _extreme(plan: Plan, op: str, side: Side, place: int) -> str:
+def _extreme(plan: Plan, node: ComparisonFilter, side: Side, place: int) -> str:
     value = _value(plan, side)
     if not side.repeats:
         return value
-    if op == "=":
+    if node.op == "=":
         return f"the only {value} (where they differ, nothing equals them all)"
-    largest = (op in ("<", "<=")) == (place == 0)
-    return f"the {'largest' if largest else 'smallest'} {value}"
+    return f"the {'largest' if node.keeps_largest(place) else 'smallest'} {value}"
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -291,7 +291,7 @@ def _live_values(analysis: Analysis) -> list[list[str]]:
         lasting = {frozenset(names)}
     for node in comparisons(analysis.whole.automaton):
         for place, side in enumerate(_sides(node)):
-            names[_slot(node, place)] = _value(analysis.whole, side)
+            names[node.slot(place)] = _value(analysis.whole, side)
     names.update(analysis.description.slot_values(analysis.whole))
     fullest = [slots for slots in lasting if not any(slots < other for other in lasting)]
     return [sorted({names[slot] for slot in slots}) for slots in fullest]

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 
 class Description(ABC):
-    """How one language describes its plans.
+    """How one language describes its plans. What is not abstract fits a language without
+    conditions between events.
 
     positions  what in this language looks at the positions of events
     """
@@ -25,22 +26,22 @@ class Description(ABC):
     def query_text(self, plan: Plan) -> str:
         """The query as it was understood, printed."""
 
-    @abstractmethod
     def stages(self, plan: Plan) -> Iterator[str]:
         """What happens to a text before there is an automaton: parsing and rewriting."""
+        return iter(())
 
-    @abstractmethod
     def between(self, analysis: Analysis) -> Iterator[str]:
         """The conditions between events, and what is remembered for them."""
+        return iter(())
 
-    @abstractmethod
     def skeleton(self, plan: Plan) -> Plan:
         """The plan without conditions between events: what can be looked at before any values
         are known."""
+        return plan
 
-    @abstractmethod
     def only_adds(self, plan: Plan) -> bool:
         """Whether the skeleton has every match of the plan: nothing is negated, nothing chosen."""
+        return True
 
     def conditions(self, plan: Plan) -> list[str]:
         """The conditions between events, printed as they stand in the query."""

@@ -168,7 +168,7 @@ class Case(Expression):
 
 @dataclass(frozen=True)
 class Call(Expression):
-    """A scalar function of `lang.functions`, by its lower-case name."""
+    """A scalar function of `expr.functions`, by its lower-case name."""
 
     function: str
     arguments: tuple[Expression, ...]

@@ -7,8 +7,8 @@ import pyarrow as pa
 from cereus.clauses.tree import AnyQuery, AttributeWindow, Node
 from cereus.errors import UnknownNameError, did_you_mean
 from cereus.expr.check import check
-from cereus.expr.functions import Kind
 from cereus.expr.tree import Attribute
+from cereus.expr.types import Kind
 from cereus.stream import Stream
 
 

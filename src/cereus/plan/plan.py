@@ -7,19 +7,18 @@ from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from cereus.automata.memory.compare import Column
+from cereus.automata.memory.slots import Column
 from cereus.automata.model import Automaton, Label, marks
 from cereus.automata.selection import BEGINS_UNSEEN, Named
 from cereus.clauses.tree import AnyQuery, AttributeWindow
 from cereus.expr.tree import attributes
+from cereus.plan.lowered import Lowered
 from cereus.plan.tests import EventTest
 from cereus.plan.traits import PatternFacts, Traits, keys_of, selected
 from cereus.stream import Stream
 
 PLAN_VERSION = 3
 """Raised whenever a snapshot taken with an older plan could be misread."""
-
-NO_SCHEMA = "the types of the columns are not known yet"
 
 
 class Total(NamedTuple):
@@ -61,26 +60,21 @@ class Plan:
         cls,
         query: AnyQuery,
         stream: Stream,
-        tests: tuple[EventTest, ...],
-        automaton: Automaton,
+        lowered: Lowered[Automaton],
         facts: PatternFacts,
-        *,
-        compared: frozenset[tuple[str, ...]] = frozenset(),
-        columns_compared: tuple[Column, ...] = (),
-        why_values: str | None = None,
-        slots: int = 0,
     ) -> Plan:
-        """The plan of a pattern of which a language knows some facts."""
+        """The plan of a pattern that a language has lowered, and of which it knows some facts."""
+        keyed = bool(keys_of(query, stream.keys))
         return cls(
             query,
             stream,
-            tests,
-            automaton,
-            Traits.of(query, facts, keyed=bool(keys_of(query, stream.keys))),
-            compared=compared,
-            columns_compared=columns_compared,
-            why_values=why_values,
-            slots=slots,
+            lowered.tests,
+            lowered.automaton,
+            Traits.of(query, facts, lowered, keyed=keyed),
+            compared=lowered.compared,
+            columns_compared=lowered.columns,
+            why_values=lowered.why_values,
+            slots=lowered.slots,
         )
 
     @property

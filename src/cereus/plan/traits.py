@@ -6,7 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
+from cereus.automata.model import Automaton
 from cereus.clauses.tree import AnyQuery, Consume, EventWindow, Strategy
+from cereus.plan.lowered import Lowered
 
 CHOOSING = frozenset({Strategy.NEXT, Strategy.LAST, Strategy.MAX, Strategy.ANY})
 """The strategies that compare matches with each other."""
@@ -25,9 +27,6 @@ class ChosenBy(Enum):
 class PatternFacts:
     """What a language knows of a pattern.
 
-    registers           the automaton remembers values in slots of the kernel
-    remembers_values    the automaton's states remember values, where slots cannot decide
-    correlated          there are conditions between events
     open_ended          a match may be emitted at a later event than its last one
     closes              a match may be complete because its window has passed or the input ended
     ends_at_marks       a match ends at the last event that it has, wherever it is emitted
@@ -38,9 +37,6 @@ class PatternFacts:
     looks_back          why a match may depend on more than its window; None if it does not
     """
 
-    registers: bool = False
-    remembers_values: bool = False
-    correlated: bool = False
     open_ended: bool = False
     closes: bool = False
     ends_at_marks: bool = False
@@ -55,6 +51,9 @@ class PatternFacts:
 class Traits:
     """The facts of a pattern, and what follows from them together with the clauses.
 
+    registers         the automaton remembers values in slots of the kernel
+    remembers_values  the automaton's states remember values, where slots cannot decide
+    correlated        there are conditions between events
     chosen_by      who decides what a strategy keeps
     chosen_late    the kernel finds more than the strategy keeps
     emits_late     a match may be emitted after later events were read
@@ -89,21 +88,25 @@ class Traits:
     looks_back: str | None
 
     @classmethod
-    def of(cls, query: AnyQuery, facts: PatternFacts, *, keyed: bool) -> Traits:
-        chosen_by = _chosen_by(query, facts)
+    def of(
+        cls, query: AnyQuery, facts: PatternFacts, lowered: Lowered[Automaton], *, keyed: bool
+    ) -> Traits:
+        registers = lowered.correlated and lowered.in_slots
+        remembers_values = lowered.correlated and not lowered.in_slots
+        chosen_by = _chosen_by(query, facts, registers)
         chosen_late = chosen_by in (ChosenBy.REPLAY, ChosenBy.LISTING)
         names = selected(query)
         emits_late = facts.open_ended or facts.closes
-        compared = facts.open_ended or facts.registers or chosen_by is ChosenBy.KERNEL
+        compared = facts.open_ended or registers or chosen_by is ChosenBy.KERNEL
         hides = names is not None and compared and not facts.distinct
         limit = _limit(query, facts)
-        several_ways = (hides or facts.registers) and not facts.distinct and not facts.detects
-        at_once = not emits_late and not chosen_late and not facts.remembers_values
+        several_ways = (hides or registers) and not facts.distinct and not facts.detects
+        at_once = not emits_late and not chosen_late and not remembers_values
         windowed = query.window is not None
         return cls(
-            registers=facts.registers,
-            remembers_values=facts.remembers_values,
-            correlated=facts.correlated,
+            registers=registers,
+            remembers_values=remembers_values,
+            correlated=lowered.correlated,
             open_ended=facts.open_ended,
             closes=facts.closes,
             ends_at_marks=facts.ends_at_marks,
@@ -154,7 +157,7 @@ def keys_of(query: AnyQuery, stream_keys: Iterable[str]) -> tuple[tuple[str, ...
     return declared + tuple(path for path in query.partition_by if path not in declared)
 
 
-def _chosen_by(query: AnyQuery, facts: PatternFacts) -> ChosenBy:
+def _chosen_by(query: AnyQuery, facts: PatternFacts, registers: bool) -> ChosenBy:
     """Which matches a window has kept changes as it moves, so that no automaton can choose among
     them from the past alone; nor has it room for the values of other runs."""
     windowed = query.window is not None
@@ -164,7 +167,7 @@ def _chosen_by(query: AnyQuery, facts: PatternFacts) -> ChosenBy:
         return ChosenBy.LISTING
     if query.strategy is Strategy.MAX:
         return ChosenBy.REPLAY if windowed else ChosenBy.AUTOMATON
-    return ChosenBy.KERNEL if windowed or facts.registers else ChosenBy.AUTOMATON
+    return ChosenBy.KERNEL if windowed or registers else ChosenBy.AUTOMATON
 
 
 def _limit(query: AnyQuery, facts: PatternFacts) -> int | None:

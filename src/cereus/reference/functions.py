@@ -83,8 +83,9 @@ def _round(number: float, digits: int = 0) -> float | None:
     if isinstance(number, int):
         unit = 10 ** max(0, -digits)
         steps, rest = divmod(abs(number), unit)
-        size = (steps + (2 * rest >= unit and unit > 1)) * unit
-        return int(math.copysign(1, number)) * size if is_int64(size) else None
+        size = (steps + (2 * rest >= unit)) * unit
+        rounded = -size if number < 0 else size
+        return rounded if is_int64(rounded) else None
     factor = float(f"1e{min(abs(digits), 300)}")
     scaled = abs(number) * factor if digits >= 0 else abs(number) / factor
     if not scaled < 2**52:  # no double of this size has a fraction

@@ -14,14 +14,14 @@ import pytest
 from cereus import CereusError
 from cereus.clauses.tree import TimeWindow
 from cereus.engine.executor import PatternExecutor
-from cereus.engine.match import runner
-from cereus.engine.match import value_letters as general
+from cereus.engine.match import kernel_options, runner, value_letters
 from cereus.explain.explain import explain
 from cereus.languages.sase import tree as sase
 from cereus.languages.sase.planning.block import build
 from cereus.languages.sase.schema import checked
 from cereus.languages.sase.text import parse
-from cereus.plan.plan import NO_SCHEMA, Plan
+from cereus.plan.lowered import NO_SCHEMA
+from cereus.plan.plan import Plan
 from cereus.query import compile
 from cereus.reference.sase.evaluate import Match, matches
 from cereus.reference.sase.nfa import Input
@@ -139,8 +139,8 @@ def test_batches_and_snapshots_change_nothing(values: bool) -> None:
 
 def test_states_that_no_run_is_in_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     """And what was in a forgotten state's number does not come back with another's."""
-    monkeypatch.setattr(general, "MANY_STATES", 6)
-    monkeypatch.setattr(general, "PIECE", 2)
+    monkeypatch.setattr(runner, "MANY_STATES", 6)
+    monkeypatch.setattr(value_letters, "PIECE", 2)
     for seed in range(40_000, 40_150):
         text, stream = case(seed)
         asked = block(text)
@@ -151,7 +151,7 @@ def test_states_that_no_run_is_in_are_forgotten(monkeypatch: pytest.MonkeyPatch)
 
 def test_long_streams_whose_past_is_swept_and_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keys and events go as soon as nothing can need them, and nothing is missed."""
-    monkeypatch.setattr(runner, "SWEEP_AT", 16)
+    monkeypatch.setattr(kernel_options, "SWEEP_AT", 16)
     closed = 0
     for seed in range(50_000, 50_120):
         draw = Random(seed)

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from cereus.engine.ingest import codes
 from cereus.engine.ingest.clock import places_in_dictionary
 from cereus.engine.match.forgetting import numbers_of
+from cereus.state import checked
 
 MANY = 1024
 """So many distinct keys in a batch are worth the table that Arrow makes of all that are known."""
@@ -134,8 +135,13 @@ class KeyIndex:
         return {str(place): column for place, column in enumerate(self.values())}
 
     def restore(self, saved: dict[str, pa.Array]) -> None:
-        self._parts = [[saved[str(place)]] for place in range(len(self.fields))]
-        self._size = len(self._parts[0][0]) if self._parts else 0
+        size: int | None = None
+        self._parts = []
+        for place, field in enumerate(self.fields):
+            column = checked.column(saved[str(place)], "the keys", field.type, size)
+            self._parts.append([column])
+            size = len(column)
+        self._size = size or 0
         self._codes = self._words = None
 
 

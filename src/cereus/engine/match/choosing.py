@@ -30,7 +30,7 @@ else:
     from cereus.engine.match.kernel import Kernel
 
 if TYPE_CHECKING:
-    from cereus.engine.match.runner import Options
+    from cereus.engine.match.kernel_options import KernelOptions
     from cereus.engine.match.table import TransitionTable
 
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 class ChoosingKernel(Kernel):
     """Lists the best of the matches that end at an event."""
 
-    def __init__(self, table: TransitionTable, options: Options) -> None:
+    def __init__(self, table: TransitionTable, options: KernelOptions) -> None:
         Kernel.__init__(self, table, options)
         self.latest = options.latest
         self.choice = np.zeros(0, np.int32)

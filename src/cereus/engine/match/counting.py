@@ -28,9 +28,9 @@ else:
     from cereus.engine.match.kernel import Kernel
 
 if TYPE_CHECKING:
-    from cereus.engine.match.runner import Options
+    from cereus.engine.match.kernel_options import KernelOptions
     from cereus.engine.match.table import TransitionTable
-    from cereus.engine.results.match_chunks import Chunk
+    from cereus.engine.results.match_chunks import ChunkBuffer
 
 INFINITY = cython.declare(cython.double, float("inf"))
 SWEEP_FROM = cython.declare(cython.longlong, 1 << 20)
@@ -41,7 +41,7 @@ SWEEP_FROM = cython.declare(cython.longlong, 1 << 20)
 class CountingKernel(Kernel):
     """One row for each event at which matches are accepted: how many, and their totals."""
 
-    def __init__(self, table: TransitionTable, options: Options) -> None:
+    def __init__(self, table: TransitionTable, options: KernelOptions) -> None:
         totals = len(options.totals)
         self.kinds = np.array(options.totals, np.int32)
         self.starts = np.zeros(1 << 12, np.int64)
@@ -58,7 +58,7 @@ class CountingKernel(Kernel):
         self.amounts = amounts
         self.adds = adds
 
-    def use_chunk(self, chunk: Chunk) -> None:
+    def use_chunk(self, chunk: ChunkBuffer) -> None:
         Kernel.use_chunk(self, chunk)
         self.out_counts = chunk.counts
         self.out_totals = chunk.totals

@@ -25,17 +25,17 @@ else:
     from cereus.engine.match.keyed import KeyedStepper
 
 if TYPE_CHECKING:
-    from cereus.engine.ingest.batch_reader import Events
-    from cereus.engine.match.runner import Options
+    from cereus.engine.match.kernel_input import KernelInput
+    from cereus.engine.match.kernel_options import KernelOptions
     from cereus.engine.match.table import TransitionTable
-    from cereus.engine.results.match_chunks import Chunk
+    from cereus.engine.results.match_chunks import ChunkBuffer
 
 
 @cython.cclass
 class Kernel(KeyedStepper):
     """Runs one plan over events sorted by key, and lists the matches."""
 
-    def __init__(self, table: TransitionTable, options: Options) -> None:
+    def __init__(self, table: TransitionTable, options: KernelOptions) -> None:
         KeyedStepper.__init__(self, table, options)
         self.ends_at_marks = options.ends_at_marks
         self.consuming = options.consuming
@@ -73,7 +73,7 @@ class Kernel(KeyedStepper):
         self.used = 1
         self.report_from = report_from
 
-    def feed(self, events: Events, keys: cython.longlong) -> None:
+    def feed(self, events: KernelInput, keys: cython.longlong) -> None:
         """Get ready to read a batch: arrays sorted by group, and the number of keys known."""
         self.classes = events.classes
         self.positions = events.positions
@@ -102,12 +102,12 @@ class Kernel(KeyedStepper):
         self.produced = False
         self.expiring = False
 
-    def expire(self, events: Events, keys: cython.longlong) -> None:
+    def expire(self, events: KernelInput, keys: cython.longlong) -> None:
         """Get ready to read no event but the passing of time: one row per key, with its floor."""
         self.feed(events, keys)
         self.expiring = True
 
-    def use_chunk(self, chunk: Chunk) -> None:
+    def use_chunk(self, chunk: ChunkBuffer) -> None:
         """Write matches here from now on."""
         self.out_events = chunk.events
         self.out_labels = chunk.labels

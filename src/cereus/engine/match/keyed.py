@@ -22,7 +22,7 @@ else:
     from cereus.engine.match.stepper import Stepper
 
 if TYPE_CHECKING:
-    from cereus.engine.match.runner import Options
+    from cereus.engine.match.kernel_options import KernelOptions
     from cereus.engine.match.table import TransitionTable
 
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 class KeyedStepper(Stepper):
     """The partial matches of all keys, of which one is read."""
 
-    def __init__(self, table: TransitionTable, options: Options) -> None:
+    def __init__(self, table: TransitionTable, options: KernelOptions) -> None:
         Stepper.__init__(self, table, options)
         self.sweep_from = options.sweep_at
         self.sweep_at = self.sweep_from

@@ -48,7 +48,7 @@ else:
     from cereus.engine.match.terms_vm import Terms
 
 if TYPE_CHECKING:
-    from cereus.engine.match.runner import Options
+    from cereus.engine.match.kernel_options import KernelOptions
     from cereus.engine.match.table import TransitionTable
 
 PRIME = cython.declare(cython.ulonglong, 0x9E3779B97F4A7C15)
@@ -63,7 +63,7 @@ class Stepper:
     inlined.
     """
 
-    def __init__(self, table: TransitionTable, options: Options) -> None:
+    def __init__(self, table: TransitionTable, options: KernelOptions) -> None:
         self.table = table
         self.terms = Terms()
         self.windowed = options.windowed

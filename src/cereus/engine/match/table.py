@@ -15,10 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from cereus.automata.memory.terms import OPERATIONS, Term
-from cereus.automata.model import NOTHING, Automaton, Label, Slot, States
+from cereus.automata.model import NOTHING, Automaton, Label, Slot, Slots, States
 from cereus.automata.subset import JointMove, index_columns, joint_moves, slots_of
 from cereus.engine.match import layout
-from cereus.errors import LimitError
+from cereus.errors import LimitError, SnapshotError
+from cereus.state import checked
 
 MAX_STATES = 100_000
 MOST_CLASSES = 256
@@ -55,6 +56,11 @@ OPERATION = {name: number for number, name in enumerate(OPERATIONS)}
 """The kernel's numbers for checks, updates and the operations of terms."""
 CLOSED: States = frozenset({"closed"})
 """The state of runs that were complete when their window had passed (`Automaton.closes`)."""
+
+
+CONFUSED = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, AssertionError,
+            RecursionError)  # fmt: skip
+"""What an automaton raises that is given something that is not its state."""
 
 
 class TransitionTable:
@@ -100,6 +106,8 @@ class TransitionTable:
         self._looked_at: dict[int, tuple[int, bool, bool]] = {}
         self._programs: dict[tuple[int, ...], int] = {}
         self._edges_used = 0
+        self.most_slots: int | None = None
+        """The slots of the plan, where states were read from a snapshot."""
         self.initial = self.number(frozenset(automaton.initial()))
 
     @property
@@ -110,6 +118,20 @@ class TransitionTable:
         """Number state sets as another table has numbered them."""
         for subset in subsets:
             self.number(subset)
+
+    def restore(self, subsets: list[States], most_slots: int) -> None:
+        """The same for state sets that were read from a snapshot, and may be anything.
+
+        Nothing tells a state of the automaton but what the automaton makes of it: whatever goes
+        wrong with one, here or later, is a SnapshotError.
+        """
+        self.most_slots = most_slots
+        try:
+            numbers = [self.number(checked.of_type(s, frozenset, "a state")) for s in subsets]
+        except (*CONFUSED, LimitError) as error:
+            raise _no_state(error) from None
+        in_order = numbers == list(range(self.n_states))
+        checked.refuse_unless(in_order, "its states are not those of this query")
 
     def know(self, letters: list[int]) -> None:
         """Class c looks like letters[c]; classes known before keep their numbers."""
@@ -135,6 +157,12 @@ class TransitionTable:
 
     def expand(self, state: int, letter_class: int) -> None:
         """Fill in the moves of a state on a class."""
+        try:
+            self._expand(state, letter_class)
+        except CONFUSED as error:
+            raise (error if self.most_slots is None else _no_state(error)) from None
+
+    def _expand(self, state: int, letter_class: int) -> None:
         moves = self._moves(self.subsets[state], self.letters[letter_class])
         staying = JointMove(layout.UNMARKED, (), (), self.subsets[state])
         others = [move for move in moves if move != staying]
@@ -190,6 +218,12 @@ class TransitionTable:
 
     def expand_gap(self, state: int) -> int:
         """Fill in the move of a state on an event that satisfies no atom."""
+        try:
+            return self._expand_gap(state)
+        except CONFUSED as error:
+            raise (error if self.most_slots is None else _no_state(error)) from None
+
+    def _expand_gap(self, state: int) -> int:
         moves = self._moves(self.subsets[state], 0)
         if not moves:
             self.gap_to[state] = layout.NONE
@@ -222,6 +256,8 @@ class TransitionTable:
         copies: list[int] = []
         for slot in self.layouts[to]:
             old = slots.index(slot) if slot in slots else layout.NONE
+            if old < 0 and (slot not in new or new[slot].how in ("min", "max")):
+                raise _no_state(ValueError("a slot was never set"))
             if slot in new:
                 copies += (UPDATES[new[slot].how], old, new[slot].column)
             else:
@@ -303,11 +339,18 @@ class TransitionTable:
                 self.accepting[number] = 1
                 return number
             slots = slots_of(self.automaton, subset)
+            self._check_layout(subset, slots)
             self.layouts.append(tuple(sorted(slots)))
             self.slot_counts[number] = len(slots)
             self.accepting[number] = any(map(self.automaton.accepts, subset))
             self.closing[number] = any(map(self.automaton.closes, subset))
         return number
+
+    def _check_layout(self, subset: States, slots: Slots) -> None:
+        """States that are together have the same slots, and no more than there is room for."""
+        if self.most_slots is not None:
+            alike = all(self.automaton.slots(state) == slots for state in subset)
+            checked.refuse_unless(alike and len(slots) <= self.most_slots, "a state has no slots")
 
     def _make_room(self, number: int) -> None:
         classes, old = self.head.shape
@@ -321,6 +364,10 @@ class TransitionTable:
         self.gap_to = np.concatenate([self.gap_to, np.full(old, layout.UNKNOWN, np.int32)])
         self.gap_copy = np.concatenate([self.gap_copy, np.full(old, -1, np.int32)])
         self.slot_counts = np.concatenate([self.slot_counts, np.zeros(old, np.int32)])
+
+
+def _no_state(error: Exception) -> SnapshotError:
+    return SnapshotError(f"the snapshot's states are not those of this query: {error!r}")
 
 
 def _in_order(move: JointMove[int]) -> tuple[Any, ...]:

@@ -23,6 +23,7 @@ from typing import Any
 
 from cereus.errors import ConditionTypeError
 from cereus.expr import tree as ex
+from cereus.expr.paths import value_at
 from cereus.expr.python import functions as scalar_functions
 from cereus.expr.python.arithmetic import arithmetic, fits, negate
 from cereus.expr.text_patterns import like_as_regex, with_text_end
@@ -106,12 +107,7 @@ def literal(constant: Any) -> Any:
 
 def read(event: Event, path: tuple[str, ...]) -> Any:
     """An attribute, inside structs by its path; what is not there is NULL."""
-    found: Any = event
-    for name in path:
-        if found is None:
-            return None
-        found = found.get(name)
-    return normal(found)
+    return normal(value_at(event, path))
 
 
 def normal(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The functions of `lang.functions` on plain Python values."""
+"""The functions of `expr.functions` on plain Python values."""
 
 from __future__ import annotations
 

@@ -50,6 +50,18 @@ class AnyOf(Predicate):
 class Formula(PatternTree):
     """A formula of CEL."""
 
+    def __rshift__(self, other: Formula) -> Formula:
+        """`φ ; ψ`"""
+        return Sequence(self, other)
+
+    def __or__(self, other: Formula) -> Formula:
+        """`φ OR ψ`"""
+        return Or(self, other)
+
+    def plus(self) -> Formula:
+        """`φ+`"""
+        return Iteration(self)
+
     def children(self) -> Iterator[Formula]:
         for each in fields(self):
             value = getattr(self, each.name)

@@ -27,6 +27,7 @@ from cereus.languages.sase.planning.program import (
 from cereus.languages.sase.planning.warnings import warnings
 from cereus.languages.sase.print import to_text
 from cereus.languages.sase.run.program import ProgramExecutor
+from cereus.languages.sase.show import program_dot
 from cereus.limits import Limits
 from cereus.plan.result_names import SPANS
 from cereus.plan.tests import EventTest
@@ -50,6 +51,10 @@ class SaseQuery(EventwiseQuery):
         self.program, self.stream, self.limits = program, stream, limits
         self.aggregates, self.output, self.unsaid = aggregates, output, unsaid
         self._plans: dict[bytes | None, ProgramPlan] = {}
+
+    @property
+    def tree(self) -> sase.Program:
+        return self.program
 
     @property
     def text(self) -> str:
@@ -130,6 +135,9 @@ class SaseQuery(EventwiseQuery):
         )
 
     # ------------------------------------------------------------ explaining
+
+    def diagram(self) -> str:
+        return program_dot(self.plan())
 
     def explain(self, schema: pa.Schema | None = None) -> str:
         plan = self.plan(schema)

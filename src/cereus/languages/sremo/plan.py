@@ -6,19 +6,19 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from cereus.automata.memory.compare import CannotRegister
+from cereus.automata.model import Automaton
 from cereus.clauses.tree import EventWindow
 from cereus.errors import QueryError, UnknownNameError
 from cereus.expr import tree as ex
 from cereus.expr.check import check, coerce
 from cereus.languages.sremo import tree as sremo
 from cereus.languages.sremo.automaton.streaming import Detecting, Streaming
-from cereus.languages.sremo.lower import ByValue, Lowering, terminals
+from cereus.languages.sremo.lower import RegistersInStates, terminals
 from cereus.languages.sremo.skippability import loose
-from cereus.languages.sremo.slots import BySlot
+from cereus.languages.sremo.slots import RegistersInSlots
 from cereus.plan.checking import check_clauses
-from cereus.plan.plan import NO_SCHEMA, Plan
-from cereus.plan.tests import EventTest
+from cereus.plan.lowered import Lowered, slots_else_values
+from cereus.plan.plan import Plan
 from cereus.plan.traits import PatternFacts
 from cereus.stream import Stream
 from cereus.syntax.parsing import located
@@ -33,48 +33,31 @@ def build(query: sremo.SremoTree, stream: Stream, schema: pa.Schema | None = Non
     pattern = query.formula
     expression = sremo.balanced(sremo.rewritten(pattern.expression))
     try:
-        lowering, automaton, why = _lowered(expression, stream, schema)
+        lowered = _lowered(expression, stream, schema)
     except QueryError as error:
         raise located(error, query.text or "") from None
-    slots = len(lowering.slots) if isinstance(lowering, BySlot) else 0
-    correlated = bool(lowering.compared) or why is not None
     facts = PatternFacts(
-        registers=slots > 0,
-        remembers_values=correlated and slots == 0,
-        correlated=correlated,
         detects=pattern.detect,
         position_sensitive=not loose(expression) or isinstance(query.window, EventWindow),
         looks_back="SREMO may look back",
     )
-    return Plan.of(
-        query,
-        stream,
-        lowering.tests.tests or (EventTest(),),
-        Detecting(automaton) if pattern.detect else automaton,
-        facts,
-        compared=frozenset(lowering.compared),
-        columns_compared=tuple(lowering.columns.numbers) if isinstance(lowering, BySlot) else (),
-        slots=slots,
-        why_values=why,
-    )
+    made: Lowered[Automaton] = lowered
+    if pattern.detect:
+        made = replace(made, automaton=Detecting(lowered.automaton))
+    return Plan.of(query, stream, made, facts)
 
 
 def _lowered(
     expression: sremo.Sremo, stream: Stream, schema: pa.Schema | None
-) -> tuple[Lowering, Streaming, str | None]:
-    """With slots where they can decide; else by values, and why."""
-    why = None
-    if any(node.reads for node in terminals(expression)):
-        if schema is None:
-            why = NO_SCHEMA
-        else:
-            by_slot = BySlot(stream, schema)
-            try:
-                return by_slot, by_slot.streaming(expression), None
-            except CannotRegister as reason:
-                why = str(reason)
-    by_value = ByValue(stream, schema)
-    return by_value, by_value.streaming(expression), why
+) -> Lowered[Streaming]:
+    def by_values() -> Lowered[Streaming]:
+        return RegistersInStates(stream, schema).lowered(expression)
+
+    if not any(node.reads for node in terminals(expression)):
+        return by_values()
+    return slots_else_values(
+        schema, lambda types: RegistersInSlots(stream, types).lowered(expression), by_values
+    )
 
 
 def outermost_window(query: sremo.SremoTree) -> sremo.SremoTree:

@@ -14,7 +14,8 @@ from cereus.languages.ceql.planning.rewrite import RULES as LOCAL_RULES
 from cereus.languages.ceql.planning.rewrite import rewrite
 from cereus.languages.ceql.print import formula_text, predicate_text, to_text
 from cereus.languages.ceql.tree import in_ceql
-from cereus.plan.plan import NO_SCHEMA, Plan
+from cereus.plan.lowered import NO_SCHEMA
+from cereus.plan.plan import Plan
 
 
 class CeqlDescription(Description):

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from cereus.automata.memory.compare import refusal
 from cereus.clauses.tree import Strategy
 from cereus.expr.print import condition_text
 from cereus.expr.tree import Aggregate, Attribute, Comparison, Expression, variables
@@ -19,8 +18,10 @@ from cereus.languages.ceql.explaining.skeleton import formula_of, is_between
 from cereus.languages.ceql.planning.build import RULES
 from cereus.languages.ceql.planning.lower import CHOSEN, IN_UNLESS
 from cereus.languages.ceql.planning.rewrite import rewrite
+from cereus.languages.ceql.planning.slots import refusal
 from cereus.languages.ceql.print import predicate_text
-from cereus.plan.plan import NO_SCHEMA, Plan
+from cereus.plan.lowered import NO_SCHEMA
+from cereus.plan.plan import Plan
 from cereus.plan.traits import CHOOSING
 
 

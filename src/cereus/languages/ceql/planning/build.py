@@ -1,4 +1,4 @@
-"""CEQL → Plan: with registers where they can decide every condition between events."""
+"""CEQL → Plan: with slots where they can decide every condition between events."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from cereus.automata.memory.compare import CannotRegister
-from cereus.automata.model import Automaton
 from cereus.automata.strategies import select
 from cereus.clauses.tree import EventWindow, Strategy
 from cereus.errors import RefusedError, UnknownNameError, did_you_mean
@@ -17,13 +15,12 @@ from cereus.languages.ceql import scope
 from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.planning.binding import surely_bound
 from cereus.languages.ceql.planning.locality import looks_back
-from cereus.languages.ceql.planning.lower import CHOSEN, Lowering, ends_marked
+from cereus.languages.ceql.planning.lower import CHOSEN, Streams, ends_marked, lowered
 from cereus.languages.ceql.planning.narrow import narrow_filters
 from cereus.languages.ceql.planning.rewrite import RULES as LOCAL_RULES
 from cereus.languages.ceql.planning.rewrite import Rule, bottom_up, rewrite
 from cereus.plan.checking import check_clauses
-from cereus.plan.plan import NO_SCHEMA, Plan
-from cereus.plan.tests import TestSet
+from cereus.plan.plan import Plan
 from cereus.plan.traits import CHOOSING, ChosenBy, PatternFacts
 from cereus.stream import Stream
 
@@ -43,31 +40,16 @@ def build(
     if schema is not None:
         query = _checked(query, stream, schema)
     formula = rewrite(query.formula, rules)
-    lowering, base, why = _lowered(query, formula, stream, schema)
-    why = why if lowering.comparisons else None
-    plan = Plan.of(
-        query,
-        stream,
-        lowering.tests.tests,
-        base,
-        _facts(query, lowering, why),
-        compared=frozenset(lowering.compared),
-        columns_compared=tuple(lowering.columns.numbers),
-        why_values=why,
-        slots=lowering.slots,
-    )
+    why_values = CHOSEN if query.strategy is Strategy.MAX else None
+    made = lowered(formula, _streams(query, stream), schema, why_values=why_values)
+    plan = Plan.of(query, stream, made, _facts(query))
     if plan.traits.chosen_by is ChosenBy.AUTOMATON:
-        plan = replace(plan, automaton=plan.shown(select(query.strategy, base)))
+        plan = replace(plan, automaton=plan.shown(select(query.strategy, made.automaton)))
     return plan
 
 
-def _facts(query: cel.CeqlTree, lowering: Lowering, why_values: str | None) -> PatternFacts:
-    registers = lowering.slots > 0
-    correlated = bool(lowering.compared) or why_values is not None
+def _facts(query: cel.CeqlTree) -> PatternFacts:
     return PatternFacts(
-        registers=registers,
-        remembers_values=correlated and not registers,
-        correlated=correlated,
         open_ended=not ends_marked(query.formula),
         position_sensitive=(
             isinstance(query.window, EventWindow)
@@ -85,25 +67,6 @@ def _looks_at_positions(node: cel.Formula) -> bool:
     return isinstance(node, cel.ContiguousSequence | cel.ContiguousIteration | cel.Start | cel.All)
 
 
-def _lowered(
-    query: cel.CeqlTree, formula: cel.Formula, stream: Stream, schema: pa.Schema | None
-) -> tuple[Lowering, Automaton, str | None]:
-    """With registers where they can decide every condition between events; else without, and
-    why."""
-    names = _stream_names(query, stream)
-    why = CHOSEN
-    if schema is None:
-        why = NO_SCHEMA
-    elif query.strategy is not Strategy.MAX:
-        lowering = Lowering(TestSet(), *names, schema=schema)
-        try:
-            return lowering, lowering.automaton(formula), None
-        except CannotRegister as reason:
-            why = str(reason)
-    lowering = Lowering(TestSet(), *names)
-    return lowering, lowering.automaton(formula), why
-
-
 def _check_count(query: cel.CeqlTree) -> None:
     """What can be counted without listing: all matches, each reported at its own last event."""
     if query.count and (
@@ -118,14 +81,11 @@ def _check_count(query: cel.CeqlTree) -> None:
         )
 
 
-def _stream_names(
-    query: cel.CeqlTree, stream: Stream
-) -> tuple[tuple[str, ...], str | None, str | None, bool]:
-    """The streams to tell apart, or the only one there is; their column; whether more may come."""
+def _streams(query: cel.CeqlTree, stream: Stream) -> Streams:
     if stream.stream is None:
-        return (), query.streams[0] if len(query.streams) == 1 else None, None, False
-    streams = query.streams or tuple(sorted(_mentioned_streams(query)))
-    return streams, None, stream.stream, not query.streams
+        return Streams(only=query.streams[0] if len(query.streams) == 1 else None)
+    names = query.streams or tuple(sorted(_mentioned_streams(query)))
+    return Streams(names, column=stream.stream, others=not query.streams)
 
 
 def _mentioned_streams(query: cel.CeqlTree) -> set[str]:

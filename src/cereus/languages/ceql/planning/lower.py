@@ -3,32 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import pyarrow as pa
 
 from cereus.automata import construct as make
-from cereus.automata.memory.compare import CannotRegister, Columns, is_comparison, related, sides
-from cereus.automata.memory.related import Related
-from cereus.automata.memory.slots import Compared
-from cereus.automata.memory.values import Correlated
+from cereus.automata.memory.refusal import CannotUseSlots
+from cereus.automata.memory.values import ValueFilter
 from cereus.automata.model import Automaton, Label, marks
 from cereus.automata.strategies import select
 from cereus.errors import RefusedError
 from cereus.expr import tree as ex
-from cereus.expr.print import condition_text
 from cereus.expr.tree import Expression, attributes, is_local, variables, without_variable
 from cereus.languages.ceql import tree as cel
+from cereus.languages.ceql.planning.slots import FormulaSlots
+from cereus.plan.lowered import Lowered, slots_else_values
 from cereus.plan.tests import EventTest, TestSet, conjuncts
 from cereus.plan.traits import CHOOSING
 
 ANY_TYPE = "*"
 CHOSEN = "MAX, and a strategy inside a pattern, compare whole runs"
 IN_UNLESS = "the exception of UNLESS follows all its runs at once"
-"""Where registers have no room."""
+"""Where slots have no room."""
 
 
 @dataclass(frozen=True)
-class Leaf:
+class EventKind:
     """One kind of event that a type stands for: its test, and the variables that mark it."""
 
     type: str
@@ -37,26 +37,58 @@ class Leaf:
     conditions: tuple[Expression, ...] = ()
 
 
-@dataclass
-class Lowering:
-    """What all parts of one formula share: the tests, and the streams that it tells apart.
+class Streams(NamedTuple):
+    """The streams that a formula tells apart, or the only one there is, and their column.
 
-    `streams` is empty when events do not say which stream they came on, or nobody asks. Without
+    `names` is empty when events do not say which stream they came on, or nobody asks. Without
     a FROM, there may be `others`, streams that the query does not mention.
     """
 
-    tests: TestSet
-    streams: tuple[str, ...]
-    only_stream: str | None = None
-    stream_column: str | None = None
+    names: tuple[str, ...] = ()
+    only: str | None = None
+    column: str | None = None
     others: bool = False
-    schema: pa.Schema | None = None
+
+
+def lowered(
+    formula: cel.Formula,
+    streams: Streams,
+    schema: pa.Schema | None,
+    *,
+    why_values: str | None = None,
+) -> Lowered[Automaton]:
+    """The formula as an automaton. `why_values`: a reason not to use slots."""
+    return slots_else_values(
+        schema,
+        lambda types: FormulaLowering(streams, FormulaSlots(types)).lowered(formula),
+        lambda: FormulaLowering(streams).lowered(formula),
+        why_not=why_values,
+    )
+
+
+@dataclass
+class FormulaLowering:
+    """What all parts of one formula share. Conditions between events are decided by `slots`; where
+    there are none, by values in states."""
+
+    streams: Streams
+    slots: FormulaSlots | None = None
+    tests: TestSet = field(default_factory=TestSet)
     compared: set[tuple[str, ...]] = field(default_factory=set)
     """The attributes that conditions between events read."""
-    columns: Columns = field(default_factory=Columns)
-    """With a schema, registers are used for them, or CannotRegister is raised."""
     comparisons: int = 0
-    slots: int = 0
+
+    def lowered(self, formula: cel.Formula) -> Lowered[Automaton]:
+        automaton = self.automaton(formula)
+        return Lowered(
+            automaton,
+            self.tests.tests,
+            frozenset(self.compared),
+            correlated=self.comparisons > 0,
+            columns=() if self.slots is None else tuple(self.slots.columns.numbers),
+            slots=0 if self.slots is None else self.slots.count,
+            in_slots=self.slots is not None,
+        )
 
     def automaton(self, formula: cel.Formula) -> Automaton:
         match formula:
@@ -83,60 +115,60 @@ class Lowering:
             case cel.All(left, right):
                 return make.Interleaving(self.automaton(left), self.automaton(right))
             case cel.Unless(left, right):
-                return make.Guarded(self.automaton(left), self._without_registers(right, IN_UNLESS))
+                return make.Guarded(self.automaton(left), self._without_slots(right, IN_UNLESS))
             case cel.Start(body):
                 return make.Anchored(self.automaton(body))
             case cel.Project(names, body):
                 return make.Projection(self.automaton(body), names)
             case cel.Select(strategy, body):
                 if strategy in CHOOSING:
-                    return select(strategy, self._without_registers(body, CHOSEN))
+                    return select(strategy, self._without_slots(body, CHOSEN))
                 return select(strategy, self.automaton(body))
         raise TypeError(f"not a CEL formula: {formula!r}")
 
-    def _without_registers(self, formula: cel.Formula, why: str) -> Automaton:
+    def _without_slots(self, formula: cel.Formula, why: str) -> Automaton:
         """A part whose runs are followed as sets of states, which have no room for values."""
         before = self.comparisons
         automaton = self.automaton(formula)
-        if self.schema is not None and self.comparisons > before:
-            raise CannotRegister(why)
+        if self.slots is not None and self.comparisons > before:
+            raise CannotUseSlots(why)
         return automaton
 
     # ------------------------------------------------------------ events
 
-    def leaves(self, node: cel.Type) -> list[Leaf]:
-        if not self.streams:
+    def kinds(self, node: cel.Type) -> list[EventKind]:
+        if not self.streams.names:
             label = {node.name}
-            if self.only_stream is not None:
-                label.add(f"{self.only_stream}>{node.name}")
-            return [Leaf(node.name, None, frozenset(label))]
-        leaves = [
-            Leaf(node.name, stream, frozenset({node.name, f"{stream}>{node.name}"}))
-            for stream in self.streams
+            if self.streams.only is not None:
+                label.add(f"{self.streams.only}>{node.name}")
+            return [EventKind(node.name, None, frozenset(label))]
+        kinds = [
+            EventKind(node.name, stream, frozenset({node.name, f"{stream}>{node.name}"}))
+            for stream in self.streams.names
             if node.stream in (None, stream)
         ]
-        if self.others and node.stream is None:
-            elsewhere = (self._not_from(self.streams),)
-            leaves.append(Leaf(node.name, None, frozenset({node.name}), elsewhere))
-        return leaves
+        if self.streams.others and node.stream is None:
+            elsewhere = (self._not_from(self.streams.names),)
+            kinds.append(EventKind(node.name, None, frozenset({node.name}), elsewhere))
+        return kinds
 
     def _not_from(self, streams: tuple[str, ...]) -> Expression:
         """The condition that an event came on none of these streams."""
-        assert self.stream_column is not None
-        column = ex.Attribute((self.stream_column,))
+        assert self.streams.column is not None
+        column = ex.Attribute((self.streams.column,))
         return ex.Or((ex.IsNull(column), ex.Not(ex.In(column, tuple(map(ex.Literal, streams))))))
 
     def _events(self, node: cel.Type, filters: tuple[Expression, ...]) -> Automaton:
         """A type under filters on its own variables: the filters become part of the test."""
         automata: list[Automaton] = []
-        for leaf in self.leaves(node):
-            conditions = tuple(f for f in filters if variables(f) <= leaf.label)
+        for kind in self.kinds(node):
+            conditions = tuple(f for f in filters if variables(f) <= kind.label)
             test = EventTest(
-                None if leaf.type == ANY_TYPE else leaf.type,
-                leaf.stream,
-                (*leaf.conditions, *(without_variable(c) for c in conditions)),
+                None if kind.type == ANY_TYPE else kind.type,
+                kind.stream,
+                (*kind.conditions, *(without_variable(c) for c in conditions)),
             )
-            automata.append(make.Atom(self.tests.bit(test), leaf.label))
+            automata.append(make.Atom(self.tests.bit(test), kind.label))
         whole = automata[0]
         for part in automata[1:]:
             whole = make.Union(whole, part)
@@ -156,7 +188,7 @@ class Lowering:
                 raise RefusedError("NOT takes one event", span=body.span)
         return EventTest(
             None if node.name == ANY_TYPE else node.name,
-            node.stream if self.streams else None,
+            node.stream if self.streams.names else None,
             tuple(conditions),
             negated=True,
         )
@@ -175,10 +207,10 @@ class Lowering:
     def _of_its_stream(self, condition: Expression) -> Expression:
         """What `S>R[…]` asks of an event; it is true of an event of another stream."""
         named = {variable.rpartition(">")[0] for variable in variables(condition)}
-        streams = sorted(named - {"", self.only_stream})
+        streams = sorted(named - {"", self.streams.only})
         if not streams:
             return without_variable(condition)
-        if not self.streams:
+        if not self.streams.names:
             return ex.Literal(True)
         elsewhere = [self._not_from((stream,)) for stream in streams]
         return ex.Or((*elsewhere, without_variable(condition)))
@@ -215,16 +247,9 @@ class Lowering:
         self.compared |= attributes(condition)
         inner = self.automaton(body)
         self.comparisons += 1
-        if self.schema is None:
-            return Correlated(inner, condition)
-        number = self.comparisons
-        if is_comparison(condition):
-            op, left, right = sides(condition, body, self.columns, self.schema)
-            self.slots += 2
-            return Compared(inner, number, op, left, right)
-        term, values = related(condition, body, self.columns, self.schema)
-        self.slots += len(values)
-        return Related(inner, number, term, values, condition_text(condition))
+        if self.slots is None:
+            return ValueFilter(inner, condition)
+        return self.slots.filter(inner, self.comparisons, condition, body)
 
 
 def _event_under_filters(

@@ -8,16 +8,16 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from cereus.automata.memory.compare import CannotRegister, Column
 from cereus.clauses.tree import EventWindow, Output, ParsedQuery
 from cereus.expr import tree as ex
 from cereus.languages.sase import tree as sase
 from cereus.languages.sase.nfa.nfa import Nfa
 from cereus.languages.sase.places import Place, place
-from cereus.languages.sase.planning.lower import ByValue
-from cereus.languages.sase.planning.slots import BySlot
+from cereus.languages.sase.planning.slots import BuffersInSlots
+from cereus.languages.sase.planning.values import BuffersInStates
 from cereus.languages.sase.print import to_text
-from cereus.plan.plan import NO_SCHEMA, Plan
+from cereus.plan.lowered import Lowered, slots_else_values
+from cereus.plan.plan import Plan
 from cereus.plan.traits import PatternFacts
 from cereus.stream import Stream
 
@@ -38,7 +38,7 @@ def build(
 ) -> Plan:
     """Make a plan for a block that has been checked (`sase_schema.checked`, with a schema)."""
     keyed = is_keyed(query)
-    lowering, automaton, why = _lowered(query, stream, schema, keyed, aggregates or {})
+    lowered = _lowered(query, stream, schema, keyed, aggregates or {})
     source = () if query.source is None or stream.stream is None else (query.source,)
     parsed = ParsedQuery(
         sase.Pattern(query),
@@ -48,31 +48,13 @@ def build(
         window=query.window,
         text=to_text(sase.Program((sase.Union((query,)),))),
     )
-    columns: tuple[Column, ...] = ()
-    kept = 0
-    if isinstance(lowering, BySlot):
-        columns, kept = tuple(lowering.columns.numbers), len(lowering.slots)
-    compares, by_value = bool(lowering.compared), isinstance(lowering, ByValue)
     facts = PatternFacts(
-        registers=compares and not by_value,
-        remembers_values=compares and by_value,
-        correlated=compares or why is not None,
-        closes=automaton.waits_for_time,
+        closes=lowered.automaton.waits_for_time,
         ends_at_marks=True,
         distinct=True,
         position_sensitive=isinstance(query.window, EventWindow),
     )
-    return Plan.of(
-        parsed,
-        stream,
-        lowering.tests.tests,
-        automaton,
-        facts,
-        compared=frozenset(lowering.compared),
-        columns_compared=columns,
-        why_values=why,
-        slots=automaton.waits_for_time + kept,
-    )
+    return Plan.of(parsed, stream, lowered, facts)
 
 
 def is_keyed(query: sase.Query) -> bool:
@@ -89,20 +71,12 @@ def _lowered(
     schema: pa.Schema | None,
     keyed: bool,
     aggregates: Aggregates,
-) -> tuple[BySlot | ByValue, Nfa, str | None]:
-    """With slots where they can decide; else by values, and why."""
-    why = None
-    if schema is None:
-        why = NO_SCHEMA
-    else:
-        by_slot = BySlot(query, stream, schema, keyed)
-        try:
-            return by_slot, by_slot.automaton(), None
-        except CannotRegister as reason:
-            why = str(reason)
-    by_value = ByValue(query, stream, schema, keyed, aggregates=aggregates)
-    automaton = by_value.automaton()
-    return by_value, automaton, why if by_value.compared else None
+) -> Lowered[Nfa]:
+    return slots_else_values(
+        schema,
+        lambda types: BuffersInSlots(query, stream, types, keyed).lowered(),
+        lambda: BuffersInStates(query, stream, schema, keyed, aggregates=aggregates).lowered(),
+    )
 
 
 def without_values(plan: Plan) -> Plan:

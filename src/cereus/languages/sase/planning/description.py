@@ -9,7 +9,7 @@ from cereus.explain.analysis import Analysis
 from cereus.explain.conditions import slot_names
 from cereus.explain.description import Description
 from cereus.languages.sase import tree as sase
-from cereus.languages.sase.nfa.memory import Slotted
+from cereus.languages.sase.nfa.memory import SlotMemory
 from cereus.languages.sase.nfa.nfa import START, Nfa
 from cereus.languages.sase.planning.block import block_of, is_local, without_values
 from cereus.languages.sase.print import clause_text, query_text
@@ -50,7 +50,7 @@ class SaseDescription(Description):
 
     def slot_values(self, plan: Plan) -> dict[Slot, str]:
         automaton = plan.automaton
-        if not isinstance(automaton, Nfa) or not isinstance(automaton.memory, Slotted):
+        if not isinstance(automaton, Nfa) or not isinstance(automaton.memory, SlotMemory):
             return {}
         return {**automaton.memory.named, START: "when it began"}
 

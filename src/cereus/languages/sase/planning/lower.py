@@ -1,10 +1,10 @@
-"""SASE+ → NFA^b over event tests: what is asked of one event becomes a test; what compares events
-is asked of what runs remember (`automata.sase.memory`)."""
+"""SASE+ → NFA^b over event tests: a clause on one event becomes a test; one that compares events
+is a question to what runs remember (`nfa.memory`)."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -14,11 +14,17 @@ from cereus.clauses.tree import AttributeWindow, EventWindow, TimeWindow
 from cereus.clauses.tree import Window as QueryWindow
 from cereus.expr import tree as ex
 from cereus.languages.sase import tree as sase
-from cereus.languages.sase.nfa.memory import Cell, Memory, Values
-from cereus.languages.sase.nfa.negation import Forbidden, Negation, Series, Window
+from cereus.languages.sase.nfa.memory import NfaMemory
+from cereus.languages.sase.nfa.negation import (
+    ForbiddenEvent,
+    ForbiddenSeries,
+    NegatedComponent,
+    Window,
+)
 from cereus.languages.sase.nfa.nfa import Nfa
-from cereus.languages.sase.nfa.stages import Asked, Stage
+from cereus.languages.sase.nfa.stages import NfaStage, Question
 from cereus.languages.sase.places import Place, Placed, identifiers, placed
+from cereus.plan.lowered import Lowered
 from cereus.plan.tests import EventTest, TestSet
 from cereus.stream import Stream, time_window
 
@@ -29,7 +35,7 @@ LAST = (Place.LAST,)
 
 
 @dataclass
-class Lowering(ABC):
+class BlockLowering(ABC):
     """One query block. The way values are remembered is a subclass's."""
 
     query: sase.Query
@@ -43,13 +49,26 @@ class Lowering(ABC):
     # ------------------------------------------------------------ how values are remembered
 
     @abstractmethod
-    def asked(self, clauses: list[ex.Expression], bit: int | None, at: Asked, stage: int) -> Asked:
+    def question(
+        self, clauses: list[ex.Expression], bit: int | None, at: Question, stage: int
+    ) -> Question:
         """`at`, with what it asks; `stage` is the last state that asks it."""
 
     @abstractmethod
-    def memory(self, stages: tuple[Stage, ...]) -> Memory: ...
+    def memory(self, stages: tuple[NfaStage, ...]) -> NfaMemory: ...
 
-    # ------------------------------------------------------------ the whole
+    # ------------------------------------------------------------ the automaton
+
+    def lowered(self) -> Lowered[Nfa]:
+        automaton = self.automaton()
+        compared = frozenset(self.compared)
+        return Lowered(
+            automaton,
+            self.tests.tests,
+            compared,
+            correlated=bool(compared),
+            slots=int(automaton.waits_for_time),
+        )
 
     def automaton(self) -> Nfa:
         stages = tuple(self._stages())
@@ -61,15 +80,15 @@ class Lowering(ABC):
     @cached_property
     def clauses(self) -> tuple[Placed, ...]:
         """All clauses; equivalence tests that are not keys compare every event with the first."""
-        found = list(placed(self.query))
+        clauses = list(placed(self.query))
         if not self.keyed:
-            found += [
+            clauses += [
                 each
                 for path in self.query.equivalences
                 for variable in (part.variable for part in self.query.parts)
                 for each in self._agrees(variable, path)
             ]
-        return tuple(found)
+        return tuple(clauses)
 
     def _agrees(self, variable: str, path: sase.Path) -> Iterable[Placed]:
         begin = self.query.components[0]
@@ -78,60 +97,62 @@ class Lowering(ABC):
         if component is begin and not several:
             return
         place = Place.LATER if component is begin else Place.EACH if several else Place.FIRST
-        own, first = _identifier(component, path, sase.Index.EACH), _identifier(begin, path)
-        null = ex.And((ex.IsNull(own), ex.IsNull(first)))
-        same = ex.Or((ex.Comparison("=", own, first), null))
+        here, first = _identifier(component, path, sase.Index.EACH), _identifier(begin, path)
+        null = ex.And((ex.IsNull(here), ex.IsNull(first)))
+        same = ex.Or((ex.Comparison("=", here, first), null))
         yield Placed(sase.Clause(same, partition=True), variable, place)
 
-    def _sees_all(self, stages: tuple[Stage, ...], negations: tuple[Negation, ...]) -> bool:
+    def _sees_all(
+        self, stages: tuple[NfaStage, ...], negations: tuple[NegatedComponent, ...]
+    ) -> bool:
         """Whether events that satisfy nothing matter: they break contiguity, or are counted."""
         by_places = isinstance(self.query.window, EventWindow)
         return (
             any(stage.strategy in CONTIGUOUS for stage in stages)
-            or any(isinstance(n, Series) and n.contiguous for n in negations)
+            or any(isinstance(n, ForbiddenSeries) and n.contiguous for n in negations)
             or (by_places and any(n.leads for n in negations))
             or (by_places and any(stage.last is not None for stage in stages))
         )
 
     # ------------------------------------------------------------ states
 
-    def _stages(self) -> Iterable[Stage]:
+    def _stages(self) -> Iterable[NfaStage]:
         number = 0
         for index, component in enumerate(self.query.components):
             for more in (False, True)[: 1 + isinstance(component, sase.Kleene)]:
                 yield self._stage(index, component, more, number)
                 number += 1
 
-    def _stage(self, index: int, component: sase.Component, more: bool, number: int) -> Stage:
+    def _stage(self, index: int, component: sase.Component, more: bool, number: int) -> NfaStage:
         variable, kleene = component.variable, isinstance(component, sase.Kleene)
-        at = Asked(at=variable, first=not more)
+        at = Question(at=variable, first=not more)
         places = MORE if more else FIRST
         last = None
         last_now = None
         if self._placed(variable, LAST):
             if more:
-                last = self._ask(variable, LAST, Asked(), number)
-            last_now = self._ask(variable, LAST, at._replace(after=True), number)
-        return Stage(
+                last = self._question(variable, LAST, Question(), number)
+            last_now = self._question(variable, LAST, at._replace(after=True), number)
+        return NfaStage(
             index,
             variable,
             more,
             kleene,
             self._strategy(variable, more),
             self.query.stops(variable),
-            self._ask(variable, places, at, number, types=component.types),
-            self._ask(variable, places, at, number, partition=True),
+            self._question(variable, places, at, number, types=component.types),
+            self._question(variable, places, at, number, partition=True),
             last,
             last_now,
         )
 
     def _strategy(self, variable: str, more: bool) -> sase.Strategy:
-        """Behind a negated component contiguity is asked of what is negated, so the next component
+        """Behind a negated component contiguity is about what is negated, so the next component
         is the next match."""
-        own, parts = self.query.strategy(variable), self.query.parts
+        strategy, parts = self.query.strategy(variable), self.query.parts
         place = [part.variable for part in parts].index(variable)
         behind = not more and place > 0 and isinstance(parts[place - 1], sase.Negated)
-        return sase.Strategy.NEXT if behind and own is not sase.Strategy.ANY else own
+        return sase.Strategy.NEXT if behind and strategy is not sase.Strategy.ANY else strategy
 
     # ------------------------------------------------------------ conditions
 
@@ -142,16 +163,16 @@ class Lowering(ABC):
             if each.variable == variable and each.place in places
         ]
 
-    def _ask(
+    def _question(
         self,
         variable: str,
         places: tuple[Place, ...],
-        at: Asked,
+        at: Question,
         stage: int,
         *,
         types: tuple[str, ...] | None = None,
         partition: bool = False,
-    ) -> Asked:
+    ) -> Question:
         """The clauses of a variable at these places, as one question."""
         chosen = self._placed(variable, places)
         if partition:
@@ -166,7 +187,7 @@ class Lowering(ABC):
             for node in identifiers(clause):
                 path = node.attribute if isinstance(node, sase.Aggregate) else node.path
                 self.compared |= {path} if path is not None else set()
-        return self.asked(others, bit, at, stage)
+        return self.question(others, bit, at, stage)
 
     def _test(self, types: tuple[str, ...] | None, local: tuple[ex.Expression, ...]) -> EventTest:
         if types is None or len(types) == 1:
@@ -178,7 +199,7 @@ class Lowering(ABC):
 
     # ------------------------------------------------------------ negated components
 
-    def _negations(self) -> Iterable[Negation]:
+    def _negations(self) -> Iterable[NegatedComponent]:
         after = 0
         for part in self.query.parts:
             if isinstance(part, sase.Negated):
@@ -186,10 +207,10 @@ class Lowering(ABC):
             else:
                 after += 1
 
-    def _negation(self, component: sase.Component, after: int) -> Negation:
+    def _negation(self, component: sase.Component, after: int) -> NegatedComponent:
         variable = component.variable
         contiguous = self.query.strategy(variable) in CONTIGUOUS
-        whole = isinstance(component, sase.Kleene) and (
+        as_series = isinstance(component, sase.Kleene) and (
             contiguous or bool(self._placed(variable, LAST))
         )
         later = {each.variable for each in self.query.components[after:]}
@@ -198,12 +219,12 @@ class Lowering(ABC):
             for clause in self._placed(variable, tuple(Place))
             for node in identifiers(clause)
         )
-        if after == 0 or whole or deferred:
-            return self.series(component, after, whole, deferred)
+        if after == 0 or as_series or deferred:
+            return self.series(component, after, as_series, deferred)
         stages = list(self._first_stages())
-        at = Asked(at=variable)
-        return Forbidden(
-            after, self._ask(variable, FIRST, at, stages[after], types=component.types)
+        at = Question(at=variable)
+        return ForbiddenEvent(
+            after, self._question(variable, FIRST, at, stages[after], types=component.types)
         )
 
     def _first_stages(self) -> Iterable[int]:
@@ -215,17 +236,17 @@ class Lowering(ABC):
         yield number
 
     def series(
-        self, component: sase.Component, after: int, whole: bool, deferred: bool
-    ) -> Negation:
-        """One event of it is remembered, or with `whole` all events in its place."""
+        self, component: sase.Component, after: int, as_series: bool, deferred: bool
+    ) -> NegatedComponent:
+        """One event of it is remembered, or with `as_series` all events in its place."""
         variable, strategy = component.variable, self.query.strategy(component.variable)
         end = max(self._first_stages())
-        first, more = Asked(at=variable), Asked(at=variable, first=False)
+        first, more = Question(at=variable), Question(at=variable, first=False)
         paths = {
             node.attribute if isinstance(node, sase.Aggregate) else node.path
             for clause in self._placed(variable, tuple(Place))
             for node in identifiers(clause)
-            if node.variable == variable and (whole or not _is_local(clause, variable, first))
+            if node.variable == variable and (as_series or not _is_local(clause, variable, first))
         } - {None}
         window = None
         if after == 0:
@@ -233,24 +254,24 @@ class Lowering(ABC):
             window = self._measure(self.query.window)
             paths |= {window.path} - {None}
         self.compared |= {path for path in paths if path is not None}
-        begin = self._ask(variable, FIRST, first, end, types=component.types)
-        kept = self.tests.bit(self._test(component.types, ())) if whole else begin.bit
-        return Series(
+        begin = self._question(variable, FIRST, first, end, types=component.types)
+        kept = self.tests.bit(self._test(component.types, ())) if as_series else begin.bit
+        return ForbiddenSeries(
             after,
             variable,
             tuple(sorted(path for path in paths if path is not None)),
             begin,
             deferred or after == 0,
-            Asked(kept),
-            self._ask(variable, MORE, more, end, types=component.types) if whole else None,
-            self._ask(variable, LAST, Asked(), end) if whole else None,
+            Question(kept),
+            self._question(variable, MORE, more, end, types=component.types) if as_series else None,
+            self._question(variable, LAST, Question(), end) if as_series else None,
             (
-                self._ask(variable, FIRST, first, end, partition=True),
-                self._ask(variable, MORE, more, end, partition=True),
+                self._question(variable, FIRST, first, end, partition=True),
+                self._question(variable, MORE, more, end, partition=True),
             )
-            if whole
+            if as_series
             else None,
-            contiguous=whole and strategy in CONTIGUOUS,
+            contiguous=as_series and strategy in CONTIGUOUS,
             strict=strategy is sase.Strategy.STRICT,
             trails=after == len(self.query.components),
             window=window,
@@ -275,18 +296,18 @@ def _identifier(
     return ex.Attribute(path, component.variable)
 
 
-def _is_local(clause: ex.Expression, variable: str, at: Asked) -> bool:
+def _is_local(clause: ex.Expression, variable: str, at: Question) -> bool:
     """Whether the event at hand alone decides a clause."""
     return all(_at_hand(node, variable, at) for node in identifiers(clause))
 
 
-def _at_hand(node: ex.Expression, variable: str, at: Asked) -> bool:
+def _at_hand(node: ex.Expression, variable: str, at: Question) -> bool:
     match node:
-        case sase.Item(_, own, index):
+        case sase.Item(_, name, index):
             near = index is sase.Index.EACH or (at.first and index is sase.Index.FIRST)
-            return own == variable == at.at and near
-        case ex.Attribute(_, own):
-            return own == variable == at.at
+            return name == variable == at.at and near
+        case ex.Attribute(_, name):
+            return name == variable == at.at
     return False
 
 
@@ -295,26 +316,3 @@ def _alone(node: ex.Expression) -> ex.Expression:
     if isinstance(node, ex.Attribute):
         return ex.Attribute(node.path, span=node.span)
     return ex.rebuild(node, _alone)
-
-
-# ---------------------------------------------------------------- values in states
-
-
-@dataclass
-class ByValue(Lowering):
-    """States remember values: decides anything."""
-
-    aggregates: Mapping[str, sase.UserAggregate] = field(default_factory=dict)
-    read: list[tuple[int, Cell]] = field(default_factory=list)
-
-    def asked(self, clauses: list[ex.Expression], bit: int | None, at: Asked, stage: int) -> Asked:
-        cells = (Cell.of(node) for clause in clauses for node in identifiers(clause))
-        self.read += [(stage, cell) for cell in cells if cell is not None]
-        return at._replace(bit=bit, others=tuple(clauses))
-
-    def memory(self, stages: tuple[Stage, ...]) -> Memory:
-        read_from = tuple(
-            frozenset(cell for stage, cell in self.read if stage >= number)
-            for number in range(len(stages) + 1)
-        )
-        return Values(tuple(sorted(read_from[0], key=repr)), read_from, self.aggregates)
