@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from cereus.automata.memory.values import Seen
+from cereus.automata.memory.values import ValuedLetter
 from cereus.automata.model import Letter
 from cereus.languages.sremo.automaton.memory import Contents
 from cereus.languages.sremo.automaton.parts import Configuration, Part, PartStep
@@ -98,7 +98,9 @@ class WithinValues(MeasuredPart):
 
     def steps(self, at: Any, letter: Letter) -> Iterator[PartStep]:
         inner, first = at
-        if not isinstance(letter, Seen):  # nothing known: an automaton that is only looked at
+        if not isinstance(
+            letter, ValuedLetter
+        ):  # nothing known: an automaton that is only looked at
             yield from (s._replace(to=(s.to, first)) for s in self.body.steps(inner, letter))
             return
         now = letter.values[self.path]
