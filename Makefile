@@ -112,7 +112,7 @@ install_spark = $(PIP) --config-settings=--build-option=--compression=stored \
 
 # What compiles, taken from the dependencies of the build.
 $(TOOLS): | $(BIN)/python
-	@$(PIP) "setuptools>=77" "cython>=3.1" "numpy>=2.0"
+	@$(PIP) "setuptools>=77" "cython>=3.2"
 	@touch $@
 
 $(BIN)/python:
