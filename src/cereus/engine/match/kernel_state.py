@@ -129,6 +129,5 @@ def _check_vectors(nodes: Ints, saved: dict[str, Any], totals: int) -> None:
         np.all(nodes[1:, layout.VECTOR_START] == starts[ends - 1]),
         "a vector's start is not its last",
     )
-    roots = saved["carry"][:, layout.CARRY_ROOT]
-    roots = roots[roots > 0]
-    refuse_unless(len(np.unique(roots)) == len(roots), "two configurations share a vector")
+    used = np.bincount(saved["carry"][:, layout.CARRY_ROOT], minlength=1)[1:]
+    refuse_unless(used.max(initial=0) <= 1, "two configurations share a vector")
