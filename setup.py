@@ -21,17 +21,17 @@ from setuptools.command.build_ext import build_ext
 
 KERNEL_MODULES = (
     "cereus.engine.ingest.codes",
-    "cereus.engine.match.terms_vm",
-    "cereus.engine.match.stepper",
-    "cereus.engine.match.keyed",
-    "cereus.engine.match.kernel",
-    "cereus.engine.match.counting",
-    "cereus.engine.match.choosing",
+    "cereus.engine.kernel.terms_vm",
+    "cereus.engine.kernel.stepper",
+    "cereus.engine.kernel.keyed",
+    "cereus.engine.kernel.kernel",
+    "cereus.engine.kernel.counting",
+    "cereus.engine.kernel.choosing",
     "cereus.languages.algebra.detect.detection",
     "cereus.languages.par.machine.run",
 )
 
-CONSTANTS = "cereus.engine.match.layout"
+CONSTANTS = "cereus.engine.kernel.layout"
 """The module of numbers that compiled modules read as constants of C."""
 SHARED = "cereus.memory_views"
 """Cython's own code for memory views: compiled once, instead of into every module."""

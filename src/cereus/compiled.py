@@ -54,7 +54,7 @@ def all_or_none(package: str, modules: Iterable[str]) -> None:
 
 def compiled_notice() -> str | None:
     """What to tell a user whose matching runs uncompiled; None when it is compiled."""
-    if is_compiled("cereus.engine.match.kernel"):
+    if is_compiled("cereus.engine.kernel.kernel"):
         return None
     if PURE:
         return "CEREUS_PURE is set: matching runs uncompiled, with the same answers, slowly."

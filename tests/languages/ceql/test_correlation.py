@@ -10,7 +10,7 @@ import pytest
 
 import cereus
 from cereus.clauses.tree import Strategy
-from cereus.engine.match import layout
+from cereus.engine.kernel import layout
 from cereus.languages.ceql.text import parse, to_text
 from tests.volume import volume
 

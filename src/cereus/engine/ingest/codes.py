@@ -14,9 +14,9 @@ import numpy.typing as npt
 from cereus.engine.match.memory import empty, filled
 
 if cython.compiled:
-    from cython.cimports.cereus.engine.match import layout
+    from cython.cimports.cereus.engine.kernel import layout
 else:
-    from cereus.engine.match import layout
+    from cereus.engine.kernel import layout
 
 Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from cereus.engine.ingest import codes
 from cereus.engine.ingest.events import Events
 from cereus.engine.ingest.substreams import Ints, longer
-from cereus.engine.match import layout
+from cereus.engine.kernel import layout
 from cereus.engine.match.forgetting import NEVER
 from cereus.engine.match.table import TransitionTable
 

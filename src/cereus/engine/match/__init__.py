@@ -1,6 +1,1 @@
-"""Events → matches: the kernel, its table of states, and what a run remembers."""
-
-from cereus.compiled import all_or_none, obey_pure
-
-obey_pure(__path__)  # before any other module of this package is imported
-all_or_none(__name__, ("terms_vm", "stepper", "keyed", "kernel", "counting", "choosing"))
+"""Events → matches: what runs the kernel, its table of states, and what a run remembers."""

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cereus.engine.match import layout
+from cereus.engine.kernel import layout
 
 FORGET_AT = 1 << 16
 """So many keys are known before it is worth looking which of them are still needed."""

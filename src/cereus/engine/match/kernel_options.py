@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cereus.clauses.tree import Consume, Strategy
-from cereus.engine.match import layout
+from cereus.engine.kernel import layout
 from cereus.limits import Limits
 from cereus.plan.plan import Plan
 

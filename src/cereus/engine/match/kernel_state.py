@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cereus.engine.match import layout
+from cereus.engine.kernel import layout
 from cereus.state.checked import array, ascending, integers, refuse_unless, within
 
 Ints = npt.NDArray[np.int64]

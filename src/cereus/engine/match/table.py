@@ -17,7 +17,7 @@ import numpy.typing as npt
 from cereus.automata.memory.terms import OPERATIONS, Term
 from cereus.automata.model import NOTHING, Automaton, Label, Slot, Slots, States
 from cereus.automata.subset import JointMove, index_columns, joint_moves, slots_of
-from cereus.engine.match import layout
+from cereus.engine.kernel import layout
 from cereus.errors import LimitError, SnapshotError
 from cereus.state import checked
 

@@ -15,11 +15,11 @@ import numpy.typing as npt
 from cereus.engine.match.memory import filled, taller
 
 if cython.compiled:
-    from cython.cimports.cereus.engine.match import layout
-    from cython.cimports.cereus.engine.match.stepper import Stepper
+    from cython.cimports.cereus.engine.kernel import layout
+    from cython.cimports.cereus.engine.kernel.stepper import Stepper
 else:
-    from cereus.engine.match import layout
-    from cereus.engine.match.stepper import Stepper
+    from cereus.engine.kernel import layout
+    from cereus.engine.kernel.stepper import Stepper
 
 if TYPE_CHECKING:
     from cereus.engine.match.kernel_options import KernelOptions

@@ -18,11 +18,11 @@ import numpy.typing as npt
 from cereus.engine.match.memory import longer, taller
 
 if cython.compiled:
-    from cython.cimports.cereus.engine.match import layout
-    from cython.cimports.cereus.engine.match.keyed import KeyedStepper
+    from cython.cimports.cereus.engine.kernel import layout
+    from cython.cimports.cereus.engine.kernel.keyed import KeyedStepper
 else:
-    from cereus.engine.match import layout
-    from cereus.engine.match.keyed import KeyedStepper
+    from cereus.engine.kernel import layout
+    from cereus.engine.kernel.keyed import KeyedStepper
 
 if TYPE_CHECKING:
     from cereus.engine.match.kernel_input import KernelInput

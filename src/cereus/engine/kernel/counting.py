@@ -21,11 +21,11 @@ import numpy.typing as npt
 from cereus.engine.match.memory import longer, taller
 
 if cython.compiled:
-    from cython.cimports.cereus.engine.match import layout
-    from cython.cimports.cereus.engine.match.kernel import Kernel
+    from cython.cimports.cereus.engine.kernel import layout
+    from cython.cimports.cereus.engine.kernel.kernel import Kernel
 else:
-    from cereus.engine.match import layout
-    from cereus.engine.match.kernel import Kernel
+    from cereus.engine.kernel import layout
+    from cereus.engine.kernel.kernel import Kernel
 
 if TYPE_CHECKING:
     from cereus.engine.match.kernel_options import KernelOptions

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cereus.automata.memory.terms import OPERATIONS
-from cereus.engine.match import layout
+from cereus.engine.kernel import layout
 from cereus.engine.match.table import OPERATION
 
 SYMBOLS = {

@@ -4,9 +4,9 @@ Compiled modules read them as constants of C: `setup.py` declares every name her
 this module has nothing but numbers, imports nothing, and looks the same from both sides:
 
     if cython.compiled:
-        from cython.cimports.cereus.engine.match import layout
+        from cython.cimports.cereus.engine.kernel import layout
     else:
-        from cereus.engine.match import layout
+        from cereus.engine.kernel import layout
 """
 
 # ---------------------------------------------------------------- values that stand for something

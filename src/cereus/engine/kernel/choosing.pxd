@@ -1,6 +1,6 @@
 cimport cython
 
-from cereus.engine.match.kernel cimport Kernel
+from cereus.engine.kernel.kernel cimport Kernel
 
 
 cdef class ChoosingKernel(Kernel):

@@ -1,6 +1,6 @@
 cimport cython
 
-from cereus.engine.match.keyed cimport KeyedStepper
+from cereus.engine.kernel.keyed cimport KeyedStepper
 
 
 cdef class Kernel(KeyedStepper):

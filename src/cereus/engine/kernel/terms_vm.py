@@ -13,9 +13,9 @@ import numpy.typing as npt
 from cython.cimports.libc.math import asin, ceil, cos, floor, fmod, sin, sqrt
 
 if cython.compiled:
-    from cython.cimports.cereus.engine.match import layout
+    from cython.cimports.cereus.engine.kernel import layout
 else:
-    from cereus.engine.match import layout
+    from cereus.engine.kernel import layout
 
 LONGEST = cython.declare(cython.longlong, (1 << 63) - 1)
 RADIANS = cython.declare(cython.double, 0.017453292519943295)

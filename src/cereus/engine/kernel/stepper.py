@@ -41,11 +41,11 @@ import numpy.typing as npt
 from cereus.engine.match.memory import longer, taller
 
 if cython.compiled:
-    from cython.cimports.cereus.engine.match import layout
-    from cython.cimports.cereus.engine.match.terms_vm import Terms
+    from cython.cimports.cereus.engine.kernel import layout
+    from cython.cimports.cereus.engine.kernel.terms_vm import Terms
 else:
-    from cereus.engine.match import layout
-    from cereus.engine.match.terms_vm import Terms
+    from cereus.engine.kernel import layout
+    from cereus.engine.kernel.terms_vm import Terms
 
 if TYPE_CHECKING:
     from cereus.engine.match.kernel_options import KernelOptions

@@ -1,6 +1,6 @@
 cimport cython
 
-from cereus.engine.match.terms_vm cimport Terms
+from cereus.engine.kernel.terms_vm cimport Terms
 
 
 cdef class Stepper:

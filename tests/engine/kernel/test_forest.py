@@ -11,7 +11,7 @@ import pytest
 import cereus
 from cereus import Stream
 from cereus.engine.executor import PatternExecutor
-from cereus.engine.match import layout
+from cereus.engine.kernel import layout
 from tests.languages.ceql import strategies as random_
 from tests.languages.ceql.harness import sizes
 

@@ -1,6 +1,6 @@
 cimport cython
 
-from cereus.engine.match.stepper cimport Stepper
+from cereus.engine.kernel.stepper cimport Stepper
 
 
 cdef class KeyedStepper(Stepper):
