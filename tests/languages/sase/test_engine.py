@@ -18,6 +18,7 @@ from cereus.engine.match import kernel_options, runner, value_letters
 from cereus.explain.explain import explain
 from cereus.languages.sase import tree as sase
 from cereus.languages.sase.planning.block import build
+from cereus.languages.sase.planning.description import SaseDescription
 from cereus.languages.sase.schema import checked
 from cereus.languages.sase.text import parse
 from cereus.plan.lowered import NO_SCHEMA
@@ -110,7 +111,7 @@ def test_states_that_remember_values_find_the_same(part: int) -> None:
 
 def test_most_queries_need_no_values_in_states() -> None:
     plans = [plan_of(block(case(seed)[0])) for seed in range(200)]
-    by_slot = [plan for plan in plans if not plan.by_value]
+    by_slot = [plan for plan in plans if not plan.traits.remembers_values]
     assert len(by_slot) > 140
     assert sum(plan.traits.registers for plan in by_slot) > 80
     assert all(plan.why_values for plan in plans if plan.traits.remembers_values)
@@ -219,7 +220,7 @@ def test_a_trailing_negation_waits_for_its_window() -> None:
     asked = block("PATTERN SEQ(A a, ~B b) WHERE b.x > a.x WITHIN 2 seconds")
     plan = plan_of(asked)
     assert plan.traits.closes
-    assert not plan.by_value
+    assert not plan.traits.remembers_values
     stream = [
         {"type": "A", "time": 0, "x": 1, "y": 0, "k": "p"},
         {"type": "B", "time": SECOND, "x": 1, "y": 0, "k": "p"},
@@ -304,7 +305,7 @@ def test_explain_shows_the_automaton_with_its_registers() -> None:
         WHERE skip_till_next_match(a[]!, b) { [k] AND a[i].x > avg(a[..i-1].x) AND b.y < a[1].y }
         WITHIN 1 minute"""
     )
-    said = explain(plan_of(asked))
+    said = explain(plan_of(asked), SaseDescription())
     assert "[k]: splits the stream" in said
     assert "r0: sum(x of a[])" in said
     assert "marks a if not (y < r2) and (x > (r0 / r1))" in said
@@ -313,10 +314,12 @@ def test_explain_shows_the_automaton_with_its_registers() -> None:
 
 
 def test_explain_says_what_waits_and_why_values_are_in_states() -> None:
-    waiting = explain(plan_of(block("PATTERN SEQ(A a, ~B b) WITHIN 2 seconds")))
+    waiting = explain(plan_of(block("PATTERN SEQ(A a, ~B b) WITHIN 2 seconds")), SaseDescription())
     assert "complete when its window has passed" in waiting
     assert "never match" not in waiting
-    leading = explain(plan_of(block("PATTERN SEQ(~B b, A a) WHERE b.x > a.x WITHIN 2 seconds")))
+    leading = explain(
+        plan_of(block("PATTERN SEQ(~B b, A a) WHERE b.x > a.x WITHIN 2 seconds")), SaseDescription()
+    )
     assert "states that remember values: ~b speaks of events before the match" in leading
 
 
@@ -324,5 +327,5 @@ def test_every_random_query_can_be_explained() -> None:
     for seed in range(120):
         text, _ = case(seed)
         for values in (False, True):
-            said = explain(plan_of(block(text), values=values))
+            said = explain(plan_of(block(text), values=values), SaseDescription())
             assert "marks" in said or "no state leads to a match" in said, text

@@ -69,10 +69,10 @@ def test_the_random_queries_take_every_way_through_the_engine() -> None:
     for _ in range(400):
         plan = cereus.compile(to_text(query(random, simple=True)), dialect="sremo", stream=STREAM)
         made = plan.compiled.plan(SCHEMA)
-        ways["slots"] += made.registers
-        ways["values"] += made.remembers_values
+        ways["slots"] += made.traits.registers
+        ways["values"] += made.traits.remembers_values
         ways["neither"] += not made.compared
-        ways["loose"] += not made.position_sensitive
+        ways["loose"] += not made.traits.position_sensitive
     assert min(ways.values()) > 20, ways
 
 

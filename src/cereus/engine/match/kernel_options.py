@@ -1,4 +1,4 @@
-"""What a kernel is told once, when it is made for a plan."""
+"""What a kernel knows of its plan."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ KINDS_OF_TOTALS = {"sum": 0, "min": 1, "max": 2}
 
 @dataclass(frozen=True)
 class KernelOptions:
-    """What a kernel is told once."""
+    """What a kernel knows of its plan: given once, when it is made."""
 
     windowed: bool
     open_ended: bool
