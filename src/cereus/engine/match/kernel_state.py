@@ -120,6 +120,5 @@ def _check_vectors(nodes: Ints, saved: dict[str, Any], totals: int) -> None:
     apart = np.all(offsets == ends - sizes) and (ends[-1] if len(ends) else 0) == len(starts)
     refuse_unless(apart, "vectors overlap")
     refuse_unless(np.all(nodes[1:, START] == starts[ends - 1]), "a vector's start is not its last")
-    roots = saved["carry"][:, ROOT]
-    roots = roots[roots > 0]
-    refuse_unless(len(np.unique(roots)) == len(roots), "two configurations share a vector")
+    used = np.bincount(saved["carry"][:, ROOT], minlength=1)[1:]
+    refuse_unless(used.max(initial=0) <= 1, "two configurations share a vector")
