@@ -45,7 +45,7 @@ help:
 	@sed -n 's/^#  *make/  make/p' Makefile
 
 demo:
-	@$(MAKE) --no-print-directory -j2 $(BUILT) $(RUNS)
+	@$(MAKE) -s --no-print-directory -j2 $(BUILT) $(RUNS)
 	@$(BIN)/cereus demo
 
 test: lint types pytest
@@ -81,7 +81,7 @@ bench: install
 	$(BIN)/python -m bench $(BENCH_ARGS)
 
 install:
-	@$(MAKE) --no-print-directory -j2 $(BUILT) $(DEVELOPS)
+	@$(MAKE) -s --no-print-directory -j2 $(BUILT) $(DEVELOPS)
 	@$(BIN)/python -c "from cereus.engine import compiled_notice as n; n() and print('WARNING:', n())"
 
 # ------------------------------------------------------------ set-up
