@@ -35,6 +35,24 @@ def filled(shape: int | tuple[int, ...], value: float, dtype: Any) -> npt.NDArra
     return made
 
 
+def longer(array: npt.ArrayLike, size: int, fill: int) -> npt.NDArray[Any]:
+    """A longer copy of a one-dimensional array, filled up."""
+    old = np.asarray(array)
+    bigger = empty(size, old.dtype)
+    bigger[: len(old)] = old
+    bigger[len(old) :] = fill
+    return bigger
+
+
+def taller(array: npt.ArrayLike, size: int) -> npt.NDArray[Any]:
+    """A copy of a two-dimensional array with more rows, which are zero."""
+    old = np.asarray(array)
+    bigger = empty((size, old.shape[1]), old.dtype)
+    bigger[: len(old)] = old
+    bigger[len(old) :] = 0
+    return bigger
+
+
 def taken(values: npt.NDArray[Any], places: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
     """`values[places]`, the places being inside."""
     return np.take(values, places, out=empty(len(places), values.dtype), mode="clip")
