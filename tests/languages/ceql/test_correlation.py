@@ -10,6 +10,7 @@ import pytest
 
 import cereus
 from cereus.clauses.tree import Strategy
+from cereus.engine.kernel import layout
 from cereus.languages.ceql.text import parse, to_text
 from tests.volume import volume
 
@@ -189,9 +190,9 @@ def test_equality_uses_the_index() -> None:
     found = sum(b.num_rows for part in events.to_batches() for b in executor.push(part))
     assert found == n
     table = executor.runner.table  # type: ignore[attr-defined]
-    with_slots = [s for s, layout in enumerate(table.layouts) if layout]
+    with_slots = [s for s, slots in enumerate(table.layouts) if slots]
     indexed = [
-        table.edges[table.head[c, s] + 1]
+        table.edges[table.head[c, s] + layout.EDGES_COLUMN]
         for s in with_slots
         for c in range(len(table.letters))
         if table.head[c, s] >= 0

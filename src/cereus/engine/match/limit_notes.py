@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cereus.engine.match.kernel import TOO_MANY_CONFIGURATIONS, TOO_MANY_MATCHES, TOO_MANY_NODES
+from cereus.engine.kernel.layout import TOO_MANY_CONFIGURATIONS, TOO_MANY_MATCHES, TOO_MANY_NODES
 from cereus.errors import LimitError
 from cereus.limits import Limits
 

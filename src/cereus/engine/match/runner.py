@@ -19,22 +19,24 @@ from cereus.engine.ingest.letters import Letters
 from cereus.engine.ingest.lookahead import LookAhead
 from cereus.engine.ingest.shared_letters import LettersView
 from cereus.engine.ingest.substreams import Codes, Ints
-from cereus.engine.match import forgetting
-from cereus.engine.match.history import History
-from cereus.engine.match.kernel import (
+from cereus.engine.kernel.choosing import ChoosingKernel
+from cereus.engine.kernel.counting import CountingKernel
+from cereus.engine.kernel.kernel import Kernel
+from cereus.engine.kernel.layout import (
     CHUNK_FULL,
     FINISHED,
+    FIRST_SHOWN,
+    HIDDEN,
     TOO_MANY_MATCHES,
-    ChoosingKernel,
-    CountingKernel,
-    Kernel,
 )
+from cereus.engine.match import forgetting
+from cereus.engine.match.history import History
 from cereus.engine.match.kernel_input import KernelInput
 from cereus.engine.match.kernel_options import KernelOptions
 from cereus.engine.match.kernel_state import KernelBounds, check_kernel
 from cereus.engine.match.letter_strategy import LetterStrategy, PlainLetters
 from cereus.engine.match.limit_notes import LimitNotes
-from cereus.engine.match.table import FIRST_SHOWN, HIDDEN, TransitionTable
+from cereus.engine.match.table import TransitionTable
 from cereus.engine.match.table_cache import TableCache
 from cereus.engine.results.match_chunks import BufferPool, MatchChunk
 from cereus.limits import Limits

@@ -15,7 +15,7 @@ import numpy as np
 
 from cereus.clauses.tree import Strategy
 from cereus.engine.ingest.events import Events
-from cereus.engine.match.kernel import Kernel
+from cereus.engine.kernel.kernel import Kernel
 from cereus.engine.match.kernel_options import KernelOptions
 from cereus.engine.match.runner import Runner
 from cereus.engine.results.match_chunks import MatchChunk, joined

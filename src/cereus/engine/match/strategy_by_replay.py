@@ -23,7 +23,7 @@ from cereus.clauses.tree import Consume
 from cereus.engine.ingest.clock import RowNumbers
 from cereus.engine.ingest.events import NO_INTS, Events
 from cereus.engine.ingest.substreams import Codes, Ints
-from cereus.engine.match.kernel import Kernel
+from cereus.engine.kernel.kernel import Kernel
 from cereus.engine.match.kernel_input import KernelInput
 from cereus.engine.match.kernel_options import KernelOptions
 from cereus.engine.match.runner import Runner

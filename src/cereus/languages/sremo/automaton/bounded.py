@@ -9,17 +9,17 @@ from typing import Any
 from cereus.automata.memory.values import ValuedLetter
 from cereus.automata.model import Letter
 from cereus.languages.sremo.automaton.memory import Contents
-from cereus.languages.sremo.automaton.parts import Configuration, Part, PartStep
+from cereus.languages.sremo.automaton.parts import Configuration, PartStep, SremoPart
 
 
 @dataclass(frozen=True)
-class ComplementPart(Part):
+class ComplementPart(SremoPart):
     """!e: (contents, all configurations of e). It may end wherever none of them may.
 
     `begin` is what e's registers hold when it does not read those around it, else None.
     """
 
-    body: Part
+    body: SremoPart
     begin: Contents | None = None
 
     def enter(self, contents: Contents) -> Iterable[Configuration]:
@@ -53,10 +53,10 @@ class ComplementPart(Part):
 
 
 @dataclass(frozen=True)
-class MeasuredPart(Part):
+class MeasuredPart(SremoPart):
     """(configuration of the body, how far it is from its first mark)."""
 
-    body: Part
+    body: SremoPart
 
     def enter(self, contents: Contents) -> Iterable[Configuration]:
         return [(at, None) for at in self.body.enter(contents)]
