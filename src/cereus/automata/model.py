@@ -138,8 +138,8 @@ def targets_by_label(
     automaton: Automaton, states: Iterable[State], letter: Letter
 ) -> dict[Label, set[State]]:
     """Δ(R, P, L) for every label L that occurs."""
-    found: dict[Label, set[State]] = {}
+    targets: dict[Label, set[State]] = {}
     for state in states:
         for move in automaton.moves(state, letter):
-            found.setdefault(move.label, set()).add(move.target)
-    return found
+            targets.setdefault(move.label, set()).add(move.target)
+    return targets

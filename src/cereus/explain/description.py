@@ -10,7 +10,7 @@ from cereus.automata.model import Slot
 from cereus.plan.plan import Plan
 
 if TYPE_CHECKING:
-    from cereus.explain.analysis import Analysis
+    from cereus.explain.analysis import PlanAnalysis
 
 
 class Description(ABC):
@@ -30,7 +30,7 @@ class Description(ABC):
         """What happens to a text before there is an automaton: parsing and rewriting."""
         return iter(())
 
-    def between(self, analysis: Analysis) -> Iterator[str]:
+    def between(self, analysis: PlanAnalysis) -> Iterator[str]:
         """The conditions between events, and what is remembered for them."""
         return iter(())
 

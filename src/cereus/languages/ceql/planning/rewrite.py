@@ -44,10 +44,10 @@ def split_filters(formula: cel.Formula) -> cel.Formula:
                 return body
             case cel.AnyOf(operands):
                 parts = [split(cel.Filter(node.body, p, span=node.span)) for p in operands]
-                whole = parts[0]
+                alternatives = parts[0]
                 for part in parts[1:]:
-                    whole = cel.Or(whole, part)
-                return whole
+                    alternatives = cel.Or(alternatives, part)
+                return alternatives
         return node
 
     return bottom_up(formula, split, into_not=False)  # the body of a NOT is one test
