@@ -1,4 +1,4 @@
-"""What can be said of a plan before the first event: its letters, its states, what may go wrong."""
+"""What is known of a plan before the first event: its letters, its states, what may go wrong."""
 
 from __future__ import annotations
 
@@ -101,8 +101,8 @@ class PlanAnalysis:
 
     @cached_property
     def grows(self) -> bool:
-        """Whether partial matches may wait for ever: without a window, and a state that is
-        reached after the first mark can be come back to while events are skipped."""
+        """Partial matches may wait for ever: there is no window, and a state after the first
+        mark can be reached again while events are skipped."""
         return self.plan.query.window is None and (
             not self.run.complete or any(not _marks(edge) for edge in self._cycles)
         )

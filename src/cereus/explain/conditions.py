@@ -144,7 +144,7 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def doing_text(analysis: PlanAnalysis, edge: Edge) -> tuple[str, str]:
-    """What a move asks of registers, and what it writes to them."""
+    """The checks of a move on registers, and what it writes to them."""
     names = slot_names(analysis)
     columns = [condition_text(c.expression, bare=True) for c in analysis.full_plan.columns_compared]
     checks = [_check_text(check, names, columns) for check in edge.checks]
@@ -192,7 +192,7 @@ def term_text(term: Term, names: dict[Slot, str], columns: list[str]) -> str:
 
 
 def _bare(text: str) -> str:
-    """Without the parentheses around the whole of it."""
+    """The text without the outermost parentheses."""
     return text[1:-1] if text.startswith("(") else text
 
 
@@ -204,7 +204,7 @@ INFIX = {
 
 def _indexed(analysis: PlanAnalysis) -> set[Slot]:
     """The slots that the engine finds partial matches by (`TransitionTable._index`): the first
-    of a state, where all moves but staying ask it to equal one and the same column."""
+    of a state, where all moves but staying require it to equal one and the same column."""
     explored, indexed = analysis.joint, set()
     for state, slots in enumerate(explored.slots):
         first = min(slots, default=None)
@@ -247,7 +247,7 @@ def _seen(plan: Plan, label: Label) -> Label:
 
 
 def _ambiguous(explored: Explored) -> bool:
-    """Two moves that mark an event alike and may both be possible, as `TransitionTable` asks."""
+    """Two moves may both be possible and mark an event alike, as `TransitionTable` decides."""
     alike: dict[tuple[int, int, Label], list[Edge]] = {}
     for edge in explored.edges:
         alike.setdefault((edge.source, edge.letter, edge.label), []).append(edge)
@@ -284,7 +284,7 @@ def _configurations(plan: Plan, remembered: list[list[str]]) -> str:
 
 
 def _live_values(analysis: PlanAnalysis) -> list[list[str]]:
-    """What is held in the fullest states that partial matches can stay in."""
+    """The values remembered in the fullest states that partial matches can stay in."""
     explored, names = analysis.joint, slot_names(analysis)
     lasting = {explored.slots[state] for state in analysis.lasting(explored)}
     if not explored.complete:

@@ -1,4 +1,4 @@
-"""What a language tells about the plans of its patterns, so that explain can describe them."""
+"""What a language knows about the plans of its patterns, so that explain can describe them."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Description(ABC):
         return {}
 
     def values_read(self, plan: Plan) -> list[str] | None:
-        """The values that states remember; None where the language does not tell."""
+        """The values that states remember; None where the language does not know."""
         return None
 
     def each_match(self, names: tuple[str, ...]) -> str:

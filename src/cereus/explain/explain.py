@@ -29,7 +29,7 @@ ENGINES = {
 
 
 def explain(plan: Plan, description: Description) -> str:
-    """The query as understood, the stages it goes through, what each asks, keeps and drops."""
+    """The query as understood, the stages it goes through, what each checks, keeps and drops."""
     analysis = PlanAnalysis(plan, description)
     sections = {
         "query": description.query_text(plan).splitlines(),

@@ -32,7 +32,7 @@ NO_TYPE = "EVENT"
 
 @dataclass(eq=False)
 class String:
-    """S, and what tells types and times. `span` gives the microseconds between two events."""
+    """S, and the columns of types and times. `span` gives the microseconds between two events."""
 
     events: Sequence[Event]
     type: str | None = "type"

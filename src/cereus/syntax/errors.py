@@ -1,4 +1,4 @@
-"""What to tell a person whose text does not follow the grammar.
+"""Errors and hints for a text that does not follow the grammar.
 
 The parser knows which terminals it could have taken; here they become words that the person
 knows, and the commonest mistakes become hints.

@@ -1,4 +1,4 @@
-"""Filters of a formula as what is asked of single events, and of what was stored before them."""
+"""Filters of a formula as conditions on single events and on what was stored before them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from cereus.translate.limits import refused
 
 
 def filter_conditions(node: cel.Filter, condition: Expression) -> Around:
-    """A filter on one variable, or between some: asked of the last one, the others stored."""
+    """A filter on one variable, or between several: a condition on the last, the others stored."""
     if any(isinstance(part, Aggregate) for part in condition.walk()):
         raise refused(node, "an aggregate is about several events, and a register holds one")
     if any(">" in name for name in variables(condition)):

@@ -1,4 +1,4 @@
-"""What stands around one event of a formula: what is asked of it, and whether it is shown.
+"""What stands around one event of a formula: conditions on it, and whether it is shown.
 
 Names, projections, filters and UNLESS around a part of a formula concern the events inside it; here
 they are collected on the way down, and settled where an event is reached.
@@ -56,7 +56,7 @@ Around = tuple[NamedAs | Kept | VariableCondition | StoredVariables | Forbidden,
 
 @dataclass
 class Leaf:
-    """One event: its variables as they are seen from outside, and what is asked of it."""
+    """One event: its variables as they are seen from outside, and the conditions on it."""
 
     type: str | None
     names: Names
@@ -90,7 +90,7 @@ def forbidden(around: Around) -> tuple[sremo.Terminal, ...]:
 
 
 def without_filters(around: Around) -> Around:
-    """What stands around, but for what filters ask."""
+    """What stands around, without the conditions of filters."""
     return tuple(
         each for each in around if not isinstance(each, VariableCondition | StoredVariables)
     )

@@ -1,4 +1,4 @@
-"""Where CEL and SREMO look at different things, so that a formula cannot be said."""
+"""Where CEL and SREMO look at different things, so that a formula has no translation."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def check_same_variables(
 
 
 def adds_conditions(events: list[tuple[cel.Type, Around]], around: Around) -> bool:
-    """Whether a filter outside would be asked before the strategy chooses."""
+    """Whether a filter outside would be checked before the strategy chooses."""
     return any(
         leaf(event, around + inner).conditions != leaf(event, inner).conditions
         or leaf(event, around + inner).stored

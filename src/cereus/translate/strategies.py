@@ -1,4 +1,4 @@
-"""Where a strategy has nothing to choose, or chooses what can be said without it."""
+"""Where a strategy has nothing to choose, or chooses what can be written without it."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def contiguous(formula: cel.Formula) -> cel.Formula | None:
 
 
 def chain(formula: cel.Formula) -> Events | None:
-    """`φ1 ; … ; φn` of single events, each with what its own filters ask; else None."""
+    """`φ1 ; … ; φn` of single events, each with the filters on it; else None."""
     return _chain(formula, ())
 
 

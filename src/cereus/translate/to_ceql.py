@@ -1,4 +1,4 @@
-"""A SREMO query as CEQL, where CEQL can say it: `as_sremo` read backwards.
+"""Translate a SREMO query to CEQL, where CEQL can express it: `as_sremo` read backwards.
 
 Registers become variables, and conditions on them filters between variables. That is the same
 where a register is stored exactly once, on every way, before it is read: in the whole pattern, or
@@ -31,7 +31,7 @@ READS_NOTHING = "a filter of CEQL reads an attribute"
 
 
 def as_ceql(query: AnyQuery) -> cel.CeqlTree:
-    """The query in CEQL, or RefusedError that says what cannot be said."""
+    """The query in CEQL; RefusedError names what CEQL cannot express."""
     if isinstance(query.formula, cel.Formula):
         return cel.in_ceql(query)
     bounded = outermost_window(sremo.in_sremo(query))
@@ -51,7 +51,7 @@ def _refused(node: sremo.Sremo, reason: str, hint: str | None = None) -> Refused
 
 @dataclass
 class _Scope:
-    """A part of the expression in which registers are stored once, and what is asked there.
+    """A part of the expression in which registers are stored once, and the filters there.
     `closed`: variables from outside are not seen."""
 
     certain: frozenset[str]
@@ -61,8 +61,8 @@ class _Scope:
 
 
 class _Translation:
-    """`projects`: a PROJECT tells the marked events from others. `unshown` turns true where that
-    is needed: an event is read without a mark, or both sides of a `&` have to look alike."""
+    """`projects`: a PROJECT separates the marked events from others. `unshown` turns true where
+    that is needed: an event is read without a mark, or both sides of a `&` have to look alike."""
 
     def __init__(self, expression: sremo.Sremo, *, projects: bool) -> None:
         self.expression = expression
@@ -252,13 +252,13 @@ class _Translation:
         return made
 
     def scoped(self, made: Forms) -> Forms:
-        """What is asked in the scope at hand, asked there."""
+        """The forms with the filters of the current scope."""
         conditions = self.scopes[-1].filters
 
         def filtered(formula: cel.Formula) -> cel.Formula:
             names = bound(formula)
             for condition in conditions:
-                if ex.variables(condition) <= names:  # else nothing is asked
+                if ex.variables(condition) <= names:  # else the condition does not apply
                     formula = cel.Filter(formula, cel.Holds(condition))
             return formula
 
@@ -286,7 +286,7 @@ def _spine(node: sremo.Sremo) -> Iterator[sremo.Terminal]:
 def _leaf(
     node: sremo.Terminal, variable: str | None, conditions: list[ex.Expression]
 ) -> cel.Formula:
-    """One event under its variable, with what is asked of it alone."""
+    """One event under its variable, with the conditions on it alone."""
     name = node.type or "*"
     formula: cel.Formula = cel.Type(name)
     if variable is not None:

@@ -1,4 +1,4 @@
-"""A CEL query as SREMO, where SREMO can say it.
+"""Translate a CEL query to SREMO, where SREMO can express it.
 
 A formula reads some events that do not matter, and then its first event: a *piece* keeps the two
 apart, because `:` and START leave no room between them, and UNLESS does not let everything by.
@@ -43,7 +43,7 @@ FROM_THE_BEGINNING = (
 
 
 def as_sremo(query: AnyQuery, type_column: str | None = "type") -> sremo.SremoTree:
-    """The query in SREMO, or RefusedError that says what cannot be said."""
+    """The query in SREMO; RefusedError names what SREMO cannot express."""
     if isinstance(query.formula, sremo.Pattern):
         return sremo.in_sremo(query)
     original = cel.in_ceql(query).formula
@@ -212,7 +212,7 @@ class _Translation:
     def both(
         self, node: cel.Formula, left: cel.Formula, right: cel.Formula, around: Around, first: bool
     ) -> _Piece:
-        """`&`: what filters around ask is asked on the left, both sides being the same events."""
+        """`&`: filters around it go to the left side; both sides are the same events."""
         check_same_variables(node, left, right, around)
         one = self.piece(left, around, first)
         two = self.piece(right, without_filters(around), first)

@@ -1,4 +1,4 @@
-"""The aggregates of a user's own in SASE+: checked, and what fails in them said with its place."""
+"""Aggregates that a user adds to SASE+: they are checked, and their errors carry the place."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def checked(aggregates: Any) -> dict[str, sase.UserAggregate]:
 def guarded(
     aggregates: Mapping[str, sase.UserAggregate], program: sase.Program
 ) -> dict[str, sase.UserAggregate]:
-    """The same, so that an exception of theirs names the aggregate and where it is asked for."""
+    """The aggregates wrapped, so that their exceptions name the aggregate and where it is used."""
     places: dict[str, Span | None] = {}
     for node in _aggregates(program):
         places.setdefault(node.function, node.span)
@@ -59,7 +59,7 @@ def _aggregates(program: sase.Program) -> Iterator[sase.Aggregate]:
 
 @dataclass(frozen=True)
 class Guarded:
-    """A user's aggregate; `span` is where `text` first asks for it."""
+    """A user's aggregate; `span` is where `text` first uses it."""
 
     name: str
     aggregate: sase.UserAggregate

@@ -1,4 +1,4 @@
-"""The rules of SASE+ that its grammar does not say (A.1, §2.2): raises where one is broken."""
+"""The rules of SASE+ beyond its grammar (A.1, §2.2): raises where one is broken."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ ITERATED = (ClausePlace.EACH, ClausePlace.LATER)
 
 
 def check(program: sase.Program, aggregates: Iterable[str] = ()) -> None:
-    """Whether the queries of a program, whose names are resolved, make sense on their own and
-    together. `aggregates` are the names of the user's own."""
+    """Check the queries of a program, whose names are resolved, one by one and together.
+    `aggregates` are the names of those that the user adds."""
     known = frozenset((*sase.BUILT_IN, *aggregates))
     for union in program.queries:
         for block in union.blocks:
@@ -117,7 +117,7 @@ def _check_clause(query: sase.Query, clause: sase.Clause) -> None:
 
 
 def _check_partition(condition: ex.Expression, variable: str) -> None:
-    """Partitions are told by the events themselves (§2.2.1)."""
+    """A partition is decided by each event alone (§2.2.1)."""
     for node in identifiers(condition):
         last = node.variable == variable and rank(node) is ClausePlace.LAST
         if last or isinstance(node, sase.Aggregate):

@@ -1,4 +1,4 @@
-"""What the values of RETURN are called where `AS TYPE(…)` does not say."""
+"""The names of RETURN's values where `AS TYPE(…)` gives none."""
 
 from __future__ import annotations
 

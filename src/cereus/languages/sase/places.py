@@ -3,7 +3,7 @@
 The last identifier of a clause, in SEQ order, decides. In a Kleene component that order is
 `a[1]`, then `a[i]` with what was selected before it, then `a[a.LEN]` with all that is known only
 of the whole array. A clause that mentions a negated component belongs to it, whatever else it
-mentions: it is asked when the events around the negated component are known.
+mentions: it is decided when the events around the negated component are known.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from cereus.languages.sase import tree as sase
 
 
 class ClausePlace(IntEnum):
-    """The events that a clause is asked of, in the order of the states they are selected in."""
+    """The events that a clause is checked on, in the order of the states they are selected in."""
 
     FIRST = 0
     """The one event of a single component; `a[1]` of a Kleene."""

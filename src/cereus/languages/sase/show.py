@@ -86,7 +86,7 @@ class _Block:
         yield f'{self.name}_end [shape=doublecircle, label="F"];'
 
     def _legend(self) -> Iterator[str]:
-        """What is asked of the match as a whole."""
+        """The conditions on complete matches."""
         for path in self.query.equivalences:
             yield f"[{'.'.join(path)}]"
         if self.query.window is not None:

@@ -1,4 +1,4 @@
-"""What to tell a person whose SREMO text does not follow the grammar."""
+"""Hints for a SREMO text that does not follow the grammar."""
 
 from __future__ import annotations
 

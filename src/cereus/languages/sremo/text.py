@@ -45,7 +45,7 @@ def parse(text: str, params: Mapping[str, Any] | None = None) -> sremo.SremoTree
 
 
 def parse_expression(text: str, params: Mapping[str, Any] | None = None) -> sremo.Sremo:
-    """Read an expression alone. Register names are not yet told from columns (see `named`)."""
+    """Read an expression alone. Registers and columns are not yet distinguished (see `named`)."""
     result: sremo.Sremo = read(
         "languages/sremo/grammar.lark", "part", text, _transformer(), (in_words,), params
     )

@@ -44,7 +44,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Input:
-    """A stream, and which of its columns say type and time."""
+    """A stream, and its columns of type and time."""
 
     events: Sequence[Event]
     type: str | None = "type"

@@ -108,7 +108,7 @@ def _push(body: cel.Formula, variable: str, condition: Expression) -> cel.Formul
 
 
 def _push_to_every(body: cel.Formula, condition: Expression) -> cel.Formula | None:
-    """`(body AS A) FILTER condition(A)`: the condition asked of every marked event."""
+    """`(body AS A) FILTER condition(A)`: the condition applies to every marked event."""
     match body:
         case cel.Type(name):
             return cel.Filter(body, cel.Holds(about(condition, name)))

@@ -100,7 +100,7 @@ def _on_single_events(block: sase.Query, group: sase.Group) -> sase.Group:
 
 
 def is_local(clause: sase.Clause) -> bool:
-    """Whether a clause asks something of single events."""
+    """Whether a clause is a condition on single events."""
     names = ex.variables(clause.condition)
     return len(names) == 1 and place(clause.condition, *names) in (
         ClausePlace.FIRST,

@@ -52,7 +52,7 @@ class BlockLowering(ABC):
     def question(
         self, clauses: list[ex.Expression], bit: int | None, at: Question, stage: int
     ) -> Question:
-        """`at`, with what it asks; `stage` is the last state that asks it."""
+        """The conditions of `at` as one question; `stage` is the last state that uses it."""
 
     @abstractmethod
     def memory(self, stages: tuple[NfaStage, ...]) -> NfaMemory: ...

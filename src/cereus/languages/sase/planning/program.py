@@ -48,7 +48,7 @@ class Block:
 
     @property
     def late(self) -> bool:
-        """Whether a match may be reported after its last event."""
+        """A match may be emitted after its last event."""
         return self.plan.traits.emits_late
 
     @property
@@ -108,7 +108,7 @@ class ProgramPlan:
 
     @property
     def late(self) -> bool:
-        """Whether a result may be told after its last event."""
+        """A result may be emitted after its last event."""
         return self.composed or any(block.late for block in self.result.blocks)
 
     @cached_property

@@ -52,7 +52,7 @@ def literals(condition: ex.Expression) -> Literals:
 
 
 def clash(one: Literals, two: Literals) -> bool:
-    """Whether what one asks is what the other excludes: by its sign, or by another value of the
+    """Whether one requires what the other excludes: by its sign, or by another value of the
     same attribute."""
     if any((atom, not sign) in two for atom, sign in one):
         return True
