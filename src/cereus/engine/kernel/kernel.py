@@ -254,19 +254,18 @@ class Kernel(KeyedStepper):
         depth: cython.int
         d: cython.int
         at: cython.int
-        # a copy of self.height, which every store to an array might change for all that C knows
-        height: cython.int = self.height
-        while height:
+        while self.height:
             if self.limit >= 0 and self.reported >= self.limit:
-                break
+                self.height = 0
+                return True
             if self.reported >= self.max_matches:
+                self.height = 0
                 self.cut_short = True
-                break
-            height -= 1
-            n = stack[height, layout.WALK_NODE]
-            depth = stack[height, layout.WALK_DEPTH]
+                return True
+            self.height -= 1
+            n = stack[self.height, layout.WALK_NODE]
+            depth = stack[self.height, layout.WALK_DEPTH]
             if depth < 0:
-                self.height = height
                 if not self._emit(n, -1 - depth):
                     return False
                 continue
@@ -277,9 +276,7 @@ class Kernel(KeyedStepper):
                     self.walk_end = wide[n, layout.NODE_EVENT]
                 self.walk_at = self.walk_end if self.expiring else self.base + self.event
                 if bound_by_end:
-                    self.height = height
                     self._push_siblings(n, 0)
-                    height = self.height
                     stack = self.stack
                     bound = self.walk_bound = self.known_floors[
                         wide[n, layout.NODE_EVENT] - known_from
@@ -290,21 +287,21 @@ class Kernel(KeyedStepper):
                 if depth == path.shape[0]:
                     self.path = path = longer(path, 2 * depth, 0)
                     self.path_label = path_label = longer(path_label, 2 * depth, 0)
-                if height + 2 >= stack.shape[0]:
+                if self.height + 2 >= stack.shape[0]:
                     self.stack = stack = taller(stack, 2 * stack.shape[0])
                 path[depth] = shown[wide[n, layout.NODE_EVENT] - known_from]
                 path_label[depth] = thin[n, layout.NODE_TAG] >> layout.RANK_BITS
                 if depth or not bound_by_end:
                     other = thin[n, layout.NODE_RIGHT]
                     if other and wide[other, layout.NODE_START] >= bound:
-                        stack[height, layout.WALK_NODE] = other
-                        stack[height, layout.WALK_DEPTH] = depth
-                        height += 1
+                        stack[self.height, layout.WALK_NODE] = other
+                        stack[self.height, layout.WALK_DEPTH] = depth
+                        self.height += 1
                     other = thin[n, layout.NODE_LEFT]
                     if other and wide[other, layout.NODE_START] >= bound:
-                        stack[height, layout.WALK_NODE] = other
-                        stack[height, layout.WALK_DEPTH] = depth
-                        height += 1
+                        stack[self.height, layout.WALK_NODE] = other
+                        stack[self.height, layout.WALK_DEPTH] = depth
+                        self.height += 1
                 other = thin[n, layout.NODE_LINK]
                 if other == 0:
                     break
@@ -316,7 +313,6 @@ class Kernel(KeyedStepper):
                 or self.n_matches == self.out_first.shape[0]
                 or at + depth >= out.shape[0]
             ):
-                self.height = height
                 if not self._emit(n, depth):
                     return False
                 continue
@@ -331,7 +327,6 @@ class Kernel(KeyedStepper):
             self.n_matches += 1
             self.out_offsets[self.n_matches] = at
             self.reported += 1
-        self.height = 0
         return True
 
     def _push_siblings(self, n: cython.int, depth: cython.int) -> cython.int:
