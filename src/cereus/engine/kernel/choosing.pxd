@@ -16,11 +16,11 @@ cdef class ChoosingKernel(Kernel):
 
     cdef int _meld(self, int a, int b) except? -1
     @cython.final
-    cdef int _before(self, int n) noexcept
+    cdef inline int _before(self, int n) noexcept
     @cython.final
     cdef int _compare(self, int a, int b) except -2
     @cython.final
-    cdef bint _undecided(self, int n) noexcept
+    cdef inline bint _undecided(self, int n) noexcept
     @cython.final
     cdef int _decide(self, int heap) except? -1
     @cython.final

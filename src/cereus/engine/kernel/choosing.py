@@ -102,7 +102,7 @@ class ChoosingKernel(Kernel):
         k: cython.int
         self._push(heap, 0)
         while self.height:
-            n = self.stack[self.height - 1, layout.WALK_NODE]
+            n = self.stack_node[self.height - 1]
             if not self._undecided(n):
                 self.height -= 1
                 continue
@@ -193,8 +193,8 @@ class ChoosingKernel(Kernel):
                 self.cut_short = True
                 return True
             self.height -= 1
-            n: cython.int = self.stack[self.height, layout.WALK_NODE]
-            d: cython.int = self.stack[self.height, layout.WALK_DEPTH]
+            n: cython.int = self.stack_node[self.height]
+            d: cython.int = self.stack_depth[self.height]
             if d < 0:
                 if not self._emit(n, -1 - d):
                     return False

@@ -30,8 +30,10 @@ cdef class Kernel(KeyedStepper):
     cdef long long reported
     cdef bint produced
 
-    # a depth-first walk that can stop and go on
-    cdef int[:, ::1] stack
+    # a depth-first walk that can stop and go on: the choices it has still to make, of a node at a
+    # depth, and what is chosen above
+    cdef int[::1] stack_node
+    cdef int[::1] stack_depth
     cdef int height
     cdef long long[::1] path
     cdef int[::1] path_label
@@ -61,8 +63,10 @@ cdef class Kernel(KeyedStepper):
     @cython.final
     cdef bint _walk(self) except? -1
     @cython.final
+    cdef int _room_to_walk(self) except? -1
+    @cython.final
+    cdef int _walk_on(self) except? -1
     cdef int _push_siblings(self, int n, int depth) except? -1
     @cython.final
     cdef bint _shows(self, int depth) except? -1
-    @cython.final
     cdef bint _emit(self, int first, int depth) except? -1

@@ -15,7 +15,7 @@ import cython
 import numpy as np
 import numpy.typing as npt
 
-from cereus.engine.match.memory import longer, taller
+from cereus.engine.match.memory import longer
 
 if cython.compiled:
     from cython.cimports.cereus.engine.kernel import layout
@@ -29,6 +29,12 @@ if TYPE_CHECKING:
     from cereus.engine.match.kernel_options import KernelOptions
     from cereus.engine.match.table import TransitionTable
     from cereus.engine.results.match_chunks import ChunkBuffer
+
+WALK_DONE = cython.declare(cython.int, 0)
+WALK_CHUNK_FULL = cython.declare(cython.int, 1)
+WALK_NEEDS_ROOM = cython.declare(cython.int, 2)
+WALK_ROOM = cython.declare(cython.int, 8)
+"""A node pushes itself and two others at most, twice where its end bounds the window."""
 
 
 @cython.cclass
@@ -47,7 +53,8 @@ class Kernel(KeyedStepper):
         self.with_labels = options.with_labels
         self.must_show = options.must_show
         self.report_from = 0
-        self.stack = np.zeros((256, layout.WALK_WORDS), np.int32)
+        self.stack_node = np.zeros(256, np.int32)
+        self.stack_depth = np.zeros(256, np.int32)
         self.height = 0
         self.path = np.zeros(64, np.int64)
         self.path_label = np.zeros(64, np.int32)
@@ -225,84 +232,106 @@ class Kernel(KeyedStepper):
         return True
 
     def _push(self, n: cython.int, depth: cython.int) -> cython.int:
-        if self.height == self.stack.shape[0]:
-            self.stack = taller(self.stack, 2 * self.height)
-        self.stack[self.height, layout.WALK_NODE] = n
-        self.stack[self.height, layout.WALK_DEPTH] = depth
+        if self.height == self.stack_node.shape[0]:
+            self.stack_node = longer(self.stack_node, 2 * self.height, 0)
+            self.stack_depth = longer(self.stack_depth, 2 * self.height, 0)
+        self.stack_node[self.height] = n
+        self.stack_depth[self.height] = depth
         self.height += 1
         return 0
 
     def _walk(self) -> cython.bint:
+        """Write what is on the stack; False when the chunk is full."""
+        state: cython.int = WALK_NEEDS_ROOM
+        while state == WALK_NEEDS_ROOM:
+            self._room_to_walk()
+            state = self._walk_on()
+        return state == WALK_DONE
+
+    def _room_to_walk(self) -> cython.int:
+        """Room on the stack for one more node, and on the path for the one at the top."""
+        if self.height + WALK_ROOM > self.stack_node.shape[0]:
+            self.stack_node = longer(self.stack_node, 2 * self.height + WALK_ROOM, 0)
+            self.stack_depth = longer(self.stack_depth, 2 * self.height + WALK_ROOM, 0)
+        depth: cython.int = self.stack_depth[self.height - 1]
+        if depth >= self.path.shape[0]:
+            self.path = longer(self.path, 2 * depth, 0)
+            self.path_label = longer(self.path_label, 2 * depth, 0)
+        return 0
+
+    def _walk_on(self) -> cython.int:
         """Depth first: an event, all that it extends, then the other choices at its depth.
 
         path[d] is what is shown of the event chosen at depth d, latest first. On the stack, a
-        depth below zero stands for a match that is on the path but was not written: the chunk
-        was full, and False is returned.
+        depth below zero stands for a match that is on the path but was not written: the chunk was
+        full. The arrays do not grow here (`_room_to_walk`): C keeps them in registers.
         """
-        wide: cython.longlong[:, ::1] = self.wide
-        thin: cython.int[:, ::1] = self.thin
+        wide: cython.longlong[::1] = self.flat_wide
+        thin: cython.int[::1] = self.flat_thin
         shown: cython.longlong[::1] = self.shown
         path: cython.longlong[::1] = self.path
         path_label: cython.int[::1] = self.path_label
-        stack: cython.int[:, ::1] = self.stack
+        stack_node: cython.int[::1] = self.stack_node
+        stack_depth: cython.int[::1] = self.stack_depth
         out: cython.longlong[::1] = self.out_events
         known_from: cython.longlong = self.known_from
         bound: cython.longlong = self.walk_bound
         bound_by_end: cython.bint = self.open_ended and self.windowed
-        n: cython.int
-        other: cython.int
+        n: cython.longlong
+        other: cython.longlong
         depth: cython.int
         d: cython.int
         at: cython.int
+        most: cython.longlong = stack_node.shape[0] - WALK_ROOM
+        deepest: cython.longlong = path.shape[0]
         while self.height:
             if self.limit >= 0 and self.reported >= self.limit:
                 self.height = 0
-                return True
+                return WALK_DONE
             if self.reported >= self.max_matches:
                 self.height = 0
                 self.cut_short = True
-                return True
+                return WALK_DONE
+            if self.height > most:
+                return WALK_NEEDS_ROOM
             self.height -= 1
-            n = stack[self.height, layout.WALK_NODE]
-            depth = stack[self.height, layout.WALK_DEPTH]
+            n = stack_node[self.height]
+            depth = stack_depth[self.height]
             if depth < 0:
-                if not self._emit(n, -1 - depth):
-                    return False
+                if not self._emit(cython.cast(cython.int, n), -1 - depth):
+                    return WALK_CHUNK_FULL
                 continue
             if depth == 0:
                 # the last event shown is not the last of the match if that is not selected
                 self.walk_end = self.base + self.event
                 if self.open_ended or self.ends_at_marks:
-                    self.walk_end = wide[n, layout.NODE_EVENT]
+                    self.walk_end = wide[layout.NODE_WORDS * n + layout.NODE_EVENT]
                 self.walk_at = self.walk_end if self.expiring else self.base + self.event
                 if bound_by_end:
-                    self._push_siblings(n, 0)
-                    stack = self.stack
+                    self._push_siblings(cython.cast(cython.int, n), 0)
                     bound = self.walk_bound = self.known_floors[
-                        wide[n, layout.NODE_EVENT] - known_from
+                        wide[layout.NODE_WORDS * n + layout.NODE_EVENT] - known_from
                     ]
-                    if wide[n, layout.NODE_START] < bound:
+                    if wide[layout.NODE_WORDS * n + layout.NODE_START] < bound:
                         continue
             while True:
-                if depth == path.shape[0]:
-                    self.path = path = longer(path, 2 * depth, 0)
-                    self.path_label = path_label = longer(path_label, 2 * depth, 0)
-                if self.height + 2 >= stack.shape[0]:
-                    self.stack = stack = taller(stack, 2 * stack.shape[0])
-                path[depth] = shown[wide[n, layout.NODE_EVENT] - known_from]
-                path_label[depth] = thin[n, layout.NODE_TAG] >> layout.RANK_BITS
+                if depth == deepest or self.height > most + 2:
+                    self._push(cython.cast(cython.int, n), depth)
+                    return WALK_NEEDS_ROOM
+                path[depth] = shown[wide[layout.NODE_WORDS * n + layout.NODE_EVENT] - known_from]
+                path_label[depth] = thin[layout.NODE_INTS * n + layout.NODE_TAG] >> layout.RANK_BITS
                 if depth or not bound_by_end:
-                    other = thin[n, layout.NODE_RIGHT]
-                    if other and wide[other, layout.NODE_START] >= bound:
-                        stack[self.height, layout.WALK_NODE] = other
-                        stack[self.height, layout.WALK_DEPTH] = depth
+                    other = thin[layout.NODE_INTS * n + layout.NODE_RIGHT]
+                    if other and wide[layout.NODE_WORDS * other + layout.NODE_START] >= bound:
+                        stack_node[self.height] = cython.cast(cython.int, other)
+                        stack_depth[self.height] = depth
                         self.height += 1
-                    other = thin[n, layout.NODE_LEFT]
-                    if other and wide[other, layout.NODE_START] >= bound:
-                        stack[self.height, layout.WALK_NODE] = other
-                        stack[self.height, layout.WALK_DEPTH] = depth
+                    other = thin[layout.NODE_INTS * n + layout.NODE_LEFT]
+                    if other and wide[layout.NODE_WORDS * other + layout.NODE_START] >= bound:
+                        stack_node[self.height] = cython.cast(cython.int, other)
+                        stack_depth[self.height] = depth
                         self.height += 1
-                other = thin[n, layout.NODE_LINK]
+                other = thin[layout.NODE_INTS * n + layout.NODE_LINK]
                 if other == 0:
                     break
                 n = other
@@ -313,11 +342,11 @@ class Kernel(KeyedStepper):
                 or self.n_matches == self.out_first.shape[0]
                 or at + depth >= out.shape[0]
             ):
-                if not self._emit(n, depth):
-                    return False
+                if not self._emit(cython.cast(cython.int, n), depth):
+                    return WALK_CHUNK_FULL
                 continue
             # the same as _emit, without labels and with room
-            self.out_first[self.n_matches] = wide[n, layout.NODE_EVENT]
+            self.out_first[self.n_matches] = wide[layout.NODE_WORDS * n + layout.NODE_EVENT]
             self.out_last[self.n_matches] = self.walk_end
             self.out_at[self.n_matches] = self.walk_at
             for d in range(depth, -1, -1):
@@ -327,7 +356,7 @@ class Kernel(KeyedStepper):
             self.n_matches += 1
             self.out_offsets[self.n_matches] = at
             self.reported += 1
-        return True
+        return WALK_DONE
 
     def _push_siblings(self, n: cython.int, depth: cython.int) -> cython.int:
         """The other choices that the heap of node n has."""

@@ -33,8 +33,8 @@ FINISHED, CHUNK_FULL, TOO_MANY_NODES, TOO_MANY_CONFIGURATIONS, TOO_MANY_MATCHES 
 
 # ---------------------------------------------------------------- nodes
 
-NODE_WORDS = 4
-"""A node is four int64. The array is also seen as int32, eight to a node."""
+NODE_WORDS, NODE_INTS = 4, 8
+"""A node is four int64; the array is also seen as int32, eight to a node."""
 NODE_EVENT, NODE_START = 0, 1
 """Of the int64: the event's ordinal, and the latest start of the matches below."""
 NODE_LINK, NODE_LEFT, NODE_RIGHT, NODE_TAG = 4, 5, 6, 7
@@ -54,8 +54,6 @@ CARRY_STATE, CARRY_ROOT, CARRY_EMPTY, CARRY_VALUES = range(4)
 """A configuration of a key that is not being read; its values fill the columns from the last on."""
 PENDING_STATE, PENDING_LABEL, PENDING_ROOT, PENDING_EMPTY, PENDING_WORDS = range(5)
 """A configuration on its way to a state."""
-WALK_NODE, WALK_DEPTH, WALK_WORDS = range(3)
-"""A choice that a walk through the forest has still to make."""
 
 # ---------------------------------------------------------------- the moves of a state on a class
 

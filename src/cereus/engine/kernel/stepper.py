@@ -150,6 +150,8 @@ class Stepper:
     def _set_nodes(self, nodes: npt.NDArray[np.int64]) -> cython.int:
         self.wide = nodes
         self.thin = nodes.view(np.int32)
+        self.flat_wide = nodes.reshape(-1)
+        self.flat_thin = nodes.reshape(-1).view(np.int32)
         return 0
 
     # ------------------------------------------------------------ the forest
