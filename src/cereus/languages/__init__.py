@@ -1,0 +1,1 @@
+"""The languages of queries: one room each."""
