@@ -20,6 +20,8 @@ KERNEL_MODULES = (
     "cereus.algebra.detection",
     "cereus.engine.codes",
     "cereus.engine.kernel",
+    "cereus.languages.match_recognize.rows_kernel",
+    "cereus.languages.match_recognize.scan_kernel",
     "cereus.reactive.run",
 )
 
