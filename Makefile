@@ -67,6 +67,6 @@ $(BIN)/python:
 		echo "Could not create it; on Debian and Ubuntu: apt install python3-venv"; exit 1; }
 
 clean:
-	rm -rf $(VENV) build dist demo src/*.egg-info src/cereus/*/*.so spark-warehouse metastore_db \
+	rm -rf $(VENV) build dist demo src/*.egg-info src/cereus/*/*.so src/cereus/*/*/*.so src/cereus/*/*/*/*.so spark-warehouse metastore_db \
 		derby.log artifacts .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests bench -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -17,12 +17,13 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 KERNEL_MODULES = (
-    "cereus.algebra.detection",
-    "cereus.engine.codes",
-    "cereus.engine.kernel",
-    "cereus.languages.match_recognize.rows_kernel",
-    "cereus.languages.match_recognize.scan_kernel",
-    "cereus.reactive.run",
+    "cereus.languages.algebra.detect.detection",
+    "cereus.engine.ingest.codes",
+    "cereus.engine.match.kernel",
+    "cereus.languages.match_recognize.match.rows_kernel",
+    "cereus.languages.match_recognize.match.slots_kernel",
+    "cereus.languages.match_recognize.output.scan_kernel",
+    "cereus.languages.par.machine.run",
 )
 
 WARNING = """

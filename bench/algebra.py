@@ -20,13 +20,14 @@ import altair as alt
 import numpy as np
 
 from bench.timing import best
-from cereus.algebra import detection
-from cereus.algebra.bounds import units
-from cereus.algebra.optimise import optimise
-from cereus.algebra.program import build
-from cereus.algebra.run import detect_chunks
-from cereus.algebra.ticks import group
-from cereus.lang.algebra import (
+from cereus.languages.algebra.bounds import units
+from cereus.languages.algebra.detect import detection
+from cereus.languages.algebra.detect.program import build
+from cereus.languages.algebra.detect.run import detect_chunks
+from cereus.languages.algebra.detect.ticks import group
+from cereus.languages.algebra.optimise import optimise
+from cereus.languages.algebra.text import parse
+from cereus.languages.algebra.tree import (
     Conjunction,
     Disjunction,
     EventExpression,
@@ -34,7 +35,6 @@ from cereus.lang.algebra import (
     Primitive,
     Sequence,
 )
-from cereus.lang.algebra_text import parse
 
 RESULTS = Path(__file__).parent / "results"
 SIZES = range(1, 52, 5)

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 import cereus
 from bench.timing import best
-from cereus.plan.stream import Stream
+from cereus.stream import Stream
 
 EVENTS = 2_000_000
 SYMBOLS = (100, 1_000, 10_000, 100_000)

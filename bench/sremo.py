@@ -14,8 +14,9 @@ import cereus
 from bench.correlation import EXPECTED, patterns, within
 from bench.data import STREAM, stocks
 from bench.timing import best as fastest
-from cereus.lang import ceql, sremo_text
-from cereus.plan.as_sremo import as_sremo
+from cereus.languages.ceql import text as ceql
+from cereus.languages.sremo import text as sremo_text
+from cereus.translate.to_sremo import as_sremo
 
 LISTED = 200_000
 """Patterns with more matches than this are counted instead."""

@@ -25,7 +25,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.ge
 def pytest_report_header() -> str:
     if not cereus.engine.COMPILED:
         return "kernel: uncompiled"
-    extension = find_spec("cereus.engine.kernel")
+    extension = find_spec("cereus.engine.match.kernel")
     assert extension is not None and extension.origin is not None
     built = Path(extension.origin)
     sources = built.parent.glob("*.py")

@@ -44,7 +44,7 @@ def test_a_query_is_a_text(text: Any, dialect: str) -> None:
         ({"limits": 3}, "a Limits is needed, not a int"),
         ({"schema": 3}, "a schema is needed, not a int"),
         ({"schema": {}}, "column 'type' is not in the events"),
-        ({"dialect": None}, "unknown dialect None"),
+        ({"dialect": 3}, "unknown dialect 3"),
     ],
 )
 def test_options_are_of_their_kind(options: Any, said: str) -> None:

@@ -1,12 +1,17 @@
 """Cereus: complex event recognition. Write a pattern, find every match in a stream of events."""
 
-from cereus.engine.runner import Limits
 from cereus.errors import CereusError
+from cereus.languages.algebra import api as algebra
+from cereus.languages.ceql import api as ceql
+from cereus.languages.par import api as par
+from cereus.languages.sase import api as sase
+from cereus.languages.sremo import api as sremo
+from cereus.limits import Limits
 from cereus.many import QuerySet, compile_many
 from cereus.matches import Matches
-from cereus.plan.stream import Stream
 from cereus.query import Query, compile
 from cereus.recognizer import Recognizer
+from cereus.stream import Stream
 
 __all__ = [
     "CereusError",
@@ -16,7 +21,12 @@ __all__ = [
     "QuerySet",
     "Recognizer",
     "Stream",
+    "algebra",
+    "ceql",
     "compile",
     "compile_many",
+    "par",
+    "sase",
+    "sremo",
 ]
 __version__ = "0.1.0"

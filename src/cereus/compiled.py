@@ -42,7 +42,7 @@ def is_compiled(module: str) -> bool:
 
 def compiled_notice() -> str | None:
     """What to tell a user whose matching runs uncompiled; None when it is compiled."""
-    if is_compiled("cereus.engine.kernel"):
+    if is_compiled("cereus.engine.match.kernel"):
         return None
     if PURE:
         return "CEREUS_PURE is set: matching runs uncompiled, with the same answers, slowly."

@@ -8,13 +8,14 @@ from typing import Any
 import pyarrow as pa
 
 from cereus.engine.executor import Executor, PatternExecutor
-from cereus.engine.runner import Limits
-from cereus.engine.shared import SharedLetters
+from cereus.engine.ingest.shared_letters import SharedLetters
 from cereus.errors import CereusError, about
+from cereus.language.protocol import Params
+from cereus.limits import Limits
 from cereus.matches import Matches
-from cereus.plan.stream import Stream
 from cereus.query import Progress, Query, compile
 from cereus.sources import Source, source
+from cereus.stream import Stream
 
 
 def compile_many(
@@ -24,8 +25,11 @@ def compile_many(
     stream: Stream | None = None,
     schema: pa.Schema | None = None,
     limits: Limits | None = None,
+    params: Params | None = None,
+    **options: Any,
 ) -> QuerySet:
-    """Compile several queries over the same stream, by name (or numbered "0", "1", …)."""
+    """Compile several queries over the same stream, by name (or numbered "0", "1", …). `params`
+    and `options` are those of `compile`, for all of them."""
     if isinstance(texts, str) or not isinstance(texts, Mapping | Iterable):
         raise CereusError(
             f"several queries are needed, not a {type(texts).__name__}",
@@ -38,7 +42,13 @@ def compile_many(
     for name, text in named.items():
         with about(f"query {name!r}"):
             queries[name] = compile(
-                text, dialect=dialect, stream=stream, schema=schema, limits=limits
+                text,
+                dialect=dialect,
+                stream=stream,
+                schema=schema,
+                limits=limits,
+                params=params,
+                **options,
             )
     return QuerySet(queries)
 

@@ -11,39 +11,44 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cereus.dialects import DIALECTS, CompiledQuery, compile_text
-from cereus.dialects.ceql import PatternQuery
-from cereus.engine.counts import EXACT, AmbiguousCount
+from cereus.clauses.tree import AnyQuery
 from cereus.engine.executor import Executor
-from cereus.engine.runner import Limits
+from cereus.engine.results.counts import EXACT, AmbiguousCount
 from cereus.errors import CereusError
-from cereus.lang import cel
+from cereus.language.compiled import CompiledQuery
+from cereus.language.pattern import PatternQuery
+from cereus.language.protocol import Params
+from cereus.language.registry import compile_source
+from cereus.limits import Limits
 from cereus.matches import Matches
 from cereus.plan.plan import Plan
-from cereus.plan.stream import Stream
 from cereus.recognizer import Recognizer
 from cereus.sources import Source, source, to_schema
+from cereus.stream import Stream
 
-__all__ = ["DIALECTS", "Progress", "Query", "compile"]
+__all__ = ["Progress", "Query", "compile"]
 
 Progress = Callable[[int, int], None]
 """Told after every batch: events read so far, and matches found so far."""
 
 
 def compile(
-    text: str,
+    source: Any,
     *,
-    dialect: str = "ceql",
+    dialect: str | None = None,
     stream: Stream | None = None,
     schema: pa.Schema | None = None,
     limits: Limits | None = None,
+    params: Params | None = None,
     **options: Any,
 ) -> Query:
-    """Compile a query. With a schema, every name and type in it is checked now; without one,
-    when the first events are there. `options` are those of the dialect."""
+    """Compile a query: a text (CEQL unless `dialect` says otherwise), or an expression object of
+    any language. With a schema, every name and type in it is checked now; without one, when the
+    first events are there. `params` are the values of the parameters that a text names (`:limit`);
+    `options` are those of the dialect."""
     stream = _given(stream, Stream, 'Stream(type="…", time="…")')
     limits = _given(limits, Limits, "Limits(nodes=…)")
-    compiled = compile_text(text, dialect, stream, limits, options)
+    compiled = compile_source(source, dialect, stream, limits, options, params)
     known = None if schema is None else to_schema(schema)
     compiled.check(known)
     return Query(compiled, known)
@@ -98,7 +103,7 @@ class Query:
         return self.compiled
 
     @property
-    def query(self) -> cel.Query:
+    def query(self) -> AnyQuery:
         return self.pattern.query
 
     @property

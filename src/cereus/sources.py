@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from cereus.errors import CereusError, DataError, did_you_mean
-from cereus.plan.stream import Stream
+from cereus.stream import Stream
 
 BATCH_ROWS = 1 << 20
 STREAM_COLUMN = "__stream"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from cereus.lang.conditions import parse_condition
+from cereus.expr.text import parse_condition
 from cereus.plan.alphabet import alphabet
-from cereus.plan.stream import Stream
 from cereus.plan.tests import EventTest, conjuncts
+from cereus.stream import Stream
 
 
 def test(text: str, type_: str | None = None, *, negated: bool = False) -> EventTest:

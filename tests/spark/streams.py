@@ -12,9 +12,9 @@ import numpy as np
 import pyarrow as pa
 
 import cereus
-from cereus.dialects.compiled import EventwiseQuery
-from cereus.engine.event_results import EventShape
-from cereus.spark.eventwise import EventwiseTask
+from cereus.engine.results.event_rows import EventShape
+from cereus.language.compiled import EventwiseQuery
+from cereus.spark.batch.eventwise import EventwiseTask
 from cereus.spark.live import bucket as buckets_of
 from cereus.spark.live.bucket import Bucket, Output
 from cereus.spark.live.packing import Packing, from_bytes
@@ -72,10 +72,10 @@ def recipe_of(
     else:
         plan = query.plan(schema)
         shape = EventShape(("id",), not plan.query.count)
-        task = Task(query.query, query.stream, query.limits, shape, query.keys, ())
+        task = Task(query.pattern, shape, query.keys, ())
         made = task.executor(schema).schema
         names = [name for name in made.names if name not in ("start", "end")]
-        task = Task(query.query, query.stream, query.limits, shape, query.keys, tuple(names))
+        task = Task(query.pattern, shape, query.keys, tuple(names))
         found = pa.schema([made.field(name) for name in names])
     if late:
         found = found.append(pa.field(LATE, pa.struct([schema.field("id")])))

@@ -14,9 +14,9 @@ pytest.importorskip("pyspark")
 
 import cereus
 from cereus.errors import CereusError
+from cereus.spark.batch.ordering import in_order
 from cereus.spark.live import bucket as buckets_of
 from cereus.spark.live import state as states
-from cereus.spark.ordering import in_order
 
 from .market import QUERIES, STREAM, locally, random_events
 from .streams import SECOND, Stream, matches, parts, recipe_of, results, shuffled, with_end

@@ -11,10 +11,10 @@ import pytest
 
 import cereus
 from cereus import spark as cs
-from cereus.engine.event_results import EventShape
+from cereus.engine.results.event_rows import EventShape
 from cereus.spark import worker
-from cereus.spark.ordering import in_order
-from cereus.spark.together import Part, TogetherTask, whole_moments
+from cereus.spark.batch.ordering import in_order
+from cereus.spark.batch.together import Part, TogetherTask, whole_moments
 
 from .market import random_events
 
@@ -54,7 +54,7 @@ def task(text: str) -> worker.Task:
     shape = EventShape(("id",), listed=not query.query.count)
     shown = ("k", "end_time", "count") if query.query.count else ("k", "start_time", "events")
     names = (*shown, *query.variables)
-    return worker.Task(query.query, STREAM, query.limits, shape, (("k",),), names)
+    return worker.Task(query.pattern, shape, (("k",),), names)
 
 
 def alone(events: pa.Table, name: str) -> list[dict[str, Any]]:

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 
 import cereus
-from cereus.engine.event_results import EventShape
 from cereus.engine.executor import Executor, PatternExecutor
+from cereus.engine.results.event_rows import EventShape
 from cereus.spark import worker
 
 STREAM = cereus.Stream(time="ts", unit="s")
@@ -55,7 +55,7 @@ def run(table: pa.Table, text: str, rows: int) -> Counter[Any]:
     query = cereus.compile(text, stream=STREAM)
     keys = query.plan().keys
     names = (*(".".join(path) for path in keys), "events")
-    task = Watched(query.query, STREAM, query.limits, EventShape(("id",)), keys, names)
+    task = Watched(query.pattern, EventShape(("id",)), keys, names)
     Watched.made.clear()
     found = [row for part in task.run(iter(table.to_batches(rows))) for row in part.to_pylist()]
     return Counter(

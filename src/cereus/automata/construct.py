@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from cereus.automata.automaton import (
+from cereus.automata.model import (
     NO_SLOTS,
     NOTHING,
     PLACE_ONLY,
@@ -20,7 +20,7 @@ from cereus.automata.automaton import (
     marks,
     targets,
 )
-from cereus.lang.cel import is_kept
+from cereus.clauses.tree import is_kept
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from cereus.automata.automaton import (
+from cereus.automata.model import (
     NO_SLOTS,
     Automaton,
     Check,

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from cereus.automata.automaton import (
+from cereus.automata.model import (
     NOTHING,
     Automaton,
     Label,

@@ -18,9 +18,9 @@ from cereus.cli.view import err, out, show_warning
 from cereus.demo import market_events
 from cereus.errors import CereusError
 from cereus.many import QuerySet
-from cereus.plan.stream import Stream
 from cereus.query import compile
 from cereus.sources import source
+from cereus.stream import Stream
 
 STORY = (
     "A large order sells a name; an unbroken run of two or more buys of the same name follows, "

@@ -9,10 +9,11 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from cereus import event_algebra, par
 from cereus.cli import inputs
 from cereus.cli.view import out
 from cereus.errors import CereusError
+from cereus.languages.algebra import api as event_algebra
+from cereus.languages.par import api as par
 
 DIFFERENT, UNDECIDED = 1, 2
 """Exit codes; 0 is equivalent."""

@@ -11,12 +11,13 @@ from typing import Any
 import pyarrow as pa
 
 from cereus.column_types import TYPE_NAMES, named_schema
-from cereus.dialects import dialect_of, options_of, switches_of, texts_of
-from cereus.engine.runner import Limits
 from cereus.errors import CereusError, DataError, did_you_mean
-from cereus.plan.stream import Stream
+from cereus.language.protocol import OptionKind
+from cereus.language.registry import dialect_of, options_of
+from cereus.limits import Limits
 from cereus.query import Query, compile
 from cereus.sources import SUFFIXES, Source, source
+from cereus.stream import Stream
 
 OTHER_SUFFIXES = (".txt", ".sql", ".query")
 """Those of query files that do not name a language."""
@@ -129,8 +130,8 @@ def _setting(text: str, dialect: str) -> tuple[str, bool | str]:
     Compiling says of an unknown option which there are."""
     name, _, said = text.partition("=")
     name = name.replace("-", "_")
-    if name not in switches_of(dialect):
-        if name in options_of(dialect) and name not in texts_of(dialect):
+    if name not in options_of(dialect, OptionKind.SWITCH):
+        if name in options_of(dialect) and name not in options_of(dialect, OptionKind.TEXT):
             hint = f"compile the query in Python: cereus.compile(…, {name}=…)"
             raise CereusError(f"{name} cannot be given on the command line", hint=hint)
         return name, said

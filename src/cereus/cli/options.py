@@ -7,9 +7,11 @@ from typing import Annotated
 import typer
 
 from cereus.cli.inputs import DEFAULT_DIALECT, LIMITS
-from cereus.query import DIALECTS
+from cereus.language.registry import names, suffixes
 
-QUERY_FILES = f"a path that ends in {', '.join(f'.{name}' for name in DIALECTS)} or .txt, or @FILE"
+QUERY_FILES = (
+    f"a path that ends in {', '.join(f'.{name}' for name in suffixes())} or .txt, or @FILE"
+)
 QueryText = Annotated[
     str,
     typer.Argument(
@@ -21,7 +23,7 @@ QueryText = Annotated[
 Dialect = Annotated[
     str | None,
     typer.Option(
-        help=f"The language of the query: {', '.join(DIALECTS)}. If not said, the one that the "
+        help=f"The language of the query: {', '.join(names())}. If not said, the one that the "
         f"suffix of its file names, else {DEFAULT_DIALECT}.",
         show_default=False,
     ),

@@ -12,9 +12,9 @@ from cereus.cli import inputs
 from cereus.cli import options as opt
 from cereus.cli.output import need_directory
 from cereus.cli.view import out, show_warning
-from cereus.dialects.translate import translated
 from cereus.errors import CereusError
 from cereus.show.diagram import diagram
+from cereus.translate.translate import translated
 
 SchemaFile = Annotated[
     str | None,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow.compute as pc
 
-from cereus.dialects.compiled import EventwiseQuery
 from cereus.errors import did_you_mean
+from cereus.language.compiled import EventwiseQuery
 from cereus.query import Query
 from cereus.sources import Source
 

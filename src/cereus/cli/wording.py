@@ -10,13 +10,13 @@ import shlex
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from cereus.dialects import DIALECTS, options_of
+from cereus.language.registry import names, options_of
 
 STREAM = re.compile(r'(?:cereus\.)?Stream\(((?:"[^"]*"|[^)"])*)\)')
 COLUMN = re.compile(r'(\w+)=(?:"([^"]*)"|…)')
 LIMIT = re.compile(r"Limits\((\w+)=(\w+|…)\)")
 OPTION = re.compile(r"\b(\w+)=(True|False|…|'[^']*'|\d+)")
-OWN_OPTIONS = frozenset(name for dialect in DIALECTS for name in options_of(dialect))
+OWN_OPTIONS = frozenset(name for dialect in names() for name in options_of(dialect))
 UNSAID = "…"
 SHEDDING = ", or go on with less: Limits(shed=True)"
 SORTING = ", or run with sort=True"

@@ -11,19 +11,20 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cereus.engine import snapshot
-from cereus.engine.choose import ListingRunner
-from cereus.engine.counts import CountingRunner, CountResults
-from cereus.engine.event_results import EventResults, EventShape, OwnCounts
-from cereus.engine.general import (
+from cereus.engine.match.runner import Runner
+from cereus.engine.match.strategy_by_listing import ListingRunner
+from cereus.engine.match.strategy_by_replay import ReplayRunner
+from cereus.engine.match.table_cache import Learned
+from cereus.engine.match.value_letters import (
     GeneralCountingRunner,
     GeneralListingRunner,
     GeneralReplayRunner,
     GeneralRunner,
 )
-from cereus.engine.learned import Learned
-from cereus.engine.replay import ReplayRunner
-from cereus.engine.results import Results, needed_payload
-from cereus.engine.runner import Limits, Runner
+from cereus.engine.results.counts import CountingRunner, CountResults
+from cereus.engine.results.event_rows import EventResults, EventShape, OwnCounts
+from cereus.engine.results.rows import Results, needed_payload
+from cereus.limits import Limits
 from cereus.plan.plan import ChosenBy, Plan
 
 

@@ -18,7 +18,7 @@ from cereus.errors import SnapshotError
 
 MAGIC = b"cereus-snapshot-1\n"
 DIGEST = hashlib.sha256().digest_size
-ALLOWED_MODULES = ("cereus.automata.", "cereus.engine.front", "cereus.reactive.", "numpy")
+ALLOWED_MODULES = ("cereus.automata.", "cereus.engine.ingest.", "cereus.languages.", "numpy")
 ALLOWED = {
     "builtins": ("frozenset", "set", "slice", "complex", "bytearray"),
     # values of events that states remember

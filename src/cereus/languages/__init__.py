@@ -1,1 +1,11 @@
-"""The languages of queries: one room each."""
+"""The languages of Cereus, each in a room of its own. Importing this package registers them."""
+
+from cereus.language.registry import register
+from cereus.languages.algebra.language import Algebra
+from cereus.languages.ceql.language import Ceql
+from cereus.languages.par.language import Par
+from cereus.languages.sase.language import Sase
+from cereus.languages.sremo.language import Sremo
+
+for _language in (Algebra(), Ceql(), Par(), Sase(), Sremo()):
+    register(_language)

@@ -15,9 +15,9 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
-from cereus.lang import expression as ex
-from cereus.plan.stream import Stream
+from cereus.expr import tree as ex
 from cereus.plan.tests import EventTest
+from cereus.stream import Stream
 
 MOST_LETTERS = 1024
 ONLY_TYPE = "EVENT"

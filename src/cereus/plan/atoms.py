@@ -7,10 +7,10 @@ from collections.abc import Iterable
 import pyarrow as pa
 
 from cereus.errors import UnknownNameError, did_you_mean
-from cereus.lang.check import check, coerce
-from cereus.lang.expression import Expression, attributes
-from cereus.plan.stream import Stream
+from cereus.expr.check import check, coerce
+from cereus.expr.tree import Expression, attributes
 from cereus.plan.tests import EventTest, conjuncts
+from cereus.stream import Stream
 
 
 def event_test(

@@ -7,7 +7,8 @@ the events from its first to its last one, so the stream can be cut into overlap
 
 from __future__ import annotations
 
-from cereus.lang import cel
+from cereus.clauses.tree import Consume, EventWindow, Strategy
+from cereus.languages.ceql import tree as cel
 from cereus.plan.plan import Plan
 
 
@@ -15,9 +16,9 @@ def looks_back(plan: Plan) -> str | None:
     """Why matches depend on more than the window before their end; None if they do not."""
     if plan.query.window is None:
         return "there is no WITHIN"
-    if isinstance(plan.query.window, cel.EventWindow):
+    if isinstance(plan.query.window, EventWindow):
         return "WITHIN counts events, not time"
-    if plan.query.consume is not cel.Consume.NONE:
+    if plan.query.consume is not Consume.NONE:
         return "CONSUME makes a match depend on the ones before it"
     if plan.open_ended:
         return "a match may be reported long after its last event"
@@ -40,7 +41,7 @@ def _reason(formula: cel.Formula) -> str | None:
             return _reason(body)
         case cel.Iteration(body) | cel.ContiguousIteration(body):
             return _reason(body)
-        case cel.Select(cel.Strategy.ALL | cel.Strategy.STRICT, body):
+        case cel.Select(Strategy.ALL | Strategy.STRICT, body):
             return _reason(body)
         case cel.Select(strategy, _):
             return f"{strategy}(…) chooses before the window does"

@@ -3,31 +3,27 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from functools import cached_property
 from typing import NamedTuple
 
-import pyarrow as pa
-
-from cereus.automata.automaton import Automaton, Label, marks
+from cereus.automata.memory.compare import Column
+from cereus.automata.model import Automaton, Label, marks
 from cereus.automata.selection import BEGINS_UNSEEN, Named
-from cereus.errors import QueryError, RefusedError, UnknownNameError, did_you_mean
-from cereus.lang import cel, scope
-from cereus.lang.check import check, coerce
-from cereus.lang.expression import Attribute, Expression, attributes
-from cereus.lang.functions import Kind
-from cereus.plan.binding import surely_bound
-from cereus.plan.compare import CannotRegister, Column
-from cereus.plan.lower import CHOSEN, SELECTIONS, Lowering, ends_marked, select
-from cereus.plan.narrow import narrow_filters
-from cereus.plan.rewrite import RULES as LOCAL_RULES
-from cereus.plan.rewrite import Rule, bottom_up, rewrite
-from cereus.plan.stream import Stream
-from cereus.plan.tests import EventTest, TestSet
-
-RULES: tuple[Rule, ...] = (*LOCAL_RULES, narrow_filters)
-"""All rewrite rules, in the order they are applied."""
+from cereus.clauses.tree import (
+    AnyQuery,
+    AttributeWindow,
+    Consume,
+    EventWindow,
+    Strategy,
+)
+from cereus.expr.tree import attributes
+from cereus.languages.ceql import tree as cel
+from cereus.languages.ceql.binding import surely_bound
+from cereus.languages.ceql.lower import SELECTIONS, ends_marked
+from cereus.plan.tests import EventTest
+from cereus.stream import Stream
 
 PLAN_VERSION = 3
 """Raised whenever a snapshot taken with an older plan could be misread."""
@@ -65,7 +61,7 @@ class Plan:
     why_values  where states remember values: why registers are not used
     """
 
-    query: cel.Query
+    query: AnyQuery
     stream: Stream
     tests: tuple[EventTest, ...]
     automaton: Automaton
@@ -121,7 +117,7 @@ class Plan:
             return ChosenBy.AUTOMATON
         if windowed and self.open_ended:
             return ChosenBy.LISTING
-        if self.query.strategy is cel.Strategy.MAX:
+        if self.query.strategy is Strategy.MAX:
             return ChosenBy.REPLAY if windowed else ChosenBy.AUTOMATON
         return ChosenBy.KERNEL if windowed or self.registers else ChosenBy.AUTOMATON
 
@@ -144,7 +140,7 @@ class Plan:
     def keys_sleep(self) -> bool:
         """Whether an event that begins nothing may be left out while its key has nothing begun: not
         where places count, or a match is told, chosen or consumed by what comes elsewhere."""
-        together = self.query.consume is cel.Consume.ANY
+        together = self.query.consume is Consume.ANY
         apart = bool(self.keys) and not self.position_sensitive
         later = self.late or self.chosen_late
         return apart and not (later or together or self.remembers_values)
@@ -193,7 +189,7 @@ class Plan:
     def consumes_late(self) -> bool:
         """Whether it takes the strategy's choice to know that an event has output to consume:
         what it chooses may show nothing of the selected variables."""
-        if self.query.consume is cel.Consume.NONE or self.names is None or not self.chosen_late:
+        if self.query.consume is Consume.NONE or self.names is None or not self.chosen_late:
             return False
         return surely_bound(self.query.formula).isdisjoint(self.names)
 
@@ -201,8 +197,8 @@ class Plan:
     def position_sensitive(self) -> bool:
         """Whether events that satisfy no test still count, because their places do."""
         return (
-            isinstance(self.query.window, cel.EventWindow)
-            or self.query.strategy is cel.Strategy.STRICT
+            isinstance(self.query.window, EventWindow)
+            or self.query.strategy is Strategy.STRICT
             or any(map(_looks_at_places, self.query.formula.walk()))
         )
 
@@ -222,7 +218,7 @@ class Plan:
         found.update(total.attribute for total in self.query.totals if total.attribute)
         own = (self.stream.type, self.stream.time, self.stream.stream)
         found.update((name,) for name in own if name is not None)
-        if isinstance(self.query.window, cel.AttributeWindow):
+        if isinstance(self.query.window, AttributeWindow):
             found.add(self.query.window.attribute)
         return frozenset(found)
 
@@ -267,176 +263,7 @@ def _said(value: object) -> object:
     return repr(value)
 
 
-def build(
-    query: cel.Query,
-    stream: Stream,
-    schema: pa.Schema | None = None,
-    rules: tuple[Rule, ...] = RULES,
-) -> Plan:
-    """Make a plan; with a schema, every name and type in the query is checked against it."""
-    _check_streams(query, stream)
-    _check_count(query)
-    if schema is not None:
-        query = checked(query, stream, schema)
-    formula = rewrite(query.formula, rules)
-    lowering, base, why = _lowered(query, formula, stream, schema)
-    plan = Plan(
-        query,
-        stream,
-        lowering.tests.tests,
-        base,
-        frozenset(lowering.compared),
-        tuple(lowering.columns.numbers),
-        why if lowering.comparisons else None,
-        lowering.slots,
-    )
-    if plan.chosen_by is ChosenBy.AUTOMATON:
-        plan = replace(plan, automaton=plan.shown(select(query.strategy, base)))
-    return plan
-
-
-def _lowered(
-    query: cel.Query, formula: cel.Formula, stream: Stream, schema: pa.Schema | None
-) -> tuple[Lowering, Automaton, str | None]:
-    """With registers where they can decide every condition between events; else without, and
-    why."""
-    names = _stream_names(query, stream)
-    why = CHOSEN
-    if schema is None:
-        why = NO_SCHEMA
-    elif query.strategy is not cel.Strategy.MAX:
-        lowering = Lowering(TestSet(), *names, schema=schema)
-        try:
-            return lowering, lowering.automaton(formula), None
-        except CannotRegister as reason:
-            why = str(reason)
-    lowering = Lowering(TestSet(), *names)
-    return lowering, lowering.automaton(formula), why
-
-
-def _check_count(query: cel.Query) -> None:
-    """What can be counted without listing: all matches, each reported at its own last event."""
-    if query.count and (
-        query.strategy in SELECTIONS
-        or (query.window is not None and not ends_marked(query.formula))
-    ):
-        raise RefusedError(
-            "COUNT(*) under NEXT, LAST, MAX or ANY, or of matches that end before the event they "
-            "are reported at, would have to list them",
-            text=query.text,
-            span=query.span,
-            hint="SELECT * and count the rows: len(q.run(…))",
-        )
-
-
-def _stream_names(
-    query: cel.Query, stream: Stream
-) -> tuple[tuple[str, ...], str | None, str | None, bool]:
-    """The streams to tell apart, or the only one there is; their column; whether more may come."""
-    if stream.stream is None:
-        return (), query.streams[0] if len(query.streams) == 1 else None, None, False
-    streams = query.streams or tuple(sorted(_mentioned_streams(query)))
-    return streams, None, stream.stream, not query.streams
-
-
-def _mentioned_streams(query: cel.Query) -> set[str]:
-    """The streams that a type `S>R`, a filter, a projection or the output names."""
-    names = [output.variable for output in query.select or ()]
-    streams = []
-    for node in query.formula.walk():
-        if isinstance(node, cel.Type):
-            streams.append(node.stream or "")
-        elif isinstance(node, cel.Filter):
-            names.extend(name for name, _ in scope.mentioned(node.predicate))
-        elif isinstance(node, cel.Project):
-            names.extend(node.variables)
-    streams.extend(name.rpartition(">")[0] for name in names)
-    return set(streams) - {""}
-
-
-def _check_streams(query: cel.Query, stream: Stream) -> None:
-    """A type with a stream, `S>R`, needs that stream to be read and to be known."""
-    for node in query.formula.walk():
-        if not isinstance(node, cel.Type) or node.stream is None:
-            continue
-        if query.streams and node.stream not in query.streams:
-            raise UnknownNameError(
-                f"the stream {node.stream!r} is not in FROM",
-                text=query.text,
-                span=node.span,
-                hint=did_you_mean(node.stream, query.streams),
-            )
-        if stream.stream is None and query.streams != (node.stream,):
-            raise RefusedError(
-                f"{node.stream}>{node.name} asks which stream an event came on",
-                text=query.text,
-                span=node.span,
-                hint='say which column tells it: Stream(stream="…"), or run on {"name": table, …}',
-            )
-
-
 def _looks_at_places(node: cel.Formula) -> bool:
     if isinstance(node, cel.Select):
-        return node.strategy is cel.Strategy.STRICT
+        return node.strategy is Strategy.STRICT
     return isinstance(node, cel.ContiguousSequence | cel.ContiguousIteration | cel.Start | cel.All)
-
-
-# ---------------------------------------------------------------- checking against a schema
-
-
-def checked(query: cel.Query, stream: Stream, schema: pa.Schema) -> cel.Query:
-    """The query with every condition checked, and its literals made to fit the columns."""
-
-    def condition(expression: Expression) -> Expression:
-        check(expression, schema, query.text)
-        return coerce(expression, schema)
-
-    def predicate(node: cel.Predicate) -> cel.Predicate:
-        if isinstance(node, cel.Holds):
-            return replace(node, condition=condition(node.condition))
-        assert isinstance(node, cel.AllOf | cel.AnyOf)
-        return replace(node, operands=tuple(map(predicate, node.operands)))
-
-    def formula(node: cel.Formula) -> cel.Formula:
-        if isinstance(node, cel.Filter):
-            return replace(node, predicate=predicate(node.predicate))
-        return node
-
-    for name in (stream.type, stream.time, stream.stream, *stream.keys):
-        _require((name,) if name else (), schema, query, "the stream's column")
-    for path in query.partition_by:
-        _require(path, schema, query, "the PARTITION BY column")
-    if isinstance(query.window, cel.AttributeWindow):
-        _require(query.window.attribute, schema, query, "the window's attribute")
-    for output in query.select or ():
-        for path in output.attributes:
-            _require(path, schema, query, "the selected attribute", output)
-    for total in query.totals:
-        check(Attribute(total.attribute or (), span=total.span), schema, query.text, Kind.NUMBER)
-    return replace(query, formula=bottom_up(query.formula, formula))
-
-
-def _require(
-    path: tuple[str, ...],
-    schema: pa.Schema,
-    query: cel.Query,
-    what: str,
-    node: cel.Node | None = None,
-) -> None:
-    if not path:
-        return
-    known = schema.names
-    kind: pa.DataType | None = None
-    for step in path:
-        if step not in known:
-            raise UnknownNameError(
-                f"{what} {'.'.join(path)!r} is not in the events",
-                text=query.text if node is not None else None,
-                span=node.span if node is not None else None,
-                hint=did_you_mean(step, known),
-            )
-        kind = schema.field(step).type if kind is None else kind.field(step).type
-        known = [f.name for f in kind] if pa.types.is_struct(kind) else []
-
-
-__all__ = ["PLAN_VERSION", "Plan", "QueryError", "build", "checked"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from cereus.clauses.tree import AnyQuery
 from cereus.errors import RefusedError
-from cereus.lang import cel
 
 SPANS = ("start", "end", "start_time", "end_time", "positions")
 COUNTS = ("end", "end_time", "count", "exact")
@@ -14,7 +14,7 @@ COUNTS = ("end", "end_time", "count", "exact")
 Path = tuple[str, ...]
 
 
-def check_pattern(query: cel.Query, keys: Iterable[Path], *, timed: bool) -> None:
+def check_pattern(query: AnyQuery, keys: Iterable[Path], *, timed: bool) -> None:
     """Key columns and selected variables become columns beside those that every match has."""
     own = [
         name for name in (COUNTS if query.count else SPANS) if timed or not name.endswith("_time")

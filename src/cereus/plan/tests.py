@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from cereus.lang.expression import And, Expression
+from cereus.expr.tree import And, Expression
 
 
 @dataclass(frozen=True)

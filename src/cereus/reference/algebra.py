@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from cereus.errors import DataError
-from cereus.lang.algebra import (
+from cereus.languages.algebra.tree import (
     Conjunction,
     Disjunction,
     Empty,

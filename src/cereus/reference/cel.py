@@ -13,14 +13,16 @@ from functools import cached_property
 from itertools import product
 from typing import Any
 
-from cereus.lang import cel
-from cereus.lang.expression import (
-    Aggregate,
-    Attribute,
-    Expression,
-    Literal,
-    rebuild,
+from cereus.clauses.tree import (
+    AttributeWindow,
+    Consume,
+    EventWindow,
+    Strategy,
+    TimeWindow,
+    is_kept,
 )
+from cereus.expr.tree import Aggregate, Attribute, Expression, Literal, rebuild
+from cereus.languages.ceql import tree as cel
 from cereus.reference.conditions import evaluate as value_of
 from cereus.reference.conditions import holds
 
@@ -121,7 +123,7 @@ def _denote(formula: cel.Formula, stream: Stream, i: int, j: int) -> Iterator[Va
             yield from of(body)
             yield from touching(body, formula)
         case cel.Project(names, body):
-            yield from (frozenset(p for p in v if cel.is_kept(p[0], names)) for v in of(body))
+            yield from (frozenset(p for p in v if is_kept(p[0], names)) for v in of(body))
         case cel.Start(body):
             yield from (v for v in of(body) if _smallest(v) == i)
         case cel.Or(left, right):
@@ -230,18 +232,18 @@ def contained(first: frozenset[int], second: frozenset[int]) -> bool:
     return first < second
 
 
-LESS = {cel.Strategy.NEXT: next_less, cel.Strategy.MAX: contained}
+LESS = {Strategy.NEXT: next_less, Strategy.MAX: contained}
 
 
 def is_interval(positions: frozenset[int]) -> bool:
     return not positions or max(positions) - min(positions) + 1 == len(positions)
 
 
-def select(strategy: cel.Strategy, found: frozenset[Valuation]) -> frozenset[Valuation]:
+def select(strategy: Strategy, found: frozenset[Valuation]) -> frozenset[Valuation]:
     """SEL(⟦φ⟧(S, i, j)). ANY keeps what LAST keeps, so that it is deterministic."""
-    if strategy is cel.Strategy.ALL:
+    if strategy is Strategy.ALL:
         return found
-    if strategy is cel.Strategy.STRICT:
+    if strategy is Strategy.STRICT:
         return frozenset(v for v in found if is_interval(support(v)))
     less = LESS.get(strategy, last_less)
     supports = {support(v) for v in found}
@@ -256,7 +258,7 @@ def select(strategy: cel.Strategy, found: frozenset[Valuation]) -> frozenset[Val
 class _Partition:
     """One substream: its rows, and where evaluation begins (moved on by consumption)."""
 
-    query: cel.Query
+    query: cel.CeqlTree
     stream: Stream
     rows: list[int]
     measure: Callable[[int], Any]
@@ -269,11 +271,11 @@ class _Partition:
         match window:
             case None:
                 return lambda a, b: True
-            case cel.EventWindow(size):
+            case EventWindow(size):
                 return lambda a, b: b - a + 1 <= size
-            case cel.TimeWindow(microseconds):
+            case TimeWindow(microseconds):
                 return lambda a, b: self.measure(b) - self.measure(a) <= microseconds
-            case cel.AttributeWindow(size, _):
+            case AttributeWindow(size, _):
                 return lambda a, b: self.measure(b) - self.measure(a) <= size
 
     def reported(self, j: int, key: tuple[Any, ...]) -> list[Match]:
@@ -308,7 +310,7 @@ class _Partition:
 
 
 def matches(
-    query: cel.Query,
+    query: cel.CeqlTree,
     events: Sequence[Event],
     *,
     type: str | None = "type",
@@ -336,15 +338,15 @@ def matches(
         found = partition.reported(len(partition.rows) - 1, key)
         found = found if query.limit is None else found[: query.limit]
         answer.extend(found)
-        if found and query.consume is not cel.Consume.NONE:
-            every = query.consume is cel.Consume.ANY
+        if found and query.consume is not Consume.NONE:
+            every = query.consume is Consume.ANY
             for each in partitions.values() if every else [partition]:
                 each.begin = len(each.rows)
     return answer
 
 
 def _partition(
-    query: cel.Query,
+    query: cel.CeqlTree,
     type: str | None,
     stream: str | None,
     time: Callable[[Event], Any] | None,
@@ -352,7 +354,7 @@ def _partition(
     events: list[Event] = []
 
     def measure(position: int) -> Any:
-        if isinstance(query.window, cel.AttributeWindow):
+        if isinstance(query.window, AttributeWindow):
             return value_of(Attribute(query.window.attribute), events[position])
         assert time is not None, "a window in time needs a time"
         return time(events[position])

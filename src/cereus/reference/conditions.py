@@ -22,8 +22,8 @@ from datetime import UTC, date, datetime, time
 from typing import Any
 
 from cereus.errors import ConditionTypeError
-from cereus.lang import expression as ex
-from cereus.lang.text_patterns import like_as_regex, with_text_end
+from cereus.expr import tree as ex
+from cereus.expr.text_patterns import like_as_regex, with_text_end
 from cereus.reference import scalar_functions
 from cereus.reference.arithmetic import arithmetic, fits, negate
 

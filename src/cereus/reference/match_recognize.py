@@ -11,8 +11,8 @@ from itertools import permutations
 from typing import Any
 
 from cereus.errors import DataError
-from cereus.lang import expression as ex
-from cereus.languages.match_recognize import tree, values
+from cereus.expr import tree as ex
+from cereus.languages.match_recognize import tree
 from cereus.reference.conditions import compare, evaluate, read
 
 Row = Mapping[str, Any]
@@ -93,13 +93,13 @@ def _partition(
 def _output(
     clause: tree.Clause, row: Row, columns: Sequence[str], view: View | None
 ) -> dict[str, Any]:
-    found = {path[-1]: read(row, path) for path in clause.partition}
+    found = {path[0]: row[path[0]] for path in clause.partition}
     if clause.rows is not tree.Rows.ONE:
-        found |= {order.path[-1]: read(row, order.path) for order in clause.order}
+        found |= {order.path[0]: row[order.path[0]] for order in clause.order}
     for measure in clause.measures:
-        found[measure.name] = value(values.lowered(measure.value), view) if view else None
+        found[measure.name] = value(measure.value, view) if view else None
     if clause.rows is not tree.Rows.ONE:
-        found |= {name: read(row, (name,)) for name in columns if name not in found}
+        found |= {name: row[name] for name in columns if name not in found}
     return found
 
 
@@ -219,7 +219,7 @@ def ways(
 ) -> Iterator[Match]:
     """All matches at a row, those of higher preference first. No instruction is entered twice
     at one row: rounds that read nothing end there."""
-    conditions = {each.variable: values.lowered(each.condition) for each in clause.define}
+    conditions = {each.variable: each.condition for each in clause.define}
     pending: list[tuple[int, Match, frozenset[int]]] = [
         (0, Match(start, (), (), number), frozenset())
     ]
@@ -254,38 +254,55 @@ def _in_time(clause: tree.Clause, rows: Sequence[Row], start: int, row: int) -> 
     if clause.within is None:
         return True
     first, last = (read(rows[at], clause.order[0].path) for at in (start, row))
-    return first is not None and last is not None and last - first < clause.within.length
+    in_time: bool = last - first < clause.within.length
+    return in_time
 
 
 # ---------------------------------------------------------------- values
 
 
 def value(node: ex.Expression, view: View) -> Any:
-    """The value of a lowered expression: its places are looked up, the rest is a condition."""
+    """The value of an expression: what it says of the match is looked up, the rest is a
+    condition."""
     return evaluate(_looked_up(node, view), {})
 
 
 def _looked_up(node: ex.Expression, view: View) -> ex.Expression:
     match node:
-        case values.At(argument, place):
-            return _constant(_at(argument, place, view))
-        case values.Over(function, argument, variable, final):
-            return _constant(_over(function, argument, variable, final, view))
-        case values.Number():
-            return _constant(view.match.number)
+        case ex.Attribute() | tree.Classifier() | tree.Step():
+            return ex.Literal(_navigated(node, view))
+        case tree.Aggregate(function, arguments, star, variable, semantics):
+            of = variable if star else _variable(arguments[0])
+            rows = _places(of, semantics is tree.Semantics.FINAL, view)
+            return ex.Literal(len(rows) if star else _over(function, arguments[0], rows, view))
+        case tree.MatchNumber():
+            return ex.Literal(view.match.number)
     return ex.rebuild(node, lambda child: _looked_up(child, view))
 
 
-def _constant(found: Any) -> ex.Expression:
-    return ex.Literal(found)
-
-
-def _at(argument: ex.Expression, place: values.Place, view: View) -> Any:
-    places = _places(place.variable, place.final, view)
-    if place.offset >= len(places):
+def _navigated(node: ex.Expression, view: View) -> Any:
+    """PREV and NEXT move from the row that the FIRST or LAST inside them found."""
+    shift = 0
+    if isinstance(node, tree.Step) and node.function in ("PREV", "NEXT"):
+        shift = 1 if node.offset is None else node.offset
+        shift, node = (-shift if node.function == "PREV" else shift), node.argument
+    first, offset, final, argument = False, 0, False, node
+    if isinstance(node, tree.Step):
+        first, offset, argument = node.function == "FIRST", node.offset or 0, node.argument
+        final = node.semantics is tree.Semantics.FINAL
+    places = _places(_variable(argument), final, view)
+    if offset >= len(places):
         return None
-    row = places[place.offset if place.first else -1 - place.offset] + place.shift
+    row = places[offset if first else -1 - offset] + shift
     return _of_row(argument, row, view) if 0 <= row < len(view.rows) else None
+
+
+def _variable(argument: ex.Expression) -> str | None:
+    """The one variable that an argument is about; None for all rows."""
+    for node in argument.walk():
+        if isinstance(node, ex.Attribute | tree.Classifier):
+            return node.variable
+    return None
 
 
 def _places(variable: str | None, final: bool, view: View) -> list[int]:
@@ -301,23 +318,20 @@ def _places(variable: str | None, final: bool, view: View) -> list[int]:
 def _of_row(argument: ex.Expression, row: int, view: View) -> Any:
     def named(node: ex.Expression) -> ex.Expression:
         match node:
-            case values.Label():
+            case tree.Classifier():
                 at = row - view.match.start
                 inside = 0 <= at < len(view.match.labels)
-                return _constant(view.match.labels[at] if inside else None)
-            case values.Number():
-                return _constant(view.match.number)
+                return ex.Literal(view.match.labels[at] if inside else None)
+            case tree.MatchNumber():
+                return ex.Literal(view.match.number)
+            case ex.Attribute(path):
+                return ex.Literal(read(view.rows[row], path))
         return ex.rebuild(node, named)
 
-    return evaluate(named(argument), view.rows[row])
+    return evaluate(named(argument), {})
 
 
-def _over(
-    function: str, argument: ex.Expression | None, variable: str | None, final: bool, view: View
-) -> Any:
-    rows = _places(variable, final, view)
-    if argument is None:
-        return len(rows)
+def _over(function: str, argument: ex.Expression, rows: Sequence[int], view: View) -> Any:
     every = [_of_row(argument, row, view) for row in rows]
     if function == "array_agg":
         return every or None
@@ -338,18 +352,19 @@ def _over(
             return _extreme("<", known)
         case "max":
             return _extreme(">", known)
-        case "bool_and":
+        case "bool_and" | "every":
             return all(known)
         case "bool_or":
             return any(known)
-        case "arbitrary":
+        case "arbitrary" | "any_value":
             return known[0]
     raise DataError(f"unknown aggregate {function}")
 
 
 def _extreme(op: str, known: list[Any]) -> Any:
+    """The least or greatest; a number comes before NaN."""
     best = known[0]
     for each in known[1:]:
-        if compare(op, each, best):
+        if best != best or compare(op, each, best):
             best = each
     return best

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from cereus.lang.par import (
+from cereus.languages.par.tree import (
     SILENT,
     Atom,
     Completion,

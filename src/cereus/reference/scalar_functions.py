@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Any
 
-from cereus.lang.functions import EARTH_RADIUS_METRES
+from cereus.expr.functions import EARTH_RADIUS_METRES
 
 
 def call(name: str, arguments: Sequence[Any]) -> Any:

@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
-from cereus.lang import cel, sremo
+from cereus.clauses.tree import AttributeWindow, EventWindow, TimeWindow, Window
+from cereus.languages.sremo import tree as sremo
 from cereus.reference.conditions import holds, read
 
 Event = Mapping[str, Any]
@@ -109,16 +110,16 @@ def satisfied(e: sremo.Terminal, string: String, i: int, v: Valuation) -> bool:
     return holds(condition, event, {r: string.events[p] for r, p in held.items()})
 
 
-def inside(window: cel.Window, string: String, first: int, last: int) -> bool:
+def inside(window: Window, string: String, first: int, last: int) -> bool:
     """Def. 39, and the same for times."""
     begin, end = string.events[first], string.events[last]
     match window:
-        case cel.EventWindow(size):
+        case EventWindow(size):
             return last - first + 1 <= size
-        case cel.TimeWindow(microseconds):
+        case TimeWindow(microseconds):
             assert string.span is not None, "a window in time needs times"
             return bool(string.span(begin, end) <= microseconds)
-        case cel.AttributeWindow(size, path):
+        case AttributeWindow(size, path):
             start, stop = read(begin, path), read(end, path)
             return start is not None and stop is not None and bool(stop - start <= size)
 
@@ -131,7 +132,7 @@ def streaming_matches(e: sremo.Sremo, string: String, k: int) -> frozenset[Match
 
 
 def matches(
-    query: cel.Query,
+    query: sremo.SremoTree,
     events: Sequence[Event],
     *,
     type: str | None = "type",

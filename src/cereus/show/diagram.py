@@ -7,20 +7,20 @@ import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from cereus.automata.automaton import NOTHING, Label
-from cereus.dialects.algebra import AlgebraQuery
-from cereus.dialects.par import ParQuery
-from cereus.dialects.sase import SaseQuery
+from cereus.automata.model import NOTHING, Label
 from cereus.errors import CereusError
-from cereus.lang.print_ceql import predicate_text
-from cereus.plan.describe import label_text, test_text
-from cereus.plan.explain import moves
-from cereus.plan.outlook import Outlook
+from cereus.explain.analysis import Outlook
+from cereus.explain.explain import moves
+from cereus.explain.skeleton import conditions_between
+from cereus.explain.wording import label_text, test_text
+from cereus.languages.algebra.query import AlgebraQuery
+from cereus.languages.algebra.show import FONT, detection_dot, escaped
+from cereus.languages.ceql.print import predicate_text
+from cereus.languages.par.query import ParQuery
+from cereus.languages.sase.query import SaseQuery
+from cereus.languages.sase.show import program_dot
 from cereus.plan.plan import Plan
-from cereus.plan.skeleton import conditions_between
 from cereus.query import Query
-from cereus.show.nfa import program_dot
-from cereus.show.structure import FONT, detection_dot, escaped
 
 MOST_STATES = 40
 STYLE = (

@@ -11,14 +11,14 @@ from cereus.spark.session import session
 if TYPE_CHECKING:
     from cereus.spark.matching import match, split_late
     from cereus.spark.pipeline import Pipeline
-    from cereus.spark.sql import register
+    from cereus.spark.sql.register import register
 
 __all__ = ["Pipeline", "ensure_java", "match", "register", "session", "split_late"]
 
 _LATER = {
     "Pipeline": "cereus.spark.pipeline",
     "match": "cereus.spark.matching",
-    "register": "cereus.spark.sql",
+    "register": "cereus.spark.sql.register",
     "split_late": "cereus.spark.matching",
 }
 

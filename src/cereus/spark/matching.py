@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
-from cereus.dialects.ceql import PatternQuery
-from cereus.dialects.compiled import EventwiseQuery
 from cereus.errors import CereusError, DataError
+from cereus.language.compiled import EventwiseQuery
+from cereus.language.pattern import PatternQuery
 from cereus.many import QuerySet
 from cereus.query import Query
-from cereus.spark.batch import Batch, batch
-from cereus.spark.eventwise import Eventwise, eventwise
+from cereus.spark.batch.eventwise import Eventwise, eventwise
+from cereus.spark.batch.pattern import Batch, batch
+from cereus.spark.batch.several import Queries, match_several, named
 from cereus.spark.live.recipe import LATE
 from cereus.spark.live.stream import BUCKETS, Live, with_watermark
 from cereus.spark.schemas import check_once
-from cereus.spark.several import Queries, match_several, named
 from cereus.spark.slices import Split
 
 if TYPE_CHECKING:

@@ -11,12 +11,12 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import StructType
 
-from cereus.engine.letters import conditions_of
-from cereus.lang import expression as ex
+from cereus.engine.ingest.letters import conditions_of
+from cereus.expr import tree as ex
 from cereus.plan.plan import Plan
-from cereus.plan.stream import Stream
 from cereus.plan.tests import EventTest
-from cereus.spark.conditions import column
+from cereus.spark.expr.evaluate import column
+from cereus.stream import Stream
 
 
 def own_streams(plan: Plan) -> Column | None:

@@ -10,10 +10,10 @@ import pyarrow as pa
 from pyspark.sql import types as st
 from pyspark.sql.pandas.types import from_arrow_type, to_arrow_type
 
-from cereus.dialects.compiled import EventwiseQuery
-from cereus.engine.counts import total_name
-from cereus.engine.event_results import EVENTS
+from cereus.engine.results.counts import total_name
+from cereus.engine.results.event_rows import EVENTS
 from cereus.errors import DataError, did_you_mean
+from cereus.language.compiled import EventwiseQuery
 from cereus.plan.plan import Plan
 
 if TYPE_CHECKING:

@@ -17,13 +17,14 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import StructType
 
+from cereus.clauses import build as clauses
+from cereus.clauses.tree import AttributeWindow, TimeWindow
 from cereus.errors import CereusError
-from cereus.lang import cel, clauses
-from cereus.lang import expression as ex
+from cereus.expr import tree as ex
 from cereus.plan.locality import looks_back
 from cereus.plan.plan import Plan
-from cereus.plan.stream import UNITS
-from cereus.spark.typed import TIMES, Sort, Typed, attribute, micros
+from cereus.spark.expr.typed import TIMES, Sort, Typed, attribute, micros
+from cereus.stream import UNITS
 
 SLICE, OWN, HOME = "__cereus_slice", "__cereus_own", "__cereus_home"
 WINDOWS = 8
@@ -89,11 +90,11 @@ def slices_for(plan: Plan, schema: StructType, split: Split) -> Slices | str:
 
 def _window(plan: Plan, schema: StructType) -> tuple[Typed, int | float]:
     window = plan.query.window
-    if isinstance(window, cel.TimeWindow):
+    if isinstance(window, TimeWindow):
         assert plan.stream.time is not None
         measure = attribute(ex.Attribute((plan.stream.time,)), schema, None)
         return measure, _in_units(window.microseconds, measure, plan)
-    assert isinstance(window, cel.AttributeWindow)
+    assert isinstance(window, AttributeWindow)
     measure = attribute(ex.Attribute(window.attribute), schema, None)
     return measure, _rounded(window.size, measure)
 
@@ -123,7 +124,7 @@ def length_of_time(text: str, name: str) -> int:
     """Microseconds in an option like "1 hour 30 minutes"."""
     amounts = LENGTHS.findall(text)
     window = clauses.window(amounts, (0, len(text))) if amounts else None
-    if not isinstance(window, cel.TimeWindow) or LENGTHS.sub("", text).strip():
+    if not isinstance(window, TimeWindow) or LENGTHS.sub("", text).strip():
         raise CereusError(
             f"{name}={text!r} is not a length of time", hint=f'say {name}="1 hour 30 minutes"'
         )

@@ -10,13 +10,10 @@ from typing import Protocol
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cereus.engine.columns import read
-from cereus.engine.event_results import EventShape
 from cereus.engine.executor import Executor, PatternExecutor
-from cereus.engine.runner import Limits
-from cereus.lang import cel
-from cereus.plan.sremo import plan_of
-from cereus.plan.stream import Stream
+from cereus.engine.ingest.clock import read
+from cereus.engine.results.event_rows import EventShape
+from cereus.language.pattern import PatternQuery
 
 CLEAR_AT = 1 << 16
 """After so many rows the state of finished keys is dropped, at the next change of the key."""
@@ -34,9 +31,7 @@ class Task:
     The plan is made in the worker, for the schema that really arrives there.
     """
 
-    query: cel.Query
-    stream: Stream
-    limits: Limits
+    query: PatternQuery
     shape: EventShape
     sorted_by: tuple[tuple[str, ...], ...]
     names: tuple[str, ...]
@@ -50,8 +45,8 @@ class Task:
         return results(self, batches, self.sorted_by)
 
     def executor(self, schema: pa.Schema) -> Executor:
-        plan = plan_of(self.query, self.stream, schema)
-        return PatternExecutor(plan, schema, limits=self.limits, shape=self.shape)
+        plan = self.query.plan(schema)
+        return PatternExecutor(plan, schema, limits=self.query.limits, shape=self.shape)
 
     def result(self, found: pa.RecordBatch, executor: Executor) -> pa.RecordBatch:
         return found.select(list(self.names))

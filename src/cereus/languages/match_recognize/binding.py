@@ -21,10 +21,10 @@ from cereus.errors import (
     UnknownNameError,
     did_you_mean,
 )
-from cereus.lang import expression as ex
-from cereus.lang.check import check, coerce
-from cereus.lang.functions import Kind
-from cereus.lang.parsing import located
+from cereus.expr import tree as ex
+from cereus.expr.check import check, coerce
+from cereus.expr.functions import Kind
+from cereus.syntax.parsing import located
 from cereus.languages.match_recognize import tree, values
 
 LABEL = "CLASSIFIER()"

@@ -7,7 +7,7 @@ from datetime import timedelta
 from math import factorial
 
 from cereus.errors import RefusedError, Span, UnknownNameError, did_you_mean
-from cereus.lang import expression as ex
+from cereus.expr import tree as ex
 from cereus.languages.match_recognize import tree
 
 MOST_ORDERS = 5040

@@ -9,23 +9,24 @@ from datetime import timedelta
 from functools import cache
 from typing import Any
 
-from lark import Lark, Token, Transformer, v_args
-from lark.load_grammar import FromPackageLoader
+from lark import Token, Transformer, v_args
 from lark.tree import Meta
-from lark.visitors import VisitError, merge_transformers
+from lark.visitors import merge_transformers
 
 from cereus.errors import QueryError, QuerySyntaxError, RefusedError, Span
-from cereus.lang import expression as ex
-from cereus.lang import literals, parsing
-from cereus.lang.conditions import Conditions, span_of, token_span
+from cereus.expr import tree as ex
+from cereus.syntax import literals
+from cereus.syntax.parsing import located, read
+from cereus.expr.text import Conditions, span_of, token_span
 from cereus.languages.match_recognize import tree
 from cereus.languages.match_recognize.check import check
 from cereus.languages.match_recognize.hints import HINTS
 from cereus.languages.match_recognize.names import Name, canonical, resolved
-from cereus.languages.match_recognize.printing import to_text
+from cereus.languages.match_recognize.print import to_text
 
 __all__ = ["parse", "parse_only", "to_text"]
 
+GRAMMAR = "languages/match_recognize/grammar.lark"
 MOST = 2**31 - 1
 """The largest bound of a quantifier, and the largest offset."""
 
@@ -40,46 +41,19 @@ def parse(text: str) -> tree.Clause:
     try:
         check(clause)
     except QueryError as error:
-        raise parsing.located(error, text) from None
+        raise located(error, text) from None
     return clause
 
 
 def parse_only(text: str) -> tree.Clause:
     """Read a clause; only its grammar is checked."""
-    if not isinstance(text, str):
-        raise QuerySyntaxError(f"a text is needed, not a {type(text).__name__}")
-    parsed = parsing._parse(_lark(), text, HINTS)
-    try:
-        clause: tree.Clause = _transformer().transform(parsed)
-        return replace(resolved(clause), text=text)
-    except VisitError as error:
-        if isinstance(error.orig_exc, QueryError):
-            raise parsing.located(error.orig_exc, text) from None
-        if isinstance(error.orig_exc, RecursionError):
-            raise QuerySyntaxError(parsing.TOO_DEEP) from None
-        raise error.orig_exc from None
-    except QueryError as error:
-        raise parsing.located(error, text) from None
-    except RecursionError:
-        raise QuerySyntaxError(parsing.TOO_DEEP) from None
-
-
-@cache
-def _lark() -> Lark:
-    return Lark.open_from_package(
-        __package__,
-        "match_recognize.lark",
-        start="clause",
-        parser="lalr",
-        propagate_positions=True,
-        maybe_placeholders=False,
-        import_paths=[FromPackageLoader("cereus.lang", ("",))],
-    )
+    clause: tree.Clause = read(GRAMMAR, "clause", text, _transformer(), HINTS)
+    return replace(resolved(clause), text=text)
 
 
 @cache
 def _transformer() -> Transformer[Token, Any]:
-    merged: Transformer[Token, Any] = merge_transformers(_Texts(), expression=_Texts())
+    merged: Transformer[Token, Any] = merge_transformers(_Texts(), expr__grammar=_Texts())
     return merged
 
 

@@ -12,7 +12,7 @@ from datetime import timedelta
 from enum import StrEnum
 
 from cereus.errors import Span
-from cereus.lang import expression as ex
+from cereus.expr import tree as ex
 
 # ---------------------------------------------------------------- patterns
 

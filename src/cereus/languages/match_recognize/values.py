@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from cereus.lang import expression as ex
+from cereus.expr import tree as ex
 from cereus.languages.match_recognize import tree
 
 

@@ -20,11 +20,11 @@ import pyarrow as pa
 
 from cereus.engine.executor import Executor
 from cereus.errors import CereusError
+from cereus.spark.batch.ordering import in_order
 from cereus.spark.live.packing import from_bytes, to_bytes
 from cereus.spark.live.recipe import AT, LATE, Recipe
 from cereus.spark.live.state import Head, Segment, State, Store
 from cereus.spark.live.warm import WARM, digest
-from cereus.spark.ordering import in_order
 
 MOST_SEGMENTS = 64
 """More than so many segments are merged, the smallest neighbours first."""

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from cereus.plan.stream import UNITS
 from cereus.spark.schemas import Path
 from cereus.spark.worker import Matching
+from cereus.stream import UNITS
 
 AT, BUCKET, DATA, LATE = "__cereus_at", "__cereus_bucket", "data", "late"
 """An event's time in microseconds, its bucket; packed rows; the column of late events."""

@@ -12,21 +12,21 @@ import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as st
 
+from cereus.clauses.tree import TimeWindow
 from cereus.engine.executor import Executor
 from cereus.errors import CereusError, DataError, did_you_mean
-from cereus.lang import cel
-from cereus.lang import expression as ex
+from cereus.expr import tree as ex
 from cereus.plan.plan import Plan
-from cereus.plan.stream import UNITS, Stream
 from cereus.query import Query
+from cereus.spark.expr.typed import NUMBERS, TIMES, Sort, Typed, attribute, instant, micros
 from cereus.spark.live.packing import PACKED_TYPE, Packing, unpacked
 from cereus.spark.live.processor import OUTPUT_TYPE, Matcher
 from cereus.spark.live.recipe import AT, BUCKET, LATE, Recipe
 from cereus.spark.relevance import quoted
 from cereus.spark.schemas import Path, arrow_schema, check_once
 from cereus.spark.slices import length_of_time
-from cereus.spark.typed import NUMBERS, TIMES, Sort, Typed, attribute, instant, micros
 from cereus.spark.worker import Matching
+from cereus.stream import UNITS, Stream
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -269,4 +269,4 @@ def _one_zero(path: Path, schema: st.StructType) -> Column:
 def _window(plan: Plan | None) -> int | None:
     """How long after its last event a silent bucket may have something to forget."""
     window = None if plan is None else plan.query.window
-    return window.microseconds if isinstance(window, cel.TimeWindow) else None
+    return window.microseconds if isinstance(window, TimeWindow) else None

@@ -10,7 +10,6 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import functions as F  # noqa: N812
 
 from cereus.errors import CereusError, DataError
-from cereus.plan.stream import Stream
 from cereus.spark.matching import match
 from cereus.spark.pipeline.document import Document, Key, PipelineError
 from cereus.spark.pipeline.graph import STREAM, TYPE, Flow
@@ -18,6 +17,7 @@ from cereus.spark.pipeline.pipeline import Pipeline
 from cereus.spark.pipeline.sources import shaped, source_frame
 from cereus.spark.raised import first_line
 from cereus.spark.relevance import quoted
+from cereus.stream import Stream
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -12,11 +12,10 @@ from typing import Any
 import pyarrow as pa
 
 from cereus.column_types import named_schema
-from cereus.engine.runner import Limits
 from cereus.errors import CereusError, DataError, QueryError, QuerySyntaxError, did_you_mean
-from cereus.lang.literals import microseconds, split_duration
-from cereus.plan.stream import Stream
-from cereus.query import DIALECTS, Query, compile
+from cereus.language import registry
+from cereus.limits import Limits
+from cereus.query import Query, compile
 from cereus.sources import source
 from cereus.spark.pipeline.document import Document, Key
 from cereus.spark.pipeline.graph import Graph
@@ -29,6 +28,8 @@ from cereus.spark.pipeline.spec import (
     Spec,
     StreamOf,
 )
+from cereus.stream import Stream
+from cereus.syntax.literals import microseconds, split_duration
 
 AVAILABLE_NOW = "available now"
 SELF_DESCRIBING = ("parquet", "orc")
@@ -84,8 +85,9 @@ class Compiling:
             return None
         try:
             limits = self.limits((*key, "limits"), of.limits)
+            options: dict[str, Any] = dict(of.options)
             return compile(
-                text, dialect=of.language, stream=stream, schema=schema, limits=limits, **of.options
+                text, dialect=of.language, stream=stream, schema=schema, limits=limits, **options
             )
         except CereusError as error:
             self.wrong_query(name, where, error)
@@ -93,7 +95,7 @@ class Compiling:
 
     def wrong_query(self, name: str, where: str, error: CereusError) -> None:
         of, key = self.spec.queries[name], ("queries", name)
-        if of.language not in DIALECTS:
+        if of.language not in registry.names():
             self.wrong((*key, "dialect"), error.message, error.hint)
         elif of.options and not isinstance(error, QueryError):
             self.wrong((*key, "options"), error.message, error.hint)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from cereus.dialects.compiled import sections
-from cereus.plan.stream import Stream
+from cereus.language.compiled import sections
 from cereus.query import Query
 from cereus.spark.pipeline.graph import STREAM, Graph
 from cereus.spark.pipeline.spec import (
@@ -18,6 +17,7 @@ from cereus.spark.pipeline.spec import (
     Source,
     Spec,
 )
+from cereus.stream import Stream
 
 SUMMARY = ("stages", "memory", "bounds")
 """The parts of an explanation that say what will run, and what it will hold."""

@@ -6,8 +6,8 @@ import graphlib
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from cereus.plan.stream import Stream
 from cereus.spark.pipeline.spec import QueryOf, Sink, Spec, StreamOf
+from cereus.stream import Stream
 
 NO_COLUMN = "none"
 TYPE = "type"

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
-from cereus.dialects import dialect_of
+from cereus.language.registry import dialect_of
 
 Name = str
 Names = tuple[str, ...]

@@ -1,0 +1,96 @@
+"""Terms: values that a move computes from slots, and from columns of the event that it reads.
+
+A term is typed by its operations (`add` of integers is another operation than `add` of floats), so
+that the kernel need not look. Every value may be unknown (NULL), and is then as SQL says. The
+meaning is that of `reference.conditions`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from cereus.automata.model import Check, Slot
+
+LOADS = ("column", "slot", "constant")
+UNARY = (
+    "to float",
+    "negate int", "negate float", "abs int", "abs float",
+    "sqrt", "floor", "ceil",
+    "not", "is null", "known",
+)  # fmt: skip
+BINARY = (
+    "add int", "subtract int", "multiply int", "modulo int",
+    "add float", "subtract float", "multiply float", "divide float", "modulo float",
+    "= int", "!= int", "< int", "<= int", "> int", ">= int",
+    "= float", "!= float", "< float", "<= float", "> float", ">= float",
+    "and", "or",
+    # totals: NULL adds nothing
+    "sum int", "sum float", "min int", "max int", "min float", "max float",
+    # NULL if either is, NaN if either is
+    "least int", "greatest int", "least float", "greatest float",
+)  # fmt: skip
+OPERATIONS = (*LOADS, *UNARY, *BINARY, "distance")
+"""The kernel knows operations by their places here."""
+
+
+class Term(NamedTuple):
+    """`op` of `operands`: terms, or for a load a Slot, the number of a column, or a constant."""
+
+    op: str
+    operands: tuple[Any, ...]
+
+    def filled(self, leaves: Sequence[Term]) -> Term:
+        """A term with holes, `leaf(i)`, and what goes into them."""
+        if self.op == "leaf":
+            place: int = self.operands[0]
+            return leaves[place]
+        if self.op in LOADS:
+            return self
+        return Term(self.op, tuple(operand.filled(leaves) for operand in self.operands))
+
+
+def leaf(place: int) -> Term:
+    """A hole (`Term.filled`)."""
+    return Term("leaf", (place,))
+
+
+def column(number: int) -> Term:
+    return Term("column", (number,))
+
+
+def slot(place: Slot) -> Term:
+    return Term("slot", (place,))
+
+
+def constant(value: float | None) -> Term:
+    """An integer (booleans are 0 and 1), a float, or NULL."""
+    return Term("constant", (value,))
+
+
+TRUE, FALSE = constant(1), constant(0)
+
+
+def simplified(term: Term) -> Term:
+    """The same condition, without the truth values that are known in its AND, OR and NOT."""
+    if term.op not in ("and", "or", "not"):
+        return term
+    first, *rest = map(simplified, term.operands)
+    if not rest:
+        return {TRUE: FALSE, FALSE: TRUE}.get(first, Term("not", (first,)))
+    second, (idle, final) = rest[0], (TRUE, FALSE) if term.op == "and" else (FALSE, TRUE)
+    if final in (first, second):
+        return final
+    if idle in (first, second):
+        return second if first == idle else first
+    return Term(term.op, (first, second))
+
+
+def holds(term: Term) -> Check:
+    """The term must be true."""
+    return Check("holds", None, -1, -1, term)
+
+
+def fails(term: Term) -> Check:
+    """The term must not be true: false, or NULL."""
+    return Check("fails", None, -1, -1, term)

@@ -1,1 +1,0 @@
-"""SREMO as automata made on demand, whose runs carry what their registers hold."""

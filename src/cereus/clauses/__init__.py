@@ -1,0 +1,1 @@
+"""What a query says beside its pattern: window, partitions, strategy, consumption, limit."""

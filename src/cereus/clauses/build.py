@@ -1,0 +1,107 @@
+"""The clauses at the end of a CEQL query: WITHIN, PARTITION BY, CONSUME BY, LIMIT."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from cereus.clauses.tree import (
+    AttributeWindow,
+    Consume,
+    EventWindow,
+    TimeWindow,
+    Window,
+)
+from cereus.errors import QuerySyntaxError, Span, did_you_mean
+from cereus.syntax import literals
+
+TITLES = {
+    "partition_by": "PARTITION BY",
+    "window": "WITHIN",
+    "consume": "CONSUME BY",
+    "limit": "LIMIT",
+}
+
+
+@dataclass(frozen=True)
+class Clause:
+    """One clause: the field of `ParsedQuery` that it sets, and its value."""
+
+    field: str
+    value: Any
+    span: Span
+
+
+def merged(clauses: Iterable[Clause]) -> dict[str, Any]:
+    """The fields that the clauses set, each at most once."""
+    fields: dict[str, Any] = {}
+    for clause in clauses:
+        if clause.field in fields:
+            raise QuerySyntaxError(
+                f"a second {TITLES[clause.field]}", span=clause.span, hint="keep one of the two"
+            )
+        fields[clause.field] = clause.value
+    return fields
+
+
+def consume(word: str, place: Span, span: Span) -> Clause:
+    if word.upper() not in Consume.__members__:
+        raise QuerySyntaxError(
+            f"unknown consumption policy {str(word)!r}",
+            span=place,
+            hint=did_you_mean(word, Consume.__members__),
+        )
+    return Clause("consume", Consume(word.upper()), span)
+
+
+def limit(amount: str, span: Span) -> Clause:
+    return Clause("limit", _count(amount, 0, "LIMIT", span), span)
+
+
+def missing_unit(amount: str, span: Span) -> QuerySyntaxError:
+    return QuerySyntaxError(
+        f"WITHIN {amount} needs a unit",
+        span=span,
+        hint=f"write {amount} seconds, {amount} EVENTS or {amount} [attribute]",
+    )
+
+
+def window(amounts: list[tuple[str, str]], span: Span) -> Window:
+    """`100 EVENTS`, or a length of time in one or more units."""
+    if any(unit.lower() in ("event", "events") for _, unit in amounts):
+        return _event_window(amounts, span)
+    if any(amount.startswith("-") for amount, _ in amounts):
+        raise _negative(span)
+    return TimeWindow(literals.microseconds(amounts, span), span=span)
+
+
+def _event_window(amounts: list[tuple[str, str]], span: Span) -> Window:
+    if len(amounts) > 1:
+        raise QuerySyntaxError(
+            "a window counts either events or time", span=span, hint="keep one of the two"
+        )
+    return EventWindow(_count(amounts[0][0], 1, "WITHIN … EVENTS", span), span=span)
+
+
+def attribute_window(amount: str, path: tuple[str, ...], span: Span) -> Window:
+    if amount.startswith("-"):
+        raise _negative(span)
+    return AttributeWindow(literals.number(amount, span), path, span=span)
+
+
+def _negative(span: Span) -> QuerySyntaxError:
+    return QuerySyntaxError(
+        "a window cannot be negative", span=span, hint="write a size of 0 or more"
+    )
+
+
+def _count(amount: str, least: int, title: str, span: Span) -> int:
+    value = None if amount.startswith("-") else literals.number(amount, span)
+    if not isinstance(value, int) or value < least:
+        raise QuerySyntaxError(
+            f"{title} takes a whole number of at least {least}",
+            span=span,
+            hint=f"write {max(least, 1)} or more" if least else "write 0 or more",
+        )
+    return value

@@ -1,0 +1,119 @@
+"""What a query says beside its pattern: output, strategy, window, partitions, consumption, limit.
+
+Every language whose patterns run on the automaton kernel has these clauses, or some of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+from enum import StrEnum
+from typing import Generic, TypeVar
+
+from cereus.errors import Span
+from cereus.expr.tree import Aggregate
+
+
+@dataclass(frozen=True)
+class Node:
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True)
+class PatternTree(Node):
+    """The pattern of a query, in the syntax tree of its language."""
+
+    def children(self) -> Iterator[PatternTree]:
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if isinstance(value, PatternTree):
+                yield value
+
+    def walk(self) -> Iterator[PatternTree]:
+        yield self
+        for child in self.children():
+            yield from child.walk()
+
+
+class Strategy(StrEnum):
+    ALL = "ALL"
+    ANY = "ANY"
+    NEXT = "NEXT"
+    LAST = "LAST"
+    MAX = "MAX"
+    STRICT = "STRICT"
+
+
+TOTALS = ("sum", "min", "max", "avg")
+"""Aggregates over all matches of a query."""
+
+
+class Consume(StrEnum):
+    NONE = "NONE"
+    ANY = "ANY"
+    PARTITION = "PARTITION"
+
+
+@dataclass(frozen=True)
+class Output(Node):
+    """One selected variable: `a`, or `a[price, volume]` with attributes."""
+
+    variable: str
+    attributes: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True)
+class EventWindow(Node):
+    """`WITHIN n EVENTS`: end − start + 1 ≤ n."""
+
+    size: int
+
+
+@dataclass(frozen=True)
+class TimeWindow(Node):
+    """`WITHIN 1 hour 30 minutes`: at most this many microseconds, on the time column."""
+
+    microseconds: int
+
+
+@dataclass(frozen=True)
+class AttributeWindow(Node):
+    """`WITHIN 5000 [ts]`: a difference of at most `size` on an attribute that never decreases."""
+
+    size: int | float
+    attribute: tuple[str, ...]
+
+
+Window = EventWindow | TimeWindow | AttributeWindow
+
+
+P_co = TypeVar("P_co", bound=PatternTree, covariant=True)
+
+
+@dataclass(frozen=True)
+class ParsedQuery(Node, Generic[P_co]):
+    """A query as it was parsed: a pattern in the tree of its language, and its clauses.
+
+    `select` None is `SELECT *`. `count` is `SELECT COUNT(*)`, and `totals` are the aggregates
+    over all matches that stand beside it, `SUM(b.volume)`."""
+
+    formula: P_co
+    select: tuple[Output, ...] | None = None
+    strategy: Strategy = Strategy.ALL
+    streams: tuple[str, ...] = ()
+    partition_by: tuple[tuple[str, ...], ...] = ()
+    window: Window | None = None
+    consume: Consume = Consume.NONE
+    limit: int | None = None
+    count: bool = False
+    totals: tuple[Aggregate, ...] = ()
+    text: str | None = field(default=None, compare=False, repr=False)
+
+
+AnyQuery = ParsedQuery[PatternTree]
+"""A query of any language."""
+
+
+def is_kept(variable: str, names: frozenset[str]) -> bool:
+    """Whether a projection on `names` keeps a variable; `S>R` goes with `R`."""
+    return variable in names or variable.rpartition(">")[2] in names

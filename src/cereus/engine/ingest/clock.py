@@ -1,0 +1,292 @@
+"""Columns that order a stream: times, window measures, keys. Checked and made plain integers."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cereus.clauses.tree import AttributeWindow, EventWindow, TimeWindow, Window
+from cereus.engine.match.memory import empty
+from cereus.errors import CereusError, DataError, did_you_mean
+from cereus.stream import UNITS, Stream
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+UNIT_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+
+
+def read(batch: pa.RecordBatch, path: tuple[str, ...], what: str) -> pa.Array:
+    """A column by its path, or an error that names the nearest one."""
+    if path[0] not in batch.schema.names:
+        raise DataError(
+            f"{what} {'.'.join(path)!r} is not in the events",
+            hint=did_you_mean(path[0], batch.schema.names),
+        )
+    column = batch.column(path[0])
+    for step in path[1:]:
+        column = pc.struct_field(column, step)
+    return column
+
+
+def places_in_dictionary(column: pa.DictionaryArray) -> npt.NDArray[Any]:
+    """Where the value of each row stands in the dictionary, as int32 or int64; 0 for null."""
+    indices = column.indices.fill_null(0) if column.null_count else column.indices
+    places: npt.NDArray[Any] = indices.to_numpy(zero_copy_only=False)
+    return places if places.dtype in (np.int32, np.int64) else places.astype(np.int64)
+
+
+class Rows(NamedTuple):
+    """What the rows of a batch are called in messages: their numbers in the input.
+
+    first    the number of the batch's first row
+    own      the rows that are looked at, when not all are
+    numbers  the input's row numbers, when its rows were sorted
+    """
+
+    first: int = 0
+    own: Ints | None = None
+    numbers: Ints | None = None
+
+    def name(self, place: int) -> int:
+        row = self.first + int(place if self.own is None else self.own[place])
+        return row if self.numbers is None else int(self.numbers[row])
+
+    def names(self, whole: Ints) -> Ints:
+        """The numbers of rows, given by their places in the whole batch."""
+        rows = self.first + whole if self.first else whole
+        return rows if self.numbers is None else self.numbers[rows]
+
+    def at(self, places: Ints) -> Rows:
+        """Some of these rows."""
+        return self._replace(own=places if self.own is None else self.own[places])
+
+
+def as_integers(column: pa.Array, what: str, rows: Rows) -> Ints:
+    """A time or a number as int64, in the order of its values; nulls are refused.
+
+    Floats become integers that sort as the floats do (their bits, mirrored below zero).
+    """
+    if column.null_count:
+        row = int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0])
+        raise DataError(
+            f"{what} is null in row {rows.name(row)}",
+            hint="drop such rows first, or fill the column in",
+        )
+    kind = column.type
+    if pa.types.is_date(kind):
+        column, kind = column.cast(pa.timestamp("us")), pa.timestamp("us")
+    if pa.types.is_timestamp(kind) or pa.types.is_duration(kind) or pa.types.is_time64(kind):
+        return np.ascontiguousarray(column.cast(pa.int64()).to_numpy())
+    if pa.types.is_time32(kind):
+        return np.asarray(column.cast(pa.int32()), np.int64)
+    if pa.types.is_uint64(kind):
+        refuse_beyond(column, what, rows)
+    if pa.types.is_integer(kind):
+        return np.ascontiguousarray(column.to_numpy(zero_copy_only=False), dtype=np.int64)
+    if pa.types.is_null(kind):  # and has no rows: a file with nothing but a header
+        return np.zeros(0, np.int64)
+    if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        return sortable(column.cast(pa.float64()).to_numpy(zero_copy_only=False), what, rows)
+    raise DataError(
+        f"{what} has the type {kind}, which has no order in time",
+        hint="a timestamp, a date or a number is needed; cast the column first",
+    )
+
+
+def refuse_beyond(column: pa.Array, what: str, rows: Rows) -> None:
+    """Numbers from 2**63 on have no place among int64s."""
+    values = column.to_numpy(zero_copy_only=False)
+    beyond = np.flatnonzero(values > np.uint64(np.iinfo(np.int64).max))
+    if len(beyond):
+        row = int(beyond[0])
+        raise DataError(
+            f"{what} is {values[row]} in row {rows.name(row)}, and must be below 2**63",
+            hint="subtract where the times begin, or count in a coarser unit",
+        )
+
+
+def python_values(column: pa.Array, path: tuple[str, ...]) -> list[Any]:
+    """Values as Python objects that can be compared and saved: times are in UTC, and pandas' own
+    only where they have nanoseconds, which Python's times have not."""
+    kind = column.type
+    if pa.types.is_timestamp(kind) and kind.tz is not None:
+        column = column.cast(pa.timestamp(kind.unit))
+    if (pa.types.is_timestamp(kind) or pa.types.is_duration(kind)) and kind.unit == "ns":
+        with suppress(pa.ArrowInvalid):  # which says that there are nanoseconds
+            column = column.cast(
+                pa.duration("us") if pa.types.is_duration(kind) else pa.timestamp("us")
+            )
+    try:
+        values: list[Any] = column.to_pylist()
+    except ValueError as error:
+        raise DataError(
+            f"{'.'.join(path)!r} cannot be compared between events: {error}",
+            hint="install pandas, or cast the column to microseconds",
+        ) from None
+    return values
+
+
+def sortable(values: Floats, what: str, rows: Rows) -> Ints:
+    if np.isnan(values).any():
+        row = int(np.flatnonzero(np.isnan(values))[0])
+        raise DataError(f"{what} is not a number (NaN) in row {rows.name(row)}")
+    return ordered(values)
+
+
+def ordered(values: Floats) -> Ints:
+    """Floats as integers in the same order (`_floats` is the way back)."""
+    bits = (values + 0.0).view(np.int64)  # + 0.0 makes -0.0 the same as 0.0
+    return np.where(bits < 0, np.int64(-(2**63)) - bits - 1, bits)
+
+
+class Clock:
+    """How a plan measures the distance between events: what to read, and how far is too far.
+
+    Every event has a *measure* and a *floor*: a match that ends at it is inside the window when
+    the measure of its first event is not below the floor. Both are integers that sort as the
+    values do, so the kernel only compares.
+    """
+
+    def __init__(self, window: Window | None, stream: Stream, schema: pa.Schema) -> None:
+        self.windowed = window is not None
+        self.by_time = False
+        """Whether times are measures, as they are read."""
+        self.path: tuple[str, ...] | None = None
+        self.span: int | float = 0
+        self.real = False
+        match window:
+            case EventWindow(size):
+                self.span = size - 1
+            case TimeWindow(microseconds):
+                if stream.time is None:
+                    raise CereusError(
+                        "WITHIN a length of time needs a time column",
+                        hint='say which one it is: Stream(time="…")',
+                    )
+                self.path = (stream.time,)
+                self.span = in_units_of(_kind(schema, self.path), microseconds, stream)
+            case AttributeWindow(size, path):
+                self.path = path
+                self.span = _attribute_span(_kind(schema, path), size, path)
+        if self.path is not None and self.path == (stream.time,):
+            kind = _kind(schema, self.path)
+            self.by_time = not (pa.types.is_floating(kind) or pa.types.is_decimal(kind))
+        if self.path is not None:
+            kind = _kind(schema, self.path)
+            self.real = pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+
+    def floor_at(self, measure: int) -> int:
+        """The smallest measure inside a window that ends at this one."""
+        return int(self.floors(np.array([measure]))[0])
+
+    def floors(self, measures: Ints) -> Ints:
+        """The same for several."""
+        if self.real:
+            return float_floors(_floats(measures), self.span)
+        return _no_further_back(measures, int(self.span))
+
+    def read(
+        self, batch: pa.RecordBatch, places: Ints, positions: Ints, times: Ints, rows: Rows
+    ) -> tuple[Ints, Ints]:
+        """Measures and floors of the rows at some places of a batch, which have these positions
+        and times."""
+        if self.path is None:
+            return positions, _no_further_back(positions, int(self.span))
+        if self.by_time:
+            return times, _no_further_back(times, int(self.span))
+        what = f"the window's column {'.'.join(self.path)!r}"
+        column = read(batch, self.path, "the window's column")
+        if len(places) < len(column):
+            column = column.take(pa.array(places))
+        measures = np.require(as_integers(column, what, rows.at(places)), requirements="W")
+        if self.real:
+            values = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
+            return measures, float_floors(values, self.span)
+        return measures, _no_further_back(measures, int(self.span))
+
+
+def _no_further_back(measures: Ints, span: int) -> Ints:
+    """How far back a window reaches; a long one ends at the smallest number there is."""
+    furthest = np.iinfo(np.int64).min + span
+    if len(measures) and measures.min() < furthest:
+        measures = np.maximum(measures, furthest)
+    floors: Ints = np.subtract(measures, span, out=empty(len(measures), np.int64))
+    return floors
+
+
+def float_floors(ends: Floats, span: float) -> Ints:
+    """The smallest start, in the order of `sortable`, with end − start ≤ span.
+
+    `end − span` may miss it by the rounding of either subtraction; then it is searched for.
+    """
+    floors: Ints = ordered(ends - span)
+
+    def inside(starts: Ints, ends: Floats) -> npt.NDArray[np.bool_]:
+        return ends - _floats(starts) <= span
+
+    with np.errstate(invalid="ignore", over="ignore"):
+        wrong = np.flatnonzero(~inside(floors, ends) | inside(floors - 1, ends))
+        low = np.full(len(wrong), ordered(np.array([-np.inf]))[0])
+        high = ordered(ends[wrong])
+        while np.any(low < high):
+            middle = (low & high) + ((low ^ high) >> 1)  # their sum may not fit
+            found = inside(middle, ends[wrong])
+            low, high = np.where(found, low, middle + 1), np.where(found, middle, high)
+    floors[wrong] = high
+    return floors
+
+
+def _floats(ordered: Ints) -> Floats:
+    bits = np.where(ordered < 0, np.int64(-(2**63)) - ordered - 1, ordered)
+    return bits.view(np.float64)
+
+
+def _kind(schema: pa.Schema, path: tuple[str, ...]) -> pa.DataType:
+    if path[0] not in schema.names:
+        raise DataError(
+            f"the window's column {'.'.join(path)!r} is not in the events",
+            hint=did_you_mean(path[0], schema.names),
+        )
+    kind = schema.field(path[0]).type
+    for step in path[1:]:
+        kind = kind.field(step).type
+    return kind
+
+
+def in_units_of(kind: pa.DataType, microseconds: int, stream: Stream) -> int | float:
+    """A length of time in the units of the time column."""
+    if pa.types.is_timestamp(kind) or pa.types.is_duration(kind) or pa.types.is_time(kind):
+        return microseconds * UNIT_PER_SECOND[kind.unit] // 10**6
+    if pa.types.is_date(kind) or pa.types.is_null(kind):  # null: nothing will be measured
+        return microseconds
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        if stream.unit is None:
+            raise CereusError(
+                f"the time column {stream.time!r} holds plain numbers: seconds or milliseconds?",
+                hint=f'say Stream(time="{stream.time}", unit="ms"), '
+                f"or write WITHIN n [{stream.time}]",
+            )
+        length = microseconds / UNITS[stream.unit]
+        return length if pa.types.is_floating(kind) else int(length)
+    raise CereusError(
+        f"the time column {stream.time!r} has the type {kind}",
+        hint="cast it to a timestamp or a number first; in CSV and JSON a time that is read as one "
+        "is written 2025-03-03 09:30:00",
+    )
+
+
+def _attribute_span(kind: pa.DataType, size: int | float, path: tuple[str, ...]) -> int | float:
+    if pa.types.is_integer(kind) or pa.types.is_null(kind):
+        return int(np.floor(size))
+    if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        return size
+    name = ".".join(path)
+    raise CereusError(
+        f"WITHIN {size} [{name}] needs a number, but {name!r} is a {kind}",
+        hint="for a time, make it the stream's time column and write WITHIN 10 seconds",
+    )

@@ -1,0 +1,503 @@
+"""Columns to small integers, one pass each: strings to codes, masks to classes, rows to groups.
+
+Pure Python to read, compiled by Cython to run.
+"""
+
+import cython
+import numpy as np
+
+from cereus.engine.match.memory import empty, filled
+
+NUMBER = cython.fused_type(cython.int, cython.longlong)
+PRIME = cython.declare(cython.ulonglong, 0x9E3779B97F4A7C15)
+LOW_64 = (1 << 64) - 1
+SMALLEST = cython.declare(cython.longlong, -(1 << 63))
+LARGEST = cython.declare(cython.longlong, (1 << 63) - 1)
+FOR_GOOD = cython.declare(cython.int, 2)
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.inline
+def _prefix(
+    data: cython.const[cython.uchar][::1], at: cython.longlong, size: cython.longlong
+) -> cython.ulonglong:
+    """The first eight bytes of a string (fewer when it is shorter) as one number."""
+    value: cython.ulonglong = 0
+    k: cython.longlong
+    if cython.compiled:
+        if at + 8 <= data.shape[0]:
+            value = cython.cast(
+                cython.pointer(cython.const[cython.ulonglong]), cython.address(data[at])
+            )[0]
+            if size < 8:
+                value = value & ((cython.cast(cython.ulonglong, 1) << (8 * size)) - 1)
+            return value
+    for k in range(min(size, 8)):
+        value = value | (cython.cast(cython.ulonglong, int(data[at + k])) << (8 * k))
+    return value
+
+
+@cython.cfunc
+@cython.exceptval(check=False)
+@cython.inline
+def _slot(prefix: cython.ulonglong, size: cython.longlong) -> cython.ulonglong:
+    mixed: cython.ulonglong = prefix ^ (cython.cast(cython.ulonglong, size) << 56)
+    if not cython.compiled:
+        return ((int(mixed) * PRIME) & LOW_64) >> 32  # C wraps by itself
+    return (mixed * PRIME) >> 32
+
+
+class Words:
+    """A fixed set of strings, each with a code from 1 on; every other string has code 0."""
+
+    def __init__(self, words):
+        self.words = [word.encode() for word in words]
+        size = 16
+        while size < 4 * len(self.words):
+            size *= 2
+        self.buckets = np.zeros(size, np.int32)
+        self.offsets = np.zeros(len(self.words) + 1, np.int64)
+        np.cumsum([len(word) for word in self.words], out=self.offsets[1:])
+        # eight spare bytes, so that a word's prefix can be read in one load
+        self.data = np.frombuffer(b"".join(self.words) + bytes(8), np.uint8)
+        self.prefixes = np.zeros(len(self.words), np.uint64)
+        for code, word in enumerate(self.words, 1):
+            prefix = int.from_bytes(word[:8], "little")
+            self.prefixes[code - 1] = prefix
+            at = _slot(prefix, len(word)) % size
+            while self.buckets[at]:
+                at = (at + 1) % size
+            self.buckets[at] = code
+
+
+@cython.ccall
+def string_codes(
+    offsets: cython.const[NUMBER][::1],
+    data: cython.const[cython.uchar][::1],
+    words: object,
+    index: cython.ushort[::1],
+    radix: cython.uint,
+) -> object:
+    """The code of every string of an Arrow string array, given by its buffers, becomes the last
+    digit of what `index` holds."""
+    n: cython.longlong = offsets.shape[0] - 1
+    buckets: cython.const[cython.int][::1] = words.buckets
+    prefixes: cython.const[cython.ulonglong][::1] = words.prefixes
+    word_offsets: cython.const[cython.longlong][::1] = words.offsets
+    word_data: cython.const[cython.uchar][::1] = words.data
+    last: cython.ulonglong = buckets.shape[0] - 1
+    i: cython.longlong
+    k: cython.longlong
+    code: cython.int
+    at: cython.ulonglong
+    for i in range(n):
+        begin: cython.longlong = offsets[i]
+        size: cython.longlong = offsets[i + 1] - begin
+        prefix: cython.ulonglong = _prefix(data, begin, size)
+        at = _slot(prefix, size) & last
+        while True:
+            code = buckets[at]
+            if code == 0:
+                break
+            word: cython.longlong = word_offsets[code - 1]
+            if prefixes[code - 1] == prefix and word_offsets[code] - word == size:
+                k = 8
+                while k < size and data[begin + k] == word_data[word + k]:
+                    k += 1
+                if k >= size:
+                    break
+            at = (at + 1) & last
+        index[i] = cython.cast(cython.ushort, index[i] * radix + code)
+    return None
+
+
+@cython.ccall
+def entry_codes(
+    entries: cython.const[cython.ushort][::1],
+    places: cython.const[NUMBER][::1],
+    index: cython.ushort[::1],
+    radix: cython.uint,
+) -> object:
+    """The same for a dictionary array: the codes of its entries, and each row's place in them."""
+    i: cython.longlong
+    for i in range(places.shape[0]):
+        index[i] = cython.cast(cython.ushort, index[i] * radix + entries[places[i]])
+    return None
+
+
+@cython.ccall
+def values_at(values: cython.const[cython.int][::1], places: cython.const[NUMBER][::1]) -> object:
+    """`values[places]`, the places being inside."""
+    result = empty(places.shape[0], np.int32)
+    out: cython.int[::1] = result
+    i: cython.longlong
+    for i in range(places.shape[0]):
+        out[i] = values[places[i]]
+    return result
+
+
+@cython.ccall
+def places_without_value(values: cython.int[::1], places: cython.const[NUMBER][::1]) -> object:
+    """Those of the places, each once and in order, where the value is below zero."""
+    result = empty(values.shape[0], np.int64)
+    out: cython.longlong[::1] = result
+    i: cython.longlong
+    used: cython.longlong = 0
+    for i in range(places.shape[0]):
+        if values[places[i]] < 0:
+            values[places[i]] = 0  # so that it is found once
+            out[used] = places[i]
+            used += 1
+    for i in range(used):
+        values[out[i]] = -1
+    return np.sort(result[:used])
+
+
+@cython.ccall
+def number_integers(
+    values: cython.const[cython.longlong][::1], low: cython.longlong, size: cython.longlong
+) -> tuple:
+    """Integers from `low` on, all of them below `low + size`: their numbers in the order in which
+    they come first, and the distinct ones in that order."""
+    n: cython.longlong = values.shape[0]
+    numbers = empty(n, np.int32)
+    distinct = empty(min(n, size), np.int64)
+    known: cython.int[::1] = filled(size, -1, np.int32)
+    out: cython.int[::1] = numbers
+    out_distinct: cython.longlong[::1] = distinct
+    i: cython.longlong
+    used: cython.int = 0
+    for i in range(n):
+        at: cython.longlong = values[i] - low
+        if known[at] < 0:
+            known[at] = used
+            out_distinct[used] = values[i]
+            used += 1
+        out[i] = known[at]
+    return numbers, distinct[:used]
+
+
+@cython.ccall
+def numbered_rows(
+    index: cython.const[cython.ushort][::1],
+    masks: cython.const[cython.ulonglong][::1],
+    known: dict,
+) -> tuple:
+    """The rows whose mask, `masks[index[row]]`, is not empty, and the class of each."""
+    n: cython.longlong = index.shape[0]
+    classes: cython.int[::1] = np.full(masks.shape[0], -1, np.int32)
+    k: cython.longlong
+    for k in range(masks.shape[0]):
+        if masks[k]:
+            classes[k] = known.get(int(masks[k]), -2)
+    rows = empty(n, np.int64)
+    found = empty(n, np.int32)
+    out_rows: cython.longlong[::1] = rows
+    out_classes: cython.int[::1] = found
+    i: cython.longlong
+    used: cython.longlong = 0
+    for i in range(n):
+        k = index[i]
+        if classes[k] == -2:
+            # another combination of codes may have the same mask
+            classes[k] = known.setdefault(int(masks[k]), len(known))
+        # written always, kept if it counts: no branch to guess
+        out_rows[used] = i
+        out_classes[used] = classes[k]
+        used += classes[k] >= 0
+    return rows[:used], found[:used]
+
+
+@cython.ccall
+def masks_of(
+    index: cython.const[cython.ushort][::1], masks: cython.const[cython.ulonglong][::1]
+) -> object:
+    """`masks[index[row]]` of every row."""
+    result = empty(index.shape[0], np.uint64)
+    out: cython.ulonglong[::1] = result
+    i: cython.longlong
+    for i in range(index.shape[0]):
+        out[i] = masks[index[i]]
+    return result
+
+
+@cython.ccall
+def possible_rows(
+    index: cython.const[cython.ushort][::1],
+    masks: cython.const[cython.ulonglong][::1],
+    open_masks: cython.const[cython.ulonglong][::1],
+) -> tuple:
+    """The rows whose `open_masks[index[row]]` is not empty, and `masks[index[row]]` of each."""
+    n: cython.longlong = index.shape[0]
+    rows = empty(n, np.int64)
+    found = empty(n, np.uint64)
+    out_rows: cython.longlong[::1] = rows
+    out_masks: cython.ulonglong[::1] = found
+    i: cython.longlong
+    used: cython.longlong = 0
+    for i in range(n):
+        out_rows[used] = i
+        out_masks[used] = masks[index[i]]
+        used += open_masks[index[i]] != 0
+    return rows[:used], found[:used]
+
+
+@cython.ccall
+def rows_with(
+    rows: cython.const[cython.longlong][::1],
+    masks: cython.const[cython.ulonglong][::1],
+    bits: cython.ulonglong,
+) -> tuple:
+    """The places where a mask has one of the bits, and the rows that stand there."""
+    n: cython.longlong = masks.shape[0]
+    places = empty(n, np.int64)
+    found = empty(n, np.int64)
+    out_places: cython.longlong[::1] = places
+    out_rows: cython.longlong[::1] = found
+    i: cython.longlong
+    used: cython.longlong = 0
+    for i in range(n):
+        out_places[used] = i
+        out_rows[used] = rows[i]
+        used += (masks[i] & bits) != 0
+    return places[:used], found[:used]
+
+
+@cython.ccall
+def clear_failed(
+    masks: cython.ulonglong[::1],
+    places: cython.const[cython.longlong][::1],
+    passed: cython.const[cython.uchar][::1],
+    bits: cython.ulonglong,
+) -> object:
+    """Take the bits from the masks at those places that did not pass."""
+    i: cython.longlong
+    for i in range(places.shape[0]):
+        if not passed[i]:
+            masks[places[i]] ^= masks[places[i]] & bits
+    return None
+
+
+@cython.ccall
+def clear_failed_rows(
+    masks: cython.ulonglong[::1], passed: cython.const[cython.uchar][::1], bits: cython.ulonglong
+) -> object:
+    """The same where every row was asked."""
+    i: cython.longlong
+    for i in range(masks.shape[0]):
+        masks[i] = masks[i] if passed[i] else masks[i] ^ (masks[i] & bits)
+    return None
+
+
+@cython.ccall
+def dense_classes(masks: cython.const[cython.ulonglong][::1], known: dict) -> object:
+    """The class of every mask; a mask not seen before gets the next class in `known`."""
+    n: cython.longlong = masks.shape[0]
+    result = empty(n, np.int32)
+    out: cython.int[::1] = result
+    size: cython.ulonglong = 64
+    while size < 4 * cython.cast(cython.ulonglong, len(known)):
+        size *= 2
+    keys: cython.ulonglong[::1] = np.zeros(size, np.uint64)
+    values: cython.int[::1] = np.full(size, -1, np.int32)
+    filled: cython.ulonglong = 0
+    i: cython.longlong
+    at: cython.ulonglong
+    for i in range(n):
+        mask: cython.ulonglong = masks[i]
+        at = _slot(mask, 0) & (size - 1)
+        while values[at] >= 0 and keys[at] != mask:
+            at = (at + 1) & (size - 1)
+        if values[at] < 0:
+            keys[at] = mask
+            values[at] = known.setdefault(int(mask), len(known))
+            filled += 1
+            out[i] = values[at]
+            if 2 * filled > size:
+                size *= 4
+                keys = np.zeros(size, np.uint64)
+                values = np.full(size, -1, np.int32)
+                filled = 0
+        else:
+            out[i] = values[at]
+    return result
+
+
+@cython.ccall
+def ordered_floats(
+    values: cython.const[cython.double][::1],
+    bits: cython.const[cython.longlong][::1],
+    out: cython.longlong[::1],
+) -> object:
+    """Floats as integers in the same order, and NaN as the smallest one; `bits` are the values
+    seen as integers (`engine.columns.ordered` without the temporary arrays)."""
+    i: cython.longlong
+    for i in range(values.shape[0]):
+        if values[i] != values[i]:
+            out[i] = SMALLEST
+        elif bits[i] < 0:
+            out[i] = SMALLEST - bits[i]
+            out[i] -= values[i] != 0  # -0.0 is 0.0
+        else:
+            out[i] = bits[i]
+    return None
+
+
+@cython.ccall
+def count_positions(keys: cython.const[cython.int][::1], seen: cython.longlong[::1]) -> object:
+    """The position of every row within its key; `seen` counts the rows of each key so far."""
+    n: cython.longlong = keys.shape[0]
+    result = empty(n, np.int64)
+    out: cython.longlong[::1] = result
+    i: cython.longlong
+    for i in range(n):
+        out[i] = seen[keys[i]]
+        seen[keys[i]] += 1
+    return result
+
+
+@cython.ccall
+def first_backward(
+    keys: cython.const[cython.int][::1],
+    times: cython.const[cython.longlong][::1],
+    latest: cython.longlong[::1],
+) -> cython.longlong:
+    """The first row whose time is before an earlier row's of its key, or -1; `latest` moves on."""
+    i: cython.longlong
+    for i in range(keys.shape[0]):
+        if times[i] < latest[keys[i]]:
+            return i
+        latest[keys[i]] = times[i]
+    return -1
+
+
+@cython.ccall
+def group_rows(keys: cython.const[cython.int][::1], n_keys: cython.longlong) -> tuple:
+    """Where each row goes when rows are put in the order of their keys (stable; see `moved`), the
+    keys that occur, and where each one ends."""
+    n: cython.longlong = keys.shape[0]
+    counts: cython.longlong[::1] = np.zeros(n_keys + 1, np.int64)
+    i: cython.longlong
+    for i in range(n):
+        counts[keys[i] + 1] += 1
+    totals = np.cumsum(np.asarray(counts))
+    starts: cython.longlong[::1] = totals[:-1].copy()
+    result = empty(n, np.int32)
+    to: cython.int[::1] = result
+    for i in range(n):
+        to[i] = cython.cast(cython.int, starts[keys[i]])
+        starts[keys[i]] += 1
+    present = np.flatnonzero(np.asarray(counts)[1:]).astype(np.int32)
+    return result, present, totals[1:][present]
+
+
+@cython.ccall
+def move(
+    values: cython.const[NUMBER][::1],
+    to: cython.const[cython.int][::1],
+    out: NUMBER[::1],
+) -> object:
+    """Every value goes where `to` says. Written in the order of keys and read in that of rows, a
+    line of the cache serves all its values; the other way round, one."""
+    i: cython.longlong
+    if not cython.compiled:
+        out[to] = values
+        return None
+    for i in range(to.shape[0]):
+        out[to[i]] = values[i]
+    return None
+
+
+@cython.ccall
+def awake_rows(
+    keys: cython.const[cython.int][::1],
+    classes: cython.const[cython.int][::1],
+    wakes: cython.const[cython.uchar][::1],
+    measures: cython.const[cython.longlong][::1],
+    floors: cython.const[cython.longlong][::1],
+    woken: cython.longlong[::1],
+) -> object:
+    """The rows that wake their key, and those that come while it is awake (`engine.asleep`)."""
+    n: cython.longlong = keys.shape[0]
+    result = empty(n, np.int64)
+    out: cython.longlong[::1] = result
+    i: cython.longlong
+    used: cython.longlong = 0
+    for i in range(n):
+        how: cython.int = wakes[classes[i]]
+        until: cython.longlong = woken[keys[i]]
+        if how:
+            until = LARGEST if how == FOR_GOOD or until == LARGEST else measures[i]
+            woken[keys[i]] = until
+        out[used] = i
+        used += until >= floors[i]
+    return result[:used]
+
+
+@cython.ccall
+def hopeful_rows(
+    classes: cython.const[cython.int][::1],
+    measures: cython.const[cython.longlong][::1],
+    floors: cython.const[cython.longlong][::1],
+    head: cython.const[cython.int][:, ::1],
+    edges: cython.const[cython.int][::1],
+    moving: cython.const[cython.int][:, ::1],
+    n_moving: cython.const[cython.int][::1],
+    accepting: cython.const[cython.uchar][::1],
+    initial: cython.int,
+    latest: cython.longlong[::1],
+) -> object:
+    """The rows that some match may have (`engine.prospects`). `latest[s]` is the latest start of
+    a run in state s before the first row, and becomes that after the last."""
+    n: cython.longlong = classes.shape[0]
+    i: cython.longlong
+    j: cython.int
+    k: cython.int
+    s: cython.int
+    c: cython.int
+    at: cython.int
+    size: cython.longlong = 0
+    for i in range(n):
+        size += n_moving[classes[i]]
+    starts: cython.longlong[::1] = empty(int(size), np.int64)
+    start: cython.longlong
+    used: cython.longlong = 0
+    for i in range(n):
+        c = classes[i]
+        for j in range(n_moving[c]):
+            s = moving[c, j]
+            start = measures[i] if s == initial else latest[s]
+            starts[used] = start
+            used += 1
+            if start >= floors[i]:
+                at = head[c, s]
+                for k in range(edges[at]):
+                    to: cython.int = edges[at + 4 + 4 * k]
+                    latest[to] = max(latest[to], start)
+    # the floor of the event at which a run in the state may be complete, at the earliest
+    complete: cython.longlong[::1] = filled(latest.shape[0], floors[n - 1], np.int64)
+    result = empty(n, np.int64)
+    out: cython.longlong[::1] = result
+    free: cython.longlong = n
+    for i in range(n - 1, -1, -1):
+        c = classes[i]
+        used -= n_moving[c]
+        hopeful: cython.bint = False
+        for j in range(n_moving[c]):
+            s = moving[c, j]
+            start = starts[used + j]
+            if start < floors[i]:
+                continue
+            at = head[c, s]
+            soonest: cython.longlong = LARGEST
+            for k in range(edges[at]):
+                to = edges[at + 4 + 4 * k]
+                soonest = min(soonest, floors[i] if accepting[to] else complete[to])
+            complete[s] = min(complete[s], soonest)
+            if start >= soonest:
+                hopeful = True
+        if hopeful:
+            free -= 1
+            out[free] = i
+    return result[free:]

@@ -1,0 +1,142 @@
+"""Columns that are compared between events, as integers that compare as the values do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from cereus.automata.memory.compare import Column
+from cereus.engine.ingest import codes
+from cereus.engine.match.memory import empty, taken
+from cereus.expr.arrow.evaluate import evaluate
+from cereus.expr.tree import Attribute, attributes
+
+Ints = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.int32]
+NULL = np.int64(-(2**63))
+FORGET_AT = 1 << 16
+"""So many strings are known before it is worth looking which of them are still compared with."""
+
+
+class ComparedColumns:
+    """Reads the columns of a plan. Strings are compared by codes that last over batches."""
+
+    def __init__(self, columns: tuple[Column, ...]) -> None:
+        self.columns = columns
+        self.strings: dict[str, int] = {}
+        self.next_code = 0
+        self.forget_at = FORGET_AT
+
+    def read(self, batch: pa.RecordBatch, places: Ints, to: Codes | None = None) -> Ints:
+        """One row per column, one entry per event, which goes where `to` says; NULL for null and
+        NaN."""
+        if not self.columns:
+            return np.zeros((1, 0), np.int64)
+        read = empty((len(self.columns), len(places)), np.int64)
+        for column, out in zip(self.columns, read, strict=True):
+            found = self._integers(column, self._values(column, batch, places))
+            if to is None:
+                out[:] = found
+            else:
+                codes.move(found, to, out)
+        return read
+
+    @staticmethod
+    def _values(column: Column, batch: pa.RecordBatch, places: Ints) -> pa.Array:
+        """The column's expression on the events at these places."""
+        every = len(places) == batch.num_rows
+        match column.expression:
+            case Attribute((name,)):
+                values = batch.column(name)
+                if every:
+                    return values
+                if values.null_count == 0 and _is_plain(values.type):
+                    return pa.array(taken(values.to_numpy(), places), values.type)
+                return values.take(pa.array(places))
+        names = sorted({path[0] for path in attributes(column.expression)})
+        rows = batch.select(names or batch.schema.names[:1])
+        rows = rows if every else rows.take(pa.array(places))
+        values = evaluate(column.expression, rows)
+        if isinstance(values, pa.Scalar):
+            return pa.array([values.as_py()] * rows.num_rows, values.type)
+        return values
+
+    def _integers(self, column: Column, values: pa.Array) -> Ints:
+        null = values.is_null().to_numpy(zero_copy_only=False) if values.null_count else None
+        if column.kind == "string":
+            found = self._codes(values)
+        elif column.kind == "float":
+            plain = _filled(_floats(values), np.nan)
+            found = empty(len(plain), np.int64)
+            codes.ordered_floats(plain, plain.view(np.int64), found)
+            return found
+        elif column.kind == "double":
+            plain = _filled(_floats(values), 0.0)
+            # + 0.0: the bits of -0.0 are NULL
+            found = np.add(plain, 0.0, out=empty(len(plain), np.float64)).view(np.int64)
+        elif column.kind == "instant":
+            found = _whole(values.cast(pa.timestamp("us")).cast(pa.int64()))
+        else:
+            found = _whole(values)
+        if null is not None and null.any():
+            found = np.where(null, NULL, found)
+        return found
+
+    def _codes(self, values: pa.Array) -> Ints:
+        encoded = values if pa.types.is_dictionary(values.type) else values.dictionary_encode()
+        entries = [self._code(word) for word in encoded.dictionary.to_pylist()]
+        places = encoded.indices.fill_null(0).to_numpy(zero_copy_only=False)
+        coded: Ints = np.array(entries or [0], np.int64)[places]
+        return coded
+
+    def _code(self, word: str | None) -> int:
+        if word is None:
+            return int(NULL)
+        code = self.strings.get(word)
+        if code is None:
+            code = self.strings[word] = self.next_code
+            self.next_code += 1
+        return code
+
+    def keep(self, held: Ints) -> None:
+        """Forget the strings whose codes nobody holds; these are not given again."""
+        alive = set(held.tolist())
+        self.strings = {word: code for word, code in self.strings.items() if code in alive}
+        self.forget_at = max(FORGET_AT, 2 * len(self.strings))
+
+    def save(self) -> dict[str, Any]:
+        return {"codes": self.strings, "next": self.next_code}
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        self.strings, self.next_code = dict(saved["codes"]), saved["next"]
+
+
+def _is_plain(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+
+
+def _floats(values: pa.Array) -> pa.Array:
+    """As SQL compares whole numbers with floats: those beyond 2**53 are rounded."""
+    return values.cast(pa.float64(), safe=False)
+
+
+def _filled(values: pa.Array, null: Any) -> npt.NDArray[Any]:
+    """The values, with something in place of nulls."""
+    plain = values.fill_null(null) if values.null_count else values
+    return plain.to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
+
+
+def _whole(values: pa.Array) -> Ints:
+    if pa.types.is_boolean(values.type):
+        values = values.cast(pa.int8())
+    if pa.types.is_date32(values.type):
+        values = values.cast(pa.int32())
+    if not pa.types.is_integer(values.type):
+        values = values.cast(pa.int64())
+    plain: Ints = _filled(values, 0).astype(np.int64, copy=False)
+    # the smallest number stands for NULL; the one after it is near enough
+    least: Ints = np.maximum(plain, NULL + 1, out=empty(len(plain), np.int64))
+    return least

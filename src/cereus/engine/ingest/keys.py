@@ -1,0 +1,196 @@
+"""Keys: the values that split a stream, as dense codes that last from batch to batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cereus.engine.ingest import codes
+from cereus.engine.ingest.clock import places_in_dictionary
+from cereus.engine.match.forgetting import numbers_of
+
+MANY = 1024
+"""So many distinct keys in a batch are worth the table that Arrow makes of all that are known."""
+
+
+class KeyIndex:
+    """Numbers every distinct key. A null is a key of its own."""
+
+    def __init__(self, fields: list[pa.Field]) -> None:
+        self.fields = fields
+        self._size = 0
+        self._codes: dict[tuple[Any, ...], int] | None = None
+        """The code of every key, once a batch with few of them has come."""
+        self._parts: list[list[pa.Array]] = [[] for _ in fields]
+        self._words: tuple[pa.Array, npt.NDArray[np.int32]] | None = None
+
+    def __len__(self) -> int:
+        return self._size if self.fields else 1
+
+    def encode(self, columns: list[pa.Array]) -> npt.NDArray[np.int32]:
+        """The code of every row's key; a key not seen before gets the next code."""
+        (*others, column) = columns
+        if others or not pa.types.is_dictionary(column.type) or column.null_count:
+            return self._encode(columns)
+        return self._encode_words(column.dictionary, places_in_dictionary(column))
+
+    def _encode_words(self, words: pa.Array, places: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
+        """The same for a dictionary, which is often that of the batch before: its words have codes
+        from when they first occur."""
+        if self._words is None or not self._words[0].equals(words):
+            self._words = words, np.full(len(words), -1, np.int32)
+        known = self._words[1]
+        new = codes.places_without_value(known, places)
+        if len(new):
+            known[new] = self._encode([words.take(pa.array(new))])
+        return codes.values_at(known, places)
+
+    def _encode(self, columns: list[pa.Array]) -> npt.NDArray[np.int32]:
+        local, distinct = _combined(columns)
+        found = self._looked_up(distinct) if self._are_many(distinct) else self._hashed(distinct)
+        fresh = np.flatnonzero(found >= self._size)
+        if len(fresh):
+            if int(found.max()) + 1 < self._size + len(fresh):  # 0.0 and -0.0 are one key
+                _, first = np.unique(found[fresh], return_index=True)
+                fresh = fresh[first]
+            self._add(distinct.take(pa.array(fresh)))
+        return codes.values_at(found, local)
+
+    def _add(self, keys: pa.RecordBatch) -> None:
+        for part, column in zip(self._parts, keys.columns, strict=True):
+            part.append(column)
+        if self._codes is not None and len(self._codes) == self._size:
+            self._codes.update(zip(_rows(keys.columns), count(self._size), strict=False))
+        self._size += keys.num_rows
+
+    def _hashed(self, distinct: pa.RecordBatch) -> npt.NDArray[np.int32]:
+        """The codes of keys, from the next one on of those that are new."""
+        if self._codes is None:
+            self._codes = dict(zip(_rows(self.values()), count(), strict=False))
+        known = self._codes
+        found = (known.setdefault(key, len(known)) for key in _rows(distinct.columns))
+        return np.fromiter(found, np.int32, distinct.num_rows)
+
+    def _are_many(self, distinct: pa.RecordBatch) -> bool:
+        """Whether to look the keys up together: not when they are few among those that are known.
+        Arrow tells the same of these types apart as Python does."""
+        if distinct.num_rows < max(MANY, self._size // 4) or distinct.num_columns > 1:
+            return False
+        kind = distinct.column(0).type
+        text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
+        return bool(text or pa.types.is_integer(kind))
+
+    def _looked_up(self, distinct: pa.RecordBatch) -> npt.NDArray[np.int32]:
+        """The same as `_hashed`, several times as fast for many keys."""
+        if not self._size:
+            return np.arange(distinct.num_rows, dtype=np.int32)
+        (known,), (column,) = self.values(), distinct.columns
+        places = pc.index_in(column, value_set=known)
+        found = np.array(places.fill_null(-1).to_numpy(zero_copy_only=False), np.int32)
+        fresh = np.flatnonzero(found < 0)
+        found[fresh] = self._size + np.arange(len(fresh))
+        return found
+
+    def columns(self, codes: npt.NDArray[np.int32]) -> list[pa.Array]:
+        """The key columns of rows with these codes."""
+        return [column.take(pa.array(codes)) for column in self.values()]
+
+    def values(self) -> list[pa.Array]:
+        """All keys, in the order of their codes, one array per key column."""
+        for place, part in enumerate(self._parts):
+            if len(part) > 1:
+                self._parts[place] = [pa.concat_arrays(part)]
+        return [
+            part[0] if part else pa.array([], field.type)
+            for part, field in zip(self._parts, self.fields, strict=True)
+        ]
+
+    def describe(self, code: int) -> str:
+        """A key in words, for messages."""
+        if not self.fields or not 0 <= code < self._size:
+            return "the stream"
+        values = [column[code].as_py() for column in self.values()]
+        return ", ".join(f"{f.name}={v!r}" for f, v in zip(self.fields, values, strict=True))
+
+    def keep(self, kept: npt.NDArray[np.int64]) -> None:
+        """Forget all keys but these; they are numbered anew, in their order."""
+        words, before = self._words, self._size
+        self.restore({name: column.take(pa.array(kept)) for name, column in self.save().items()})
+        if words is not None:
+            self._words = words[0], numbers_of(kept, before)[words[1]]
+
+    def save(self) -> dict[str, pa.Array]:
+        return {str(place): column for place, column in enumerate(self.values())}
+
+    def restore(self, saved: dict[str, pa.Array]) -> None:
+        self._parts = [[saved[str(place)]] for place in range(len(self.fields))]
+        self._size = len(self._parts[0][0]) if self._parts else 0
+        self._codes = self._words = None
+
+
+def _combined(columns: list[pa.Array]) -> tuple[npt.NDArray[Any], pa.RecordBatch]:
+    """Codes local to this batch, and the distinct keys in their order."""
+    names = [str(place) for place in range(len(columns))]
+    encoded = [_dictionary(column) for column in columns]
+    local: npt.NDArray[Any] = places_in_dictionary(encoded[0])
+    if len(columns) == 1:
+        return local, pa.RecordBatch.from_arrays([encoded[0].dictionary], names)
+    local = local.astype(np.int64)
+    for each in encoded[1:]:
+        local = local * len(each.dictionary) + places_in_dictionary(each)
+    _, first, local = np.unique(local, return_index=True, return_inverse=True)
+    rows = pa.array(first)
+    return local, pa.RecordBatch.from_arrays([_plain(c).take(rows) for c in columns], names)
+
+
+def _dictionary(column: pa.Array) -> pa.DictionaryArray:
+    usable = pa.types.is_dictionary(column.type) and not column.null_count
+    # a dictionary may hold a value twice; then two codes would be one key
+    if usable and len(pc.unique(column.dictionary)) == len(column.dictionary):
+        return column
+    plain = _plain(column)
+    near = _near_each_other(plain)
+    return plain.dictionary_encode(null_encoding="encode") if near is None else near
+
+
+def _near_each_other(column: pa.Array) -> pa.DictionaryArray | None:
+    """Integers that are not far apart, encoded without hashing: several times as fast."""
+    kind = column.type
+    if not pa.types.is_integer(kind) or pa.types.is_uint64(kind) or column.null_count:
+        return None
+    values = column.to_numpy(zero_copy_only=False).astype(np.int64, copy=False)
+    low, high = (int(values.min()), int(values.max())) if len(values) else (0, 0)
+    if high - low > 2 * len(values) or not len(values):
+        return None
+    numbers, distinct = codes.number_integers(values, low, high - low + 1)
+    return pa.DictionaryArray.from_arrays(numbers, pa.array(distinct).cast(kind), safe=False)
+
+
+def _plain(column: pa.Array) -> pa.Array:
+    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+
+
+def _rows(columns: list[pa.Array]) -> Iterator[tuple[Any, ...]]:
+    """Keys as Python knows them."""
+    return zip(*map(_hashable, columns), strict=True)
+
+
+def _hashable(column: pa.Array) -> list[Any]:
+    """The values. NaN is one key, not a new one every time; containers become hashable."""
+    if pa.types.is_temporal(column.type) and not pa.types.is_interval(column.type):
+        # as numbers: Python's own times have no nanoseconds
+        wide = not (pa.types.is_date32(column.type) or pa.types.is_time32(column.type))
+        column = column.cast(pa.int64() if wide else pa.int32())
+    if pa.types.is_integer(column.type) and not column.null_count:
+        values: list[Any] = column.to_numpy(zero_copy_only=False).tolist()  # five times as fast
+        return values
+    values = column.to_pylist()
+    if pa.types.is_floating(column.type):
+        return ["NaN" if value != value else value for value in values]
+    return [repr(v) if isinstance(v, dict | list) else v for v in values]

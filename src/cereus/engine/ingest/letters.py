@@ -1,0 +1,346 @@
+"""Events → letters: every test of a plan asked of a whole batch at once.
+
+1. What a test asks of string columns by equality (type, stream, `name = 'INTC'`, `IN`) is decided
+   by small codes: each such column becomes a code per row (one pass), the codes of a row together
+   index a table of bit masks. The table is filled by the ordinary evaluator, run once over one
+   representative row per combination of codes.
+2. What remains of a test (`price > 10`) is evaluated only on the rows that passed the first stage.
+3. Rows with an empty mask cannot matter and are dropped here; what is left gets a dense class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, reduce
+from itertools import product
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from cereus.engine.ingest import codes
+from cereus.engine.ingest.clock import places_in_dictionary
+from cereus.engine.match.memory import filled, taken
+from cereus.expr import tree as ex
+from cereus.expr.arrow.evaluate import mask as condition_mask
+from cereus.plan.tests import EventTest
+
+WORD = 62
+"""Tests per mask word; plans with more tests use several words."""
+MOST_COMBINATIONS = 1 << 14
+OTHER = "\0other"
+
+NO_ROWS: npt.NDArray[np.int64] = np.zeros(0, np.int64)
+Masks = npt.NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
+class CodedColumn:
+    """A string column that tests compare with constants only."""
+
+    path: tuple[str, ...]
+    constants: tuple[str, ...]
+
+    @property
+    def size(self) -> int:
+        """Codes: 0 any other string, 1 … the constants, and the last one for null."""
+        return len(self.constants) + 2
+
+    def representatives(self) -> list[str | None]:
+        return [OTHER, *self.constants, None]
+
+
+@lru_cache(maxsize=64)
+def letters_of(
+    tests: tuple[EventTest, ...],
+    type_path: tuple[str, ...] | None,
+    stream_path: tuple[str, ...] | None,
+    schema: pa.Schema,
+) -> Letters:
+    """The same tests on the same schema are made ready once."""
+    return Letters(tests, type_path, stream_path, schema)
+
+
+class Letters:
+    """The tests of a plan, ready to be asked of batches with one schema.
+
+    `known` numbers the letters seen so far; it is shared with the transition table.
+    """
+
+    def __init__(
+        self,
+        tests: Sequence[EventTest],
+        type_path: tuple[str, ...] | None,
+        stream_path: tuple[str, ...] | None,
+        schema: pa.Schema,
+    ) -> None:
+        conditions = [conditions_of(test, type_path, stream_path) for test in tests]
+        self.columns = _coded_columns(conditions, schema)
+        self.words = [
+            _Word(range(at, min(at + WORD, len(tests))), tests, conditions, self.columns, schema)
+            for at in range(0, len(tests), WORD)
+        ]
+        self._words = [codes.Words(column.constants) for column in self.columns]
+
+    def classify(
+        self, batch: pa.RecordBatch, known: dict[int, int], *, keep_all: bool = False
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+        """The rows that can matter, and the class of each (numbered in `known`)."""
+        index = self._index(batch)
+        if index is not None and self._by_codes_alone and not keep_all:
+            table = self.words[0].table ^ self.words[0].flip
+            rows, classes = codes.numbered_rows(index, table, known)
+            return rows, classes
+        rows, first = self._possible(batch, index, keep_all=keep_all)
+        masks = [
+            word.decided(batch, rows, first if place == 0 else word.coded(index, rows))
+            for place, word in enumerate(self.words)
+        ]
+        if not keep_all:
+            some = reduce(np.bitwise_or, masks) if len(masks) > 1 else masks[0]
+            if np.count_nonzero(some) < len(rows):
+                passed = np.flatnonzero(some)
+                rows, masks = taken(rows, passed), [taken(mask, passed) for mask in masks]
+        return rows, _numbered(masks, known)
+
+    def _possible(
+        self, batch: pa.RecordBatch, index: npt.NDArray[np.uint16] | None, *, keep_all: bool
+    ) -> tuple[npt.NDArray[np.int64], Masks]:
+        """The rows whose codes leave it open that some test is passed, and what their codes say
+        of the first tests."""
+        possible = reduce(np.bitwise_or, [word.table | word.flip for word in self.words])
+        if index is None or keep_all or possible.all():
+            rows = np.arange(batch.num_rows)
+            return rows, self.words[0].coded(index, rows)
+        return codes.possible_rows(index, self.words[0].table, possible)
+
+    @property
+    def _by_codes_alone(self) -> bool:
+        """Whether the codes of a row decide all tests, so that masks are made only where set."""
+        return len(self.words) == 1 and not self.words[0].rest
+
+    def _index(self, batch: pa.RecordBatch) -> npt.NDArray[np.uint16] | None:
+        """Every row's combination of codes, as one number."""
+        if not self.columns:
+            return None
+        index = filled(batch.num_rows, 0, np.uint16)
+        for column, words in zip(self.columns, self._words, strict=True):
+            add_codes(_read(batch, column.path), words, index)
+        return index
+
+
+class _Word:
+    """Up to WORD tests: the table for their coded part, and what is left to evaluate."""
+
+    def __init__(
+        self,
+        numbers: range,
+        tests: Sequence[EventTest],
+        conditions: Sequence[tuple[ex.Expression, ...]],
+        columns: Sequence[CodedColumn],
+        schema: pa.Schema,
+    ) -> None:
+        coded = {column.path for column in columns}
+        combinations = _combinations(columns, schema)
+        self.table = np.zeros(combinations.num_rows, np.uint64)
+        self.flip = np.uint64(0)
+        rest: dict[ex.Expression, int] = {}
+        for place, number in enumerate(numbers):
+            bit = 1 << place
+            passed = np.ones(combinations.num_rows, bool)
+            for condition in conditions[number]:
+                if _is_coded(condition, schema) and ex.attributes(condition) <= coded:
+                    passed &= condition_mask(condition, combinations)
+                else:
+                    rest[condition] = rest.get(condition, 0) | bit
+            self.table |= np.where(passed, np.uint64(bit), np.uint64(0))
+            if tests[number].negated:
+                self.flip |= np.uint64(bit)
+        self.rest = [(condition, np.uint64(bits)) for condition, bits in rest.items()]
+
+    def coded(self, index: npt.NDArray[np.uint16] | None, rows: npt.NDArray[np.int64]) -> Masks:
+        """What the codes of some rows say."""
+        if index is None:
+            return filled(len(rows), int(self.table[0]), np.uint64)
+        return codes.masks_of(index if len(rows) == len(index) else taken(index, rows), self.table)
+
+    def decided(self, batch: pa.RecordBatch, rows: npt.NDArray[np.int64], masks: Masks) -> Masks:
+        """The masks of some rows: every condition is evaluated where it may still decide."""
+        for condition, bits in self.rest:
+            names = sorted({path[0] for path in ex.attributes(condition)})
+            needed = batch.select(names or batch.schema.names[:1])
+            asked = np.count_nonzero(masks & bits)
+            if 2 * asked >= batch.num_rows and len(rows) == batch.num_rows:
+                codes.clear_failed_rows(masks, _bytes(condition_mask(condition, needed)), int(bits))
+            elif asked:
+                places, own = codes.rows_with(rows, masks, int(bits))
+                if 2 * asked < batch.num_rows:
+                    passed = condition_mask(condition, needed.take(pa.array(own)))
+                else:
+                    passed = condition_mask(condition, needed)[own]
+                codes.clear_failed(masks, places, _bytes(passed), int(bits))
+        return masks ^ self.flip if self.flip else masks
+
+
+def _bytes(passed: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint8]:
+    return np.ascontiguousarray(passed).view(np.uint8)
+
+
+def _numbered(masks: list[Masks], known: dict[int, int]) -> npt.NDArray[np.int32]:
+    """Letters to classes. With several words, the classes of the first ones become its prefix."""
+    if len(masks) == 1:
+        numbered: npt.NDArray[np.int32] = codes.dense_classes(masks[0], known)
+        return numbered
+    letters = np.zeros(len(masks[0]), dtype=object)
+    for place, word in enumerate(masks):
+        letters += word.astype(object) << (WORD * place)
+    distinct, inverse = np.unique(letters, return_inverse=True)
+    numbers = [known.setdefault(int(letter), len(known)) for letter in distinct]
+    return np.array(numbers, np.int32)[inverse]
+
+
+# ---------------------------------------------------------------- what can be coded
+
+
+def conditions_of(
+    test: EventTest, type_path: tuple[str, ...] | None, stream_path: tuple[str, ...] | None
+) -> tuple[ex.Expression, ...]:
+    """A test as conditions, its type and stream among them."""
+    found: list[ex.Expression] = []
+    for path, name in ((type_path, test.type), (stream_path, test.stream)):
+        if name is not None and path is not None:
+            found.append(ex.Comparison("=", ex.Attribute(path), ex.Literal(name)))
+        elif name is not None and path is None and name != "EVENT":
+            found.append(ex.Literal(False))
+    return (*found, *test.conditions)
+
+
+def _coded_columns(
+    conditions: Iterable[Sequence[ex.Expression]], schema: pa.Schema
+) -> list[CodedColumn]:
+    """The columns worth coding, as long as their combinations fit a small table."""
+    constants: dict[tuple[str, ...], dict[str, None]] = {}
+    for test in conditions:
+        for condition in test:
+            if _is_coded(condition, schema):
+                for path in sorted(ex.attributes(condition)):
+                    constants.setdefault(path, {}).update(dict.fromkeys(_strings(condition)))
+    columns: list[CodedColumn] = []
+    combinations = 1
+    for path, values in sorted(constants.items(), key=lambda item: len(item[1])):
+        column = CodedColumn(path, tuple(values))
+        if combinations * column.size > MOST_COMBINATIONS:
+            break
+        combinations *= column.size
+        columns.append(column)
+    return columns
+
+
+def _is_coded(condition: ex.Expression, schema: pa.Schema) -> bool:
+    """Whether a condition is about string columns, compared with constant strings only."""
+    match condition:
+        case ex.Comparison("=" | "!=", ex.Attribute(path), ex.Literal(str())):
+            return _is_string(schema, path)
+        case ex.In(ex.Attribute(path), items):
+            return _is_string(schema, path) and all(
+                isinstance(item, ex.Literal) and isinstance(item.value, str) for item in items
+            )
+        case ex.And(operands) | ex.Or(operands):
+            return all(_is_coded(operand, schema) for operand in operands)
+        case ex.Not(operand):
+            return _is_coded(operand, schema)
+    return False
+
+
+def _strings(condition: ex.Expression) -> list[str]:
+    return [
+        node.value
+        for node in condition.walk()
+        if isinstance(node, ex.Literal) and isinstance(node.value, str)
+    ]
+
+
+def _is_string(schema: pa.Schema, path: tuple[str, ...]) -> bool:
+    if path[0] not in schema.names:
+        return False
+    kind = schema.field(path[0]).type
+    for step in path[1:]:
+        if not pa.types.is_struct(kind) or kind.get_field_index(step) < 0:
+            return False
+        kind = kind.field(step).type
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return bool(
+        pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    )
+
+
+def _combinations(columns: Sequence[CodedColumn], schema: pa.Schema) -> pa.RecordBatch:
+    """One row per combination of codes, in the order of `_index`; nested columns are nested."""
+    rows = list(product(*(column.representatives() for column in columns)))
+    tree: dict[str, Any] = {}
+    for place, column in enumerate(columns):
+        values = pa.array([row[place] for row in rows], pa.string())
+        node = tree
+        for step in column.path[:-1]:
+            node = node.setdefault(step, {})
+        node[column.path[-1]] = values
+    arrays = {name: _nested(part) for name, part in tree.items()}
+    if not arrays:
+        return pa.RecordBatch.from_pydict({"": pa.nulls(1)})
+    return pa.RecordBatch.from_pydict(arrays)
+
+
+def _nested(part: Any) -> pa.Array:
+    if isinstance(part, dict):
+        return pa.StructArray.from_arrays([_nested(p) for p in part.values()], list(part))
+    return part
+
+
+# ---------------------------------------------------------------- reading columns
+
+
+def _read(batch: pa.RecordBatch, path: tuple[str, ...]) -> pa.Array:
+    column = batch.column(path[0])
+    for step in path[1:]:
+        column = pa.compute.struct_field(column, step)
+    return column
+
+
+def add_codes(column: pa.Array, words: codes.Words, index: npt.NDArray[np.uint16]) -> None:
+    """The code of every value of a string column becomes the last digit of `index`; null has
+    the code after the last word."""
+    radix = len(words.words) + 2
+    null = np.uint16(radix - 1)
+    if pa.types.is_dictionary(column.type):
+        entries = np.zeros(max(1, len(column.dictionary)), np.uint16)
+        add_codes(column.dictionary, words, entries)
+        nulls = _nulls(column)
+        before = index[nulls]
+        codes.entry_codes(entries, places_in_dictionary(column), index, radix)
+        index[nulls] = before * np.uint16(radix) + null
+        return
+    if pa.types.is_string_view(column.type):
+        column = column.cast(pa.string())
+    wide = pa.types.is_large_string(column.type)
+    _, offsets, data = column.buffers()
+    if len(column) == 0:
+        return
+    ends: Any = np.frombuffer(offsets, np.int64 if wide else np.int32)
+    ends = ends[column.offset : column.offset + len(column) + 1]
+    bytes_ = (
+        np.frombuffer(data, np.uint8) if data is not None and data.size else np.zeros(8, np.uint8)
+    )
+    nulls = _nulls(column)
+    before = index[nulls]
+    codes.string_codes(ends, bytes_, words, index, radix)
+    index[nulls] = before * np.uint16(radix) + null
+
+
+def _nulls(column: pa.Array) -> npt.NDArray[np.int64]:
+    """The rows that are null."""
+    if not column.null_count:
+        return NO_ROWS
+    return np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))

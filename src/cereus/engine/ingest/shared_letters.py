@@ -1,0 +1,68 @@
+"""Several plans over one stream: every distinct test is asked once per batch, for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from cereus.engine.ingest.letters import Letters
+from cereus.plan.plan import Plan
+from cereus.plan.tests import EventTest
+
+Classified = tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]
+
+
+class SharedLetters:
+    """The tests of several plans for the same stream, and the last batch they were asked of."""
+
+    def __init__(self, plans: Sequence[Plan], schema: pa.Schema) -> None:
+        stream = plans[0].stream
+        self.numbers: dict[EventTest, int] = {}
+        for plan in plans:
+            for test in plan.tests:
+                self.numbers.setdefault(test, len(self.numbers))
+        self._letters = Letters(
+            list(self.numbers),
+            (stream.type,) if stream.type else None,
+            (stream.stream,) if stream.stream else None,
+            schema,
+        )
+        self.known: dict[int, int] = {}
+        self._batch: pa.RecordBatch | None = None
+        self._found: dict[bool, Classified] = {}
+
+    def classify(self, batch: pa.RecordBatch, keep_all: bool) -> Classified:
+        if batch is not self._batch:
+            self._batch, self._found = batch, {}
+        if keep_all not in self._found:
+            self._found[keep_all] = self._letters.classify(batch, self.known, keep_all=keep_all)
+        return self._found[keep_all]
+
+    def view(self, plan: Plan) -> LettersView:
+        return LettersView(self, [self.numbers[test] for test in plan.tests])
+
+
+class LettersView:
+    """One plan's letters, cut out of the shared ones."""
+
+    def __init__(self, shared: SharedLetters, bits: list[int]) -> None:
+        self._shared, self._bits = shared, bits
+        self._classes: list[int] = []
+
+    def classify(
+        self, batch: pa.RecordBatch, known: dict[int, int], *, keep_all: bool = False
+    ) -> Classified:
+        """As `Letters.classify`: the rows that can matter to this plan, and their classes."""
+        rows, classes = self._shared.classify(batch, keep_all)
+        for letter in list(self._shared.known)[len(self._classes) :]:
+            own = sum((letter >> bit & 1) << place for place, bit in enumerate(self._bits))
+            dropped = not own and not keep_all
+            self._classes.append(-1 if dropped else known.setdefault(own, len(known)))
+        mine = np.array(self._classes or [-1], np.int32)[classes]
+        if len(mine) and mine.min() < 0:
+            kept = mine >= 0
+            return rows[kept], mine[kept]
+        return rows, mine

@@ -1,0 +1,165 @@
+"""The substreams of a stream, one for each key: who is who, and that time never goes backwards."""
+
+from __future__ import annotations
+
+from dataclasses import astuple
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from cereus.engine.ingest import codes
+from cereus.engine.ingest.clock import Rows, read
+from cereus.engine.ingest.keys import KeyIndex
+from cereus.engine.match.forgetting import NEVER, Progress
+from cereus.engine.match.memory import empty, taken
+from cereus.errors import DataError, did_you_mean
+
+Ints = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.int32]
+Number = TypeVar("Number", np.int32, np.int64)
+
+
+class Substreams:
+    """Numbers the keys of rows, and watches the columns in `watched`, each under a name, in
+    each substream."""
+
+    def __init__(
+        self, paths: tuple[tuple[str, ...], ...], schema: pa.Schema, watched: tuple[str, ...]
+    ) -> None:
+        self.paths = paths
+        self.fields = [key_field(schema, path) for path in paths]
+        self.watched = watched
+        self.forget()
+
+    def forget(self) -> None:
+        """No key has been seen."""
+        self.index = KeyIndex(self.fields)
+        self.latest = {what: np.full(1, NEVER) for what in self.watched}
+        self.progress = Progress()
+
+    def keep(self, codes: Ints) -> None:
+        """Forget all keys but these; they are numbered anew, in their order."""
+        self.index.keep(codes)
+        self.latest = {what: latest[codes] for what, latest in self.latest.items()}
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    def codes(self, batch: pa.RecordBatch, places: Ints | None = None) -> Codes:
+        """Key codes of the given rows, or of all."""
+        if not self.paths:
+            return np.zeros(batch.num_rows if places is None else len(places), np.int32)
+        columns = [read(batch, path, "the key column") for path in self.paths]
+        if places is not None and len(places) < batch.num_rows:
+            columns = [column.take(pa.array(places)) for column in columns]
+        found = self.index.encode(columns)
+        for what, latest in self.latest.items():
+            self.latest[what] = longer(latest, len(self.index), NEVER)
+        return found
+
+    def check_order(
+        self,
+        what: str,
+        column: str | None,
+        values: Ints,
+        keys: Codes,
+        places: Ints | None,
+        rows: Rows,
+    ) -> None:
+        """Time must not go backwards inside a key: it would multiply matches silently.
+
+        `values` are those of all rows, or of the rows in `places` like `keys`."""
+        if not len(values):
+            return
+        latest = self.latest[what]
+        if not self.paths:
+            row = -1 if ascending(values) else int(np.flatnonzero(np.diff(values) < 0)[0]) + 1
+            row = 0 if values[0] < latest[0] else row
+            latest[0] = values[-1]
+        else:
+            own = values
+            if len(values) != len(keys):
+                assert places is not None
+                own = taken(values, places)
+            if what == "time":
+                self._refuse_closed(column, own, keys, places, rows)
+                self.progress.see(values, ascending(values))
+            row = codes.first_backward(keys, own, latest)
+        if row >= 0:
+            of_all = not self.paths or len(keys) == len(values)
+            place = row if places is None or of_all else int(places[row])
+            where = f" in {self.index.describe(int(keys[row]))}" if self.paths else ""
+            raise DataError(
+                f"{column!r} goes backwards at row {rows.name(place)}{where}",
+                hint=f"sort the events by {column!r} first, or run with sort=True",
+            )
+
+    def _refuse_closed(
+        self, column: str | None, own: Ints, keys: Codes, places: Ints | None, rows: Rows
+    ) -> None:
+        """Matches with an event from before what was forgotten would be missing."""
+        if self.progress.closed == NEVER:
+            return
+        late = np.flatnonzero(own < self.progress.closed)
+        if len(late):
+            row = int(late[0])
+            place = row if places is None or len(places) != len(own) else int(places[row])
+            raise DataError(
+                f"{column!r} goes back too far at row {rows.name(place)} in "
+                f"{self.index.describe(int(keys[row]))}: keys that were idle until then have been "
+                "forgotten",
+                hint="push events in the order of time over all keys, or start with "
+                "recognizer(forget_idle=False)",
+            )
+
+    def save(self) -> dict[str, Any]:
+        size = len(self)
+        latest = {what: values[: max(1, size)] for what, values in self.latest.items()}
+        progress = astuple(self.progress)
+        return {"keys": self.index.save(), "latest": latest, "progress": progress}
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        self.index.restore(saved["keys"])
+        self.latest = {what: values.copy() for what, values in saved["latest"].items()}
+        self.progress = Progress(*saved["progress"])
+
+
+def ascending(values: Ints) -> bool:
+    return bool(np.all(values[1:] >= values[:-1]))
+
+
+def longer(array: npt.NDArray[Number], size: int, fill: int) -> npt.NDArray[Number]:
+    """The array with room for `size` values, at least twice as many where it has to grow."""
+    if size <= len(array):
+        return array
+    more = max(size, 2 * len(array)) - len(array)
+    return np.concatenate([array, np.full(more, fill, array.dtype)])
+
+
+def moved(values: npt.NDArray[Number], to: Codes) -> npt.NDArray[Number]:
+    """The values, each where `to` says (`codes.group_rows`)."""
+    result = empty(len(values), values.dtype)
+    codes.move(values, to, result)
+    return result
+
+
+def key_field(schema: pa.Schema, path: tuple[str, ...]) -> pa.Field:
+    field = schema.field(path[0]) if path[0] in schema.names else None
+    for step in path[1:]:
+        field = field.type.field(step) if field is not None else None
+    if field is None:
+        raise DataError(
+            f"the key column {'.'.join(path)!r} is not in the events",
+            hint=did_you_mean(path[0], schema.names),
+        )
+    kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+    if pa.types.is_nested(kind):
+        raise DataError(
+            f"the key column {'.'.join(path)!r} has the type {kind}, which cannot be a key",
+            hint=f"name one of its fields: {'.'.join(path)}.…"
+            if pa.types.is_struct(kind)
+            else None,
+        )
+    return pa.field(".".join(path), kind)

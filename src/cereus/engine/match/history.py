@@ -1,0 +1,84 @@
+"""What is remembered of the events that can still be part of a match.
+
+An event that passed the tests has an *ordinal*, counted over the whole run; the forest refers to
+events by it. The history holds, from `first` on, what a result needs to say about each event.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from cereus.engine.match.memory import empty
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass
+class History:
+    first: int = 0
+    rows: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    times: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    floors: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    keys: npt.NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
+    payload: pa.Table | None = None
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def next_ordinal(self) -> int:
+        return self.first + len(self.rows)
+
+    def append(
+        self,
+        rows: Ints,
+        times: Ints,
+        floors: Ints,
+        keys: npt.NDArray[np.int32],
+        payload: pa.Table | None,
+    ) -> None:
+        self.rows = _joined(self.rows, rows)
+        self.times = _joined(self.times, times)
+        self.floors = _joined(self.floors, floors)
+        self.keys = np.concatenate([self.keys, keys]) if len(self.keys) else keys
+        if payload is not None:
+            self.payload = (
+                payload if self.payload is None else pa.concat_tables([self.payload, payload])
+            )
+
+    def forget_before(self, ordinal: int) -> None:
+        """Drop what no live partial match refers to."""
+        gone = min(max(0, ordinal - self.first), len(self.rows))
+        if gone:
+            self.first += gone
+            self.rows = self.rows[gone:].copy()
+            self.times = self.times[gone:].copy()
+            self.floors = self.floors[gone:].copy()
+            self.keys = self.keys[gone:].copy()
+            if self.payload is not None:
+                self.payload = self.payload.slice(gone).combine_chunks()
+
+    def save(self) -> dict[str, Any]:
+        return {
+            "first": self.first,
+            "rows": self.rows,
+            "times": self.times,
+            "floors": self.floors,
+            "keys": self.keys,
+            "payload": self.payload,
+        }
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        self.first, self.rows, self.times = saved["first"], saved["rows"], saved["times"]
+        self.floors, self.keys, self.payload = saved["floors"], saved["keys"], saved["payload"]
+
+
+def _joined(old: Ints, new: Ints) -> Ints:
+    if not len(old):
+        return new
+    return np.concatenate([old, new], out=empty(len(old) + len(new), old.dtype))

@@ -1,0 +1,343 @@
+"""The automaton as the kernel sees it: numbered states and classes, tables filled on demand.
+
+This is the subset construction of Prop. 5.5 (I/O-determinisation), one entry at a time: only the
+pairs of state set and letter that the stream really brings are ever computed, so a pattern whose
+full determinisation would be exponential still runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import combinations, starmap
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from cereus.automata.memory.terms import OPERATIONS, Term
+from cereus.automata.model import (
+    NO_SLOTS,
+    NOTHING,
+    Automaton,
+    Check,
+    Label,
+    Slot,
+    Slots,
+    State,
+    States,
+    Update,
+)
+from cereus.errors import LimitError
+
+STAY, UNKNOWN, NONE = -1, -2, -1
+UNMARKED, UNSEEN, FIRST_SHOWN = 0, 1, 2
+HIDDEN = FIRST_SHOWN
+"""Label of a marked event of which nothing is selected."""
+MAX_STATES = 100_000
+UNCOUNTED = 2**31 - 1
+MOST_CLASSES = 256
+"""With more classes of events, it is not found out what all of them do (`only_marks`)."""
+
+
+OPS = {"<": 0, "<=": 1, ">": 2, ">=": 3, "=": 4, "!=": 5, "differs": 6, "holds": 7, "fails": 8}
+TOTALS = ("count", "tally", "sum int", "sum float", "min int", "max int", "min float", "max float")
+UPDATES = ("keep", "set", "min", "max", *TOTALS, "start")
+HOW = {name: number for number, name in enumerate(UPDATES)}
+OPERATION = {name: number for number, name in enumerate(OPERATIONS)}
+"""The kernel's numbers for checks, updates and the operations of terms."""
+NULL = -(2**63)
+CLOSED: States = frozenset({"closed"})
+"""The state of runs that were complete when their window had passed (`Automaton.closes`)."""
+
+
+class JointMove(NamedTuple):
+    """What several transitions do alike, and the states that they lead to."""
+
+    code: int
+    checks: tuple[Check, ...]
+    updates: tuple[Update, ...]
+    states: States
+
+
+class TransitionTable:
+    """`head[c, s]` is STAY, UNKNOWN, or where the moves of state s on class c stand in `edges`:
+    their number, a column (see `_index`), whether runs may also stay, then (label, target, checks,
+    copy) for each; checks and copy say where in `programs` the kernel reads what to check and which
+    values to take along (-1: nothing). `gap_to[s]` is the move on an irrelevant event, and
+    `gap_copy[s]` its copy. `moving[c]` lists the states that do not, as far as is known, STAY on
+    class c; `n_moving[c]` says how many (UNCOUNTED: no list is kept).
+
+    `ambiguous` turns true when two moves from one state mark an event in the same way and both
+    may be possible: then one match may be found twice.
+    """
+
+    def __init__(
+        self,
+        automaton: Automaton,
+        label_code: Callable[[Label], int],
+        *,
+        letters: list[int] | None = None,
+        max_states: int = MAX_STATES,
+    ) -> None:
+        self.automaton = automaton
+        self.label_code = label_code
+        self.max_states = max_states
+        self.letters: list[int] = [] if letters is None else letters
+        self.subsets: list[States] = []
+        self._numbers: dict[States, int] = {}
+        self.head: npt.NDArray[np.int32] = np.full((8, 4), UNKNOWN, np.int32)
+        self.moving: npt.NDArray[np.int32] = np.zeros((8, 4), np.int32)
+        self.n_moving: npt.NDArray[np.int32] = np.zeros(8, np.int32)
+        self.edges: npt.NDArray[np.int32] = np.zeros(64, np.int32)
+        self.accepting: npt.NDArray[np.uint8] = np.zeros(4, np.uint8)
+        self.closing: npt.NDArray[np.uint8] = np.zeros(4, np.uint8)
+        self.gap_to: npt.NDArray[np.int32] = np.full(4, UNKNOWN, np.int32)
+        self.gap_copy: npt.NDArray[np.int32] = np.full(4, -1, np.int32)
+        self.slot_counts: npt.NDArray[np.int32] = np.zeros(4, np.int32)
+        self.programs: npt.NDArray[np.int32] = np.zeros(0, np.int32)
+        self.constants: npt.NDArray[np.int64] = np.zeros(1, np.int64)
+        self.layouts: list[tuple[Slot, ...]] = []
+        self.ambiguous = False
+        self._looked_at: dict[int, tuple[int, bool, bool]] = {}
+        self._programs: dict[tuple[int, ...], int] = {}
+        self._edges_used = 0
+        self.initial = self.number(frozenset(automaton.initial()))
+
+    @property
+    def n_states(self) -> int:
+        return len(self.subsets)
+
+    def preload(self, subsets: list[States]) -> None:
+        """Number state sets as another table has numbered them."""
+        for subset in subsets:
+            self.number(subset)
+
+    def know(self, letters: list[int]) -> None:
+        """Class c looks like letters[c]; classes known before keep their numbers."""
+        self.letters[:] = letters
+        classes = len(letters)
+        known, states = self.head.shape
+        if classes > known:
+            more = max(classes, 2 * known) - known
+            self.head = np.concatenate([self.head, np.full((more, states), UNKNOWN, np.int32)])
+            every = np.tile(np.arange(states, dtype=np.int32), (more, 1))
+            self.moving = np.concatenate([self.moving, every])
+            self.n_moving = np.append(self.n_moving, np.full(more, self.n_states, np.int32))
+
+    def forget_classes(self, letters: list[int]) -> None:
+        """Number classes anew; the states stay."""
+        self.letters[:] = letters
+        self.head = np.full((max(8, len(letters)), self.head.shape[1]), UNKNOWN, np.int32)
+        self.moving = np.empty_like(self.head)
+        self.n_moving = np.full(self.head.shape[0], UNCOUNTED, np.int32)
+        self._edges_used = 0
+
+    def expand(self, state: int, letter_class: int) -> None:
+        """Fill in the moves of a state on a class."""
+        moves = self._moves(self.subsets[state], self.letters[letter_class])
+        staying = JointMove(UNMARKED, (), (), self.subsets[state])
+        others = [move for move in moves if move != staying]
+        stays = len(others) < len(moves)
+        if stays and not others:
+            self.head[letter_class, state] = STAY
+            self._stays_put(state, letter_class)
+            return
+        self.ambiguous |= any(starmap(_both_possible, combinations(moves, 2)))
+        written = [value for move in others for value in self._written(state, move)]
+        column = self._index(state, others) if stays else -1
+        self.head[letter_class, state] = self._append([len(others), column, stays, *written])
+
+    def moves(self, at: int) -> npt.NDArray[np.int32]:
+        """What stands at `at` in the edges, but for staying: (label, target, checks, copy) each."""
+        return self.edges[at + 3 :][: 4 * self.edges[at]].reshape(-1, 4)
+
+    def only_marks(self, most_states: int) -> bool:
+        """Whether an event does nothing but mark: whatever comes, a run that can go on can wait.
+        Moves on all known classes are looked at, unless there are too many states."""
+        if self.max_states < 16 * most_states or len(self.letters) > MOST_CLASSES:
+            return False  # looking ahead must not use up the states that runs need, nor time
+        state = 0
+        while state < self.n_states <= most_states and self._waits_or_ends(state):
+            state += 1
+        return state == self.n_states
+
+    def _waits_or_ends(self, state: int) -> bool:
+        """Whether a run in the state can wait whatever comes, or can do nothing whatever comes."""
+        known, waits, ends = self._looked_at.get(state, (0, True, True))
+        for letter_class in range(known, len(self.letters)):
+            if self.head[letter_class, state] == UNKNOWN:
+                self.expand(state, letter_class)
+            at = int(self.head[letter_class, state])
+            if at == STAY:
+                ends = False
+                continue
+            stays, labels = bool(self.edges[at + 2]), self.moves(at)[:, 0]
+            waits = waits and stays and UNMARKED not in labels
+            ends = ends and not stays and not len(labels)
+        self._looked_at[state] = len(self.letters), waits, ends
+        return waits or ends
+
+    def _stays_put(self, state: int, letter_class: int) -> None:
+        """A state does not react to a class."""
+        count = self.n_moving[letter_class]
+        if count < UNCOUNTED:
+            moving = self.moving[letter_class, :count]
+            moving[moving == state] = moving[-1]
+            self.n_moving[letter_class] = count - 1
+
+    def expand_gap(self, state: int) -> int:
+        """Fill in the move of a state on an event that satisfies no atom."""
+        moves = self._moves(self.subsets[state], 0)
+        if not moves:
+            self.gap_to[state] = NONE
+            return NONE
+        _, target, _, copy = self._written(state, moves[0])
+        self.gap_to[state], self.gap_copy[state] = target, copy
+        return target
+
+    def _moves(self, subset: States, letter: int) -> list[JointMove]:
+        """Δ(R, P, L): moves that do the same are one move to a set of states."""
+        if subset == CLOSED:
+            return []
+        together: dict[tuple[int, Any, Any, Slots], set[State]] = {}
+        for state in subset:
+            for label, target, checks, updates in self.automaton.moves(state, letter):
+                code = UNMARKED if label == NOTHING else self.label_code(label)
+                doing = (code, checks, updates, self.automaton.slots(target))
+                together.setdefault(doing, set()).add(target)
+        moves = [
+            JointMove(code, checks, updates, frozenset(states))
+            for (code, checks, updates, _), states in together.items()
+        ]
+        return sorted(moves, key=_in_order)
+
+    def _written(self, state: int, move: JointMove) -> tuple[int, int, int, int]:
+        """A move as the kernel reads it."""
+        to = self.number(move.states)
+        layout = self.layouts[state]
+        checks: list[int] = []
+        for op, slot, column, other, term in move.checks:
+            if term is not None:
+                words = self._postfix(term, layout)
+                column = self._program([len(words) // 2, *words])
+            checks += (OPS[op], -1 if slot is None else layout.index(slot), column, other)
+        new = {update.slot: update for update in move.updates}
+        copies: list[int] = []
+        for slot in self.layouts[to]:
+            old = layout.index(slot) if slot in layout else -1
+            if slot in new:
+                copies += (HOW[new[slot].how], old, new[slot].column)
+            else:
+                copies += (HOW["keep"], old, -1)
+        return (
+            move.code,
+            to,
+            self._program([len(move.checks), *checks]) if checks else -1,
+            self._program([len(self.layouts[to]), *copies]) if copies else -1,
+        )
+
+    def _postfix(self, term: Term, layout: tuple[Slot, ...]) -> list[int]:
+        """A term as (operation, argument) pairs for a stack; only loads have an argument."""
+        (*operands,) = term.operands
+        if term.op == "column":
+            return [OPERATION["column"], operands[0]]
+        if term.op == "slot":
+            return [OPERATION["slot"], layout.index(operands[0])]
+        if term.op == "constant":
+            return [OPERATION["constant"], self._constant(operands[0])]
+        words = [word for operand in operands for word in self._postfix(operand, layout)]
+        return [*words, OPERATION[term.op], 0]
+
+    def _constant(self, value: float | None) -> int:
+        """Where a constant stands: an integer, the bits of a float, or NULL."""
+        bits = NULL if value is None else value
+        if isinstance(value, float):
+            bits = int(np.float64(value + 0.0).view(np.int64))  # + 0.0: the bits of -0.0 are NULL
+        found = np.flatnonzero(self.constants == bits)
+        if len(found):
+            return int(found[0])
+        self.constants = np.append(self.constants, np.int64(bits))
+        return len(self.constants) - 1
+
+    def _index(self, state: int, others: list[JointMove]) -> int:
+        """The column that the first slot must equal for any move but staying, or -1."""
+        if not self.layouts[state]:
+            return -1
+        first = self.layouts[state][0]
+        asked = [
+            {check.column for check in move.checks if check.op == "=" and check.slot == first}
+            for move in others
+        ]
+        common = set.intersection(*asked) if asked else set()
+        return min(common, default=-1)
+
+    def _program(self, words: list[int]) -> int:
+        key = tuple(words)
+        if key not in self._programs:
+            self._programs[key] = len(self.programs)
+            self.programs = np.concatenate([self.programs, np.array(words, np.int32)])
+        return self._programs[key]
+
+    def _append(self, words: list[int]) -> int:
+        at = self._edges_used
+        needed = at + len(words)
+        if needed > len(self.edges):
+            self.edges = np.concatenate([self.edges, np.zeros(needed + len(self.edges), np.int32)])
+        self.edges[at:needed] = words
+        self._edges_used = needed
+        return at
+
+    def number(self, subset: States) -> int:
+        number = self._numbers.get(subset)
+        if number is None:
+            number = len(self.subsets)
+            if number >= self.max_states:
+                raise LimitError(
+                    f"the pattern has needed more than {self.max_states:,} automaton states",
+                    hint="simplify nested strategies, ALL or UNLESS, or raise max_states",
+                )
+            self._numbers[subset] = number
+            self.subsets.append(subset)
+            self._make_room(number)
+            counted = np.flatnonzero(self.n_moving < UNCOUNTED)
+            self.moving[counted, self.n_moving[counted]] = number
+            self.n_moving[counted] += 1
+            if subset == CLOSED:
+                self.layouts.append(())
+                self.accepting[number] = 1
+                return number
+            layout = self.automaton.slots(next(iter(subset))) if subset else NO_SLOTS
+            self.layouts.append(tuple(sorted(layout)))
+            self.slot_counts[number] = len(layout)
+            self.accepting[number] = any(map(self.automaton.accepts, subset))
+            self.closing[number] = any(map(self.automaton.closes, subset))
+        return number
+
+    def _make_room(self, number: int) -> None:
+        classes, old = self.head.shape
+        if number < old:
+            return
+        more = np.full((classes, old), UNKNOWN, np.int32)
+        self.head = np.concatenate([self.head, more], axis=1)
+        self.moving = np.concatenate([self.moving, more], axis=1)
+        self.accepting = np.concatenate([self.accepting, np.zeros(old, np.uint8)])
+        self.closing = np.concatenate([self.closing, np.zeros(old, np.uint8)])
+        self.gap_to = np.concatenate([self.gap_to, np.full(old, UNKNOWN, np.int32)])
+        self.gap_copy = np.concatenate([self.gap_copy, np.full(old, -1, np.int32)])
+        self.slot_counts = np.concatenate([self.slot_counts, np.zeros(old, np.int32)])
+
+
+def _in_order(move: JointMove) -> tuple[Any, ...]:
+    """Moves are numbered alike in every process. A check without a slot comes first."""
+    checks = [
+        (c.op, c.slot is not None, c.slot or (), c.column, c.other, repr(c.term))
+        for c in move.checks
+    ]
+    return move.code, checks, move.updates
+
+
+def _both_possible(first: JointMove, second: JointMove) -> bool:
+    """Whether one event may be marked in the same way by either move."""
+    if first.code != second.code:
+        return False
+    return not any(a.refutes(b) for a in first.checks for b in second.checks)

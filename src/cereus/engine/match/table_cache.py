@@ -1,0 +1,53 @@
+"""What runs of a plan find out about its automaton, and keep for the next."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+
+from cereus.automata.model import Label
+from cereus.automata.selection import BEGINS_UNSEEN
+from cereus.engine.match.table import FIRST_SHOWN, UNMARKED, UNSEEN, TransitionTable
+from cereus.plan.plan import Plan
+
+
+class LabelCodes:
+    """Numbers for the labels of a plan, as the kernel knows them; `shown` are the visible ones."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._numbers: dict[Label, int] = {}
+        self.shown: list[Label] = [frozenset()]  # HIDDEN
+
+    def __call__(self, label: Label) -> int:
+        if label not in self._numbers:
+            self._numbers[label] = self._number(self._plan.label(label))
+        return self._numbers[label]
+
+    def _number(self, shown: Label | None) -> int:
+        if shown is None:
+            return UNMARKED
+        return UNSEEN if shown == BEGINS_UNSEEN else self.number_shown(shown)
+
+    def number_shown(self, shown: Label) -> int:
+        if shown not in self.shown:
+            self.shown.append(shown)
+        return FIRST_SHOWN + self.shown.index(shown)
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What runs of one plan find out about its automaton, for the next run to know already.
+
+    Runs may be in several threads: who adds to it holds the lock.
+    """
+
+    labels: LabelCodes
+    table: TransitionTable
+    letters: dict[int, int]
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @classmethod
+    def nothing(cls, plan: Plan, max_states: int) -> Learned:
+        labels = LabelCodes(plan)
+        return cls(labels, TransitionTable(plan.automaton, labels, max_states=max_states), {})

@@ -1,0 +1,1 @@
+"""How a plan will run, in words."""

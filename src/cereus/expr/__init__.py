@@ -1,0 +1,1 @@
+"""The condition language: tree, grammar, types, functions, checks, printing."""

@@ -1,0 +1,1 @@
+"""Conditions evaluated over Arrow batches."""

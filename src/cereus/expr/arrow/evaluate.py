@@ -1,0 +1,299 @@
+"""Conditions over whole Arrow batches; the values are those of `reference.conditions`.
+
+A part of a condition that reads nothing but one dictionary-encoded column is computed once per
+dictionary entry and looked up by code, so `symbol LIKE 'A%'` costs as much as `symbol = 'A'`.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cereus.errors import ConditionTypeError, DataError, did_you_mean
+from cereus.expr import tree as ex
+from cereus.expr.arrow import functions as scalar_functions
+from cereus.expr.arrow import operators as op
+from cereus.expr.arrow.vector import (
+    NULL,
+    Sort,
+    Vector,
+    boolean,
+    both,
+    constant,
+    from_arrow,
+    to_arrow,
+)
+from cereus.expr.text_patterns import escaped_like
+from cereus.expr.types import kind_of
+
+Table: TypeAlias = "pa.RecordBatch | pa.Table"
+Bindings: TypeAlias = Mapping[str, "Table | Mapping[str, object]"]
+Columns: TypeAlias = Mapping[ex.Attribute, "pa.Array | Vector"]
+
+
+def evaluate(
+    expression: ex.Expression, table: Table, bindings: Bindings | None = None
+) -> pa.Array | pa.ChunkedArray | pa.Scalar:
+    """The value on every row: an array for a batch, a chunked array for a table, and a scalar
+    for what does not depend on the row. Times come back in UTC.
+
+    `bindings` gives each variable one event (a mapping) or an event per row (a table as long
+    as `table`).
+    """
+    if isinstance(table, pa.RecordBatch):
+        return to_arrow(_value(expression, _read(expression, table, bindings)), table.num_rows)
+    parts = [evaluate(expression, *part) for part in _batches(table, bindings)]
+    return parts[0] if isinstance(parts[0], pa.Scalar) else pa.chunked_array(parts)
+
+
+def mask(
+    expression: ex.Expression, table: Table, bindings: Bindings | None = None
+) -> npt.NDArray[np.bool_]:
+    """The rows where the condition is true; NULL is not."""
+    if isinstance(table, pa.RecordBatch):
+        truth = op.truth(_value(expression, _read(expression, table, bindings))).values
+        return truth if np.ndim(truth) else np.full(table.num_rows, truth)
+    return np.concatenate([mask(expression, *part) for part in _batches(table, bindings)])
+
+
+def _batches(
+    table: pa.Table, bindings: Bindings | None
+) -> list[tuple[pa.RecordBatch, Bindings | None]]:
+    """The table in batches (at least one), each with its rows of the bindings."""
+    found: list[tuple[pa.RecordBatch, Bindings | None]] = []
+    row = 0
+    for batch in table.to_batches() or [_empty(table.schema)]:
+        found.append((batch, bindings and _rows(bindings, row, batch.num_rows)))
+        row += batch.num_rows
+    return found
+
+
+def _empty(schema: pa.Schema) -> pa.RecordBatch:
+    return pa.RecordBatch.from_arrays([pa.array([], kind) for kind in schema.types], schema=schema)
+
+
+def _rows(bindings: Bindings, start: int, length: int) -> Bindings:
+    return {
+        name: bound if isinstance(bound, Mapping) else bound.slice(start, length)
+        for name, bound in bindings.items()
+    }
+
+
+def _read(expression: ex.Expression, batch: pa.RecordBatch, bindings: Bindings | None) -> Columns:
+    """Every attribute that the expression mentions."""
+    columns: dict[ex.Attribute, pa.Array | Vector] = {}
+    for attribute in _attributes(expression):
+        variable = attribute.variable
+        source = batch if variable is None else (bindings or {})[variable]
+        if isinstance(source, Mapping):
+            columns[attribute] = _bound(source, attribute)
+        else:
+            columns[attribute] = _column(source, attribute)
+    return columns
+
+
+@functools.lru_cache(maxsize=4096)
+def _attributes(expression: ex.Expression) -> frozenset[ex.Attribute]:
+    """Kept between batches: walking the tree took most of the time of a small one."""
+    return frozenset(node for node in expression.walk() if isinstance(node, ex.Attribute))
+
+
+def _bound(event: Mapping[str, Any], attribute: ex.Attribute) -> Vector:
+    found: Any = event
+    for name in attribute.path:
+        found = None if found is None else found.get(name)
+    return constant(found)
+
+
+def _column(source: Table, attribute: ex.Attribute) -> pa.Array:
+    first, *rest = attribute.path
+    if first not in source.schema.names:
+        hint = did_you_mean(first, source.schema.names)
+        raise DataError(f"the events have no attribute {first!r}", hint=hint)
+    data = source.column(first)
+    if isinstance(data, pa.ChunkedArray):
+        data = data.combine_chunks()
+    for name in rest:
+        kind = data.type
+        known = [each.name for each in kind.fields] if pa.types.is_struct(kind) else []
+        if name not in known:
+            hint = did_you_mean(name, known)
+            raise DataError(f"there is no {name!r} in the attribute {attribute.name!r}", hint=hint)
+        data = pc.struct_field(data, name)
+    return data
+
+
+def _value(node: ex.Expression, columns: Columns) -> Vector:
+    coded = _coded_column(node, columns)
+    if coded is not None:
+        return _by_code(node, *coded)
+    try:
+        return _computed(node, columns)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
+        raise ConditionTypeError(f"cannot be computed: {error}", span=node.span) from error
+
+
+def _coded_column(
+    node: ex.Expression, columns: Columns
+) -> tuple[ex.Attribute, pa.DictionaryArray] | None:
+    """The dictionary column that is all this expression reads, if it is worth looking up."""
+    if isinstance(node, ex.Attribute):
+        return None
+    used = _attributes(node)
+    if len(used) != 1:
+        return None
+    (attribute,) = used
+    data = columns[attribute]
+    small = isinstance(data, pa.DictionaryArray) and len(data.dictionary) < len(data)
+    return (attribute, data) if small else None
+
+
+def _by_code(node: ex.Expression, attribute: ex.Attribute, data: pa.DictionaryArray) -> Vector:
+    entries = data.dictionary
+    codes = from_arrow(data.indices)
+    places = codes.values
+    if codes.valid is not None:  # one entry more, for the rows that are null
+        places = np.where(codes.valid, places, len(entries))
+        entries = pa.concat_arrays([entries, pa.nulls(1, entries.type)])
+    return _look_up(_value(node, {attribute: entries}), places)
+
+
+def _look_up(entries: Vector, places: Any) -> Vector:
+    if entries.constant:
+        return entries
+    if isinstance(entries.values, pa.Array):
+        return replace(entries, values=entries.values.take(pa.array(places)))
+    if entries.sort is Sort.BOOLEAN and entries.valid is None:
+        hits = np.flatnonzero(entries.values)
+        if len(hits) == 1:  # comparing codes takes a tenth of the time of a lookup
+            return boolean(places == places.dtype.type(hits[0]))
+    pair = (entries.values, entries.valid)
+    values, valid = (part if np.ndim(part) == 0 else part.take(places) for part in pair)
+    return replace(entries, values=values, valid=valid)
+
+
+def _computed(node: ex.Expression, columns: Columns) -> Vector:
+    compute = NODES.get(type(node))
+    if compute is None:
+        raise ConditionTypeError("this has no value on a single event", span=node.span)
+    return compute(node, columns)
+
+
+def _attribute(node: ex.Attribute, columns: Columns) -> Vector:
+    data = columns[node]
+    return data if isinstance(data, Vector) else from_arrow(data)
+
+
+def _in(node: ex.In, columns: Columns) -> Vector:
+    operand = _value(node.operand, columns)
+    items = [_value(item, columns) for item in node.items]
+    known = [item for item in items if item.sort is not Sort.NULL]
+    simple = all(item.sort is operand.sort and item.constant for item in known)
+    if operand.constant or not simple or operand.sort not in (Sort.STRING, Sort.INTEGER):
+        return op.disjunction([op.compare("=", operand, item) for item in items])
+    found = _member(operand, known)
+    valid = operand.validity()
+    return boolean(found, valid if len(known) == len(items) else both(valid, found))
+
+
+def _member(operand: Vector, items: Sequence[Vector]) -> Any:
+    if operand.sort is Sort.INTEGER:
+        return np.isin(operand.values, np.array([item.values for item in items], np.int64))
+    kind = operand.values.type
+    wanted = pa.array([item.values.as_py() for item in items], kind)
+    return from_arrow(pc.is_in(operand.values, wanted)).values
+
+
+def _between(node: ex.Between, columns: Columns) -> Vector:
+    operand = _value(node.operand, columns)
+    bounds = ((">=", node.low), ("<=", node.high))
+    return op.conjunction(
+        [op.compare(how, operand, _value(end, columns)) for how, end in bounds if end is not None]
+    )
+
+
+def _like(node: ex.Like, columns: Columns) -> Vector:
+    return _matched(node.operand, columns, pc.match_like, escaped_like(node.pattern))
+
+
+def _regexp(node: ex.Regexp, columns: Columns) -> Vector:
+    pattern = rf"\A(?:{node.pattern})\z" if node.whole else node.pattern
+    return _matched(node.operand, columns, pc.match_substring_regex, pattern)
+
+
+def _matched(
+    text: ex.Expression, columns: Columns, kernel: Callable[[Any, str], Any], pattern: str
+) -> Vector:
+    operand = _value(text, columns)
+    return NULL if operand.sort is Sort.NULL else from_arrow(kernel(operand.values, pattern))
+
+
+def _is_null(node: ex.IsNull, columns: Columns) -> Vector:
+    data = columns[node.operand] if isinstance(node.operand, ex.Attribute) else None
+    if isinstance(data, pa.Array) and kind_of(data.type) is None:
+        return from_arrow(data.is_null())  # a list, say: all that can be asked of it
+    operand = _value(node.operand, columns)
+    valid = operand.validity()
+    if valid is None:
+        size = () if operand.constant else len(operand.values)
+        return boolean(np.zeros(size, np.bool_)[()])
+    return boolean(~valid)
+
+
+def _case(node: ex.Case, columns: Columns) -> Vector:
+    conditions = [op.truth(_value(when, columns)).values for when, _ in node.branches]
+    outcomes = [_value(then, columns) for _, then in node.branches]
+    default = NULL if node.default is None else _value(node.default, columns)
+    *chosen, rest = op.unify([*outcomes, default])
+    for condition, outcome in zip(reversed(conditions), reversed(chosen), strict=True):
+        rest = op.choose(condition, outcome, rest)
+    return rest
+
+
+def _call(node: ex.Call, columns: Columns) -> Vector:
+    match node:
+        case ex.Call(function="regexp", arguments=(operand, ex.Literal(value=str(pattern)))):
+            return _regexp(ex.Regexp(operand, pattern), columns)
+    return scalar_functions.call(node.function, [_value(each, columns) for each in node.arguments])
+
+
+def _unary(compute: Callable[[Vector], Vector]) -> Callable[[Any, Columns], Vector]:
+    return lambda node, columns: compute(_value(node.operand, columns))
+
+
+def _connective(
+    combine: Callable[[Sequence[Vector]], Vector],
+) -> Callable[[Any, Columns], Vector]:
+    return lambda node, columns: combine([_value(each, columns) for each in node.operands])
+
+
+def _binary(combine: Callable[[str, Vector, Vector], Vector]) -> Callable[[Any, Columns], Vector]:
+    return lambda node, columns: combine(
+        node.op, _value(node.left, columns), _value(node.right, columns)
+    )
+
+
+NODES: dict[type[ex.Expression], Callable[[Any, Columns], Vector]] = {
+    ex.Literal: lambda node, columns: constant(node.value),
+    ex.Attribute: _attribute,
+    ex.Negate: _unary(op.negate),
+    ex.Arithmetic: _binary(op.arithmetic),
+    ex.Comparison: _binary(op.compare),
+    ex.And: _connective(op.conjunction),
+    ex.Or: _connective(op.disjunction),
+    ex.Not: _unary(op.complement),
+    ex.In: _in,
+    ex.Between: _between,
+    ex.Like: _like,
+    ex.Regexp: _regexp,
+    ex.IsNull: _is_null,
+    ex.Case: _case,
+    ex.Call: _call,
+}

@@ -1,0 +1,237 @@
+"""The functions of `lang.functions` on vectors."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cereus.errors import ConditionTypeError
+from cereus.expr.arrow.operators import as_float, as_int64, choose, compare, half_away, unify
+from cereus.expr.arrow.vector import INT64, NULL, Sort, Vector, both, from_arrow, to_arrow
+from cereus.expr.functions import EARTH_RADIUS_METRES
+
+
+def call(name: str, arguments: Sequence[Vector]) -> Vector:
+    """The function's value: NULL for a NULL argument (but coalesce) and outside its domain."""
+    if name == "coalesce":
+        return _coalesce(arguments)
+    if any(argument.sort is Sort.NULL for argument in arguments):
+        return NULL
+    with np.errstate(all="ignore"):
+        return FUNCTIONS[name](*arguments)
+
+
+def _coalesce(arguments: Sequence[Vector]) -> Vector:
+    *firsts, last = unify(arguments)
+    return functools.reduce(lambda rest, first: _first_or(first, rest), reversed(firsts), last)
+
+
+def _first_or(first: Vector, rest: Vector) -> Vector:
+    valid = first.validity()
+    return first if valid is None else choose(valid, first, rest)
+
+
+def _extreme(op: str, *arguments: Vector) -> Vector:
+    return functools.reduce(functools.partial(_better, op), unify(arguments))
+
+
+def _better(op: str, best: Vector, other: Vector) -> Vector:
+    """NULL if either is, else NaN if either is."""
+    wins = compare(op, other, best).values
+    if best.sort is Sort.FLOAT:
+        wins = wins | np.isnan(other.values)
+    chosen = choose(wins, other, best)
+    valid = both(best.validity(), other.validity())
+    if isinstance(chosen.values, pa.Array | pa.Scalar):
+        return chosen if valid is None else choose(valid, chosen, _nothing(chosen))
+    return replace(chosen, valid=None).where(valid)
+
+
+def _nothing(like: Vector) -> Vector:
+    return replace(like, values=pa.scalar(None, like.values.type))
+
+
+def _real(compute: Callable[..., Any]) -> Callable[..., Vector]:
+    """NaN for a NaN argument, NULL where the result is NaN without one."""
+
+    def wrapped(*arguments: Vector) -> Vector:
+        numbers = [as_float(argument) for argument in arguments]
+        valid = functools.reduce(both, [number.valid for number in numbers])
+        nan = functools.reduce(np.logical_or, [np.isnan(number.values) for number in numbers])
+        values = np.where(nan, np.nan, compute(*(number.values for number in numbers)))[()]
+        return Vector(Sort.FLOAT, values, valid).where(nan | ~np.isnan(values))
+
+    return wrapped
+
+
+def _ln(values: Any) -> Any:
+    return np.where(values > 0, np.log(values), np.nan)
+
+
+def _power(base: Any, exponent: Any) -> Any:
+    # numpy takes a square root for the exponent 0.5 alone, which differs at minus infinity.
+    root = (base < 0) & np.isfinite(exponent) & (np.floor(exponent) != exponent)
+    undefined = root | ((base == 0) & (exponent < 0))
+    return np.where(undefined, np.nan, np.power(base, exponent))
+
+
+def _distance(lat1: Any, lon1: Any, lat2: Any, lon2: Any) -> Any:
+    """Haversine."""
+    north, east = np.radians(lat2 - lat1), np.radians(lon2 - lon1)
+    across = np.cos(np.radians(lat1)) * np.cos(np.radians(lat2))
+    half = np.sin(north / 2) ** 2 + across * np.sin(east / 2) ** 2
+    return 2 * EARTH_RADIUS_METRES * np.arcsin(np.sqrt(np.minimum(half, 1.0)))
+
+
+def _abs(number: Vector) -> Vector:
+    if number.sort is not Sort.INTEGER:
+        number = as_float(number)
+        return replace(number, values=np.abs(number.values))
+    number = as_int64(number)
+    return replace(number, values=np.abs(number.values)).where(number.values != INT64.min)
+
+
+def _sign(number: Vector) -> Vector:
+    number = number if number.sort is Sort.INTEGER else as_float(number)
+    return replace(number, values=np.sign(number.values))
+
+
+def _whole(toward: Callable[[Any], Any]) -> Callable[[Vector], Vector]:
+    def wrapped(number: Vector) -> Vector:
+        if number.sort is Sort.INTEGER:
+            return number
+        number = as_float(number)
+        return replace(number, values=toward(number.values))
+
+    return wrapped
+
+
+def _round(number: Vector, decimals: Vector | None = None) -> Vector:
+    places = 0 if decimals is None else _given(decimals, "the decimals of round")
+    if number.sort is Sort.INTEGER:
+        return number if places >= 0 else _round_integer(as_int64(number), -places)
+    number = as_float(number)
+    scale = np.float64(f"1e{min(abs(places), 300)}")
+    scaled = number.values * scale if places >= 0 else number.values / scale
+    whole = half_away(scaled)
+    back = whole / scale if places >= 0 else whole * scale
+    return replace(number, values=np.where(np.abs(scaled) < 2.0**52, back, number.values)[()])
+
+
+def _round_integer(number: Vector, zeros: int) -> Vector:
+    if zeros > 19:
+        return replace(number, values=np.zeros_like(number.values))
+    # Unsigned, so that neither 10**19 nor the largest size wraps around.
+    step = np.uint64(10**zeros)
+    size = np.where(number.values < 0, -number.values, number.values).astype(np.uint64)
+    whole = size // step
+    whole = whole + (size - whole * step >= step // np.uint64(2))
+    fits = (whole == 0) | (whole <= np.uint64(INT64.max) // step)
+    sized = np.where(fits, whole * step, np.uint64(0)).astype(np.int64)
+    return replace(number, values=np.where(number.values < 0, -sized, sized)[()]).where(fits)
+
+
+def _text(kernel: Callable[..., Any]) -> Callable[..., Vector]:
+    return lambda *texts: from_arrow(kernel(*(text.values for text in texts)))
+
+
+def _cased(ascii_kernel: Callable[[Any], Any], change: Callable[[str], str]) -> Callable[..., Any]:
+    """Arrow's kernel where all is ASCII; Python's full case mapping (`ß` to `SS`) elsewhere."""
+
+    def kernel(texts: Any) -> Any:
+        if pc.all(pc.string_is_ascii(texts), min_count=0).as_py() is not False:
+            return ascii_kernel(texts)
+        if isinstance(texts, pa.Scalar):
+            return pa.scalar(change(texts.as_py()), texts.type)
+        coded = texts.dictionary_encode()
+        changed = pa.array([change(text) for text in coded.dictionary.to_pylist()], texts.type)
+        return changed.take(coded.indices)
+
+    return kernel
+
+
+def _concat(*texts: Vector) -> Vector:
+    same = [text.values for text in unify(texts)]
+    return from_arrow(pc.binary_join_element_wise(*same, pa.scalar("", same[0].type)))
+
+
+def _substr(text: Vector, start: Vector, length: Vector | None = None) -> Vector:
+    begin = _given(start, "the start of substr")
+    begin = begin - 1 if begin > 0 else begin
+    if length is None:
+        return _slice(text, begin, None)
+    size = max(0, _given(length, "the length of substr"))
+    end = begin + size
+    return _slice(text, begin, None if begin < 0 <= end and size else end if size else begin)
+
+
+def _slice(text: Vector, begin: int, end: int | None) -> Vector:
+    return from_arrow(pc.utf8_slice_codeunits(text.values, start=begin, stop=end))
+
+
+def _given(vector: Vector, what: str) -> int:
+    if not vector.constant or vector.sort is not Sort.INTEGER:
+        raise ConditionTypeError(f"{what} must be a whole number, written out")
+    return int(vector.values)
+
+
+def _part(kernel: Callable[..., Any], test: Callable[[str, str], bool]) -> Callable[..., Vector]:
+    def wrapped(text: Vector, part: Vector) -> Vector:
+        if part.constant:
+            return from_arrow(kernel(text.values, part.values.as_py()))
+        texts = (
+            [text.values.as_py()] * len(part.values) if text.constant else text.values.to_pylist()
+        )
+        pairs = zip(texts, part.values.to_pylist(), strict=True)
+        found = [None if a is None or b is None else test(a, b) for a, b in pairs]
+        return from_arrow(pa.array(found, pa.bool_()))
+
+    return wrapped
+
+
+def _calendar(kernel: Callable[..., Any]) -> Callable[[Vector], Vector]:
+    def wrapped(when: Vector) -> Vector:
+        if when.sort is not Sort.TIMESTAMP:
+            raise ConditionTypeError("a timestamp is expected here")
+        data = to_arrow(when, np.size(when.values))
+        return from_arrow(kernel(data.cast(pa.timestamp(when.unit))))
+
+    return wrapped
+
+
+FUNCTIONS: dict[str, Callable[..., Vector]] = {
+    "abs": _abs,
+    "sign": _sign,
+    "sqrt": _real(np.sqrt),
+    "exp": _real(np.exp),
+    "ln": _real(_ln),
+    "power": _real(_power),
+    "round": _round,
+    "floor": _whole(np.floor),
+    "ceil": _whole(np.ceil),
+    "least": functools.partial(_extreme, "<"),
+    "greatest": functools.partial(_extreme, ">"),
+    "lower": _text(_cased(pc.ascii_lower, str.lower)),
+    "upper": _text(_cased(pc.ascii_upper, str.upper)),
+    "trim": _text(functools.partial(pc.utf8_trim, characters=" ")),
+    "length": _text(pc.utf8_length),
+    "substr": _substr,
+    "concat": _concat,
+    "starts_with": _part(pc.starts_with, str.startswith),
+    "ends_with": _part(pc.ends_with, str.endswith),
+    "contains": _part(pc.match_substring, str.__contains__),
+    "year": _calendar(pc.year),
+    "month": _calendar(pc.month),
+    "day": _calendar(pc.day),
+    "hour": _calendar(pc.hour),
+    "minute": _calendar(pc.minute),
+    "second": _calendar(pc.second),
+    "weekday": _calendar(pc.day_of_week),
+    "distance": _real(_distance),
+}

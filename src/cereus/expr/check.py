@@ -1,0 +1,307 @@
+"""Do the operands of a condition fit together, given the columns of the events?
+
+`coerce` reads string literals next to timestamps as timestamps; `check` raises where something
+does not fit, and says where.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cereus.errors import ConditionTypeError, QueryError, QuerySyntaxError, UnknownNameError
+from cereus.errors import did_you_mean as nearest
+from cereus.expr import tree as ex
+from cereus.expr.functions import AGGREGATES, FUNCTIONS, Function, Kind
+from cereus.expr.types import column_type, kind_of, literal_kind
+from cereus.syntax import literals
+from cereus.syntax.parsing import TOO_DEEP, located
+
+LITERAL_ARGUMENTS = {
+    "round": (1,),
+    "substr": (1, 2),
+    "starts_with": (1,),
+    "ends_with": (1,),
+    "contains": (1,),
+    "regexp": (1,),
+}
+"""The arguments that have to be literals, because evaluators prepare them once per query."""
+
+TIMES = {
+    ("-", Kind.TIMESTAMP, Kind.TIMESTAMP): Kind.INTERVAL,
+    ("+", Kind.TIMESTAMP, Kind.INTERVAL): Kind.TIMESTAMP,
+    ("-", Kind.TIMESTAMP, Kind.INTERVAL): Kind.TIMESTAMP,
+    ("+", Kind.INTERVAL, Kind.TIMESTAMP): Kind.TIMESTAMP,
+    ("+", Kind.INTERVAL, Kind.INTERVAL): Kind.INTERVAL,
+    ("-", Kind.INTERVAL, Kind.INTERVAL): Kind.INTERVAL,
+}
+"""The arithmetic of times; everything else is for numbers."""
+
+
+def check(
+    expression: ex.Expression,
+    schema: pa.Schema,
+    text: str | None = None,
+    expected: Kind | None = Kind.BOOLEAN,
+) -> Kind:
+    """The kind of `expression` over events with these columns.
+
+    Raises UnknownNameError or ConditionTypeError where it does not fit; with `text`, the error
+    shows the place. `expected` None takes any kind.
+    """
+    try:
+        checker = _Checker(schema)
+        kind = checker.kind(coerce(expression, schema))
+        if expected is not None:
+            checker.needs(expected, kind, expression)
+    except QueryError as error:
+        raise (_explained(error, text) if text is not None else error) from None
+    except RecursionError:
+        raise QuerySyntaxError(TOO_DEEP) from None
+    return kind
+
+
+def _explained(error: QueryError, text: str) -> QueryError:
+    """`error` with its place; `name = "MSFT"` fails because double quotes make names."""
+    if isinstance(error, UnknownNameError) and error.span and text[error.span[0]] == '"':
+        error.hint = f"write {literals.quote_string(text[error.span[0] + 1 : error.span[1] - 1])}"
+        error.hint += " if this is a string: double quotes make names"
+    return located(error, text)
+
+
+def coerce(expression: ex.Expression, schema: pa.Schema) -> ex.Expression:
+    """The same condition, with string literals that are compared with a timestamp read as one:
+    `ts > '2024-01-31'`."""
+    node = ex.rebuild(expression, lambda child: coerce(child, schema))
+    if not isinstance(node, ex.Comparison | ex.In | ex.Between):
+        return node
+    if not any(_is_timestamp(child, schema) for child in node.children()):
+        return node
+    return ex.rebuild(node, _as_timestamp)
+
+
+def _is_timestamp(node: ex.Expression, schema: pa.Schema) -> bool:
+    try:
+        return _Checker(schema).kind(node) is Kind.TIMESTAMP
+    except QueryError:
+        return False
+
+
+def _as_timestamp(node: ex.Expression) -> ex.Expression:
+    if isinstance(node, ex.Literal) and isinstance(node.value, str):
+        value = literals.timestamp(node.value)
+        return node if value is None else ex.Literal(value, span=node.span)
+    return node
+
+
+class _Checker:
+    def __init__(self, schema: pa.Schema) -> None:
+        self.schema = schema
+
+    def kind(self, node: ex.Expression) -> Kind:
+        match node:
+            case ex.Literal(value):
+                return literal_kind(value)
+            case ex.Attribute(path):
+                return self.column(node, path)
+            case ex.Aggregate(function, _, attribute):
+                return self.aggregate(node, function, attribute)
+            case ex.Call(function, arguments):
+                return self.call(node, function, arguments)
+            case ex.Negate(operand):
+                return self.negated(operand)
+            case ex.Arithmetic(op, left, right):
+                return self.arithmetic(node, op, self.kind(left), self.kind(right))
+            case ex.Case(branches, default):
+                return self.case(branches, default)
+        self.condition(node)
+        return Kind.BOOLEAN
+
+    def condition(self, node: ex.Expression) -> None:
+        match node:
+            case ex.And() | ex.Or() | ex.Not():
+                for child in node.children():
+                    self.needs(Kind.BOOLEAN, self.kind(child), child)
+            case ex.Comparison(op, left, right):
+                self.comparable(node, op, left, right)
+            case ex.In(operand, items):
+                for item in items:
+                    self.comparable(item, "=", operand, item)
+            case ex.Between(operand, low, high):
+                for bound in (low, high):
+                    if bound is not None:
+                        self.comparable(bound, "<=", operand, bound)
+            case ex.Like(operand):
+                self.needs(Kind.STRING, self.kind(operand), operand)
+            case ex.Regexp(operand, pattern):
+                self.needs(Kind.STRING, self.kind(operand), operand)
+                _check_regex(pattern, node)
+            case ex.IsNull(operand):
+                self.readable(operand)
+            case _:
+                raise TypeError(f"no kind for {node!r}")
+
+    # ------------------------------------------------------------ rules
+
+    def needs(self, wanted: Kind, kind: Kind, node: ex.Expression) -> None:
+        if kind in (wanted, Kind.ANY) or wanted is Kind.ANY:
+            return
+        hint = "compare it with something" if wanted is Kind.BOOLEAN else None
+        raise ConditionTypeError(
+            f"expected {_a(wanted)}, but this is {_a(kind)}", span=node.span, hint=hint
+        )
+
+    def comparable(
+        self, place: ex.Expression, op: str, left: ex.Expression, right: ex.Expression
+    ) -> None:
+        kinds = self.kind(left), self.kind(right)
+        if Kind.ANY not in kinds and kinds[0] is not kinds[1]:
+            raise ConditionTypeError(
+                f"cannot compare {_a(kinds[0])} with {_a(kinds[1])}",
+                span=place.span,
+                hint=_comparison_hint(left, right, set(kinds)),
+            )
+        if Kind.BOOLEAN in kinds and op not in ("=", "!="):
+            raise ConditionTypeError(
+                f"booleans have no order for {op}", span=place.span, hint="use =, != or NOT"
+            )
+
+    def column(self, node: ex.Expression, path: tuple[str, ...]) -> Kind:
+        type_ = column_type(node, path, self.schema)
+        kind = kind_of(type_)
+        if kind is None:
+            raise ConditionTypeError(
+                f"{'.'.join(path)!r} is of type {type_}, which conditions cannot compare",
+                span=node.span,
+                hint="only IS NULL can be asked of it"
+                if not pa.types.is_struct(type_)
+                else f"name one of its fields: {', '.join(field.name for field in type_)}",
+            )
+        return kind
+
+    def readable(self, node: ex.Expression) -> None:
+        """Any column will do, also of a type that cannot be compared."""
+        if isinstance(node, ex.Attribute):
+            column_type(node, node.path, self.schema)
+        else:
+            self.kind(node)
+
+    def negated(self, operand: ex.Expression) -> Kind:
+        kind = self.kind(operand)
+        if kind is not Kind.INTERVAL:
+            self.needs(Kind.NUMBER, kind, operand)
+        return kind
+
+    def arithmetic(self, node: ex.Expression, op: str, left: Kind, right: Kind) -> Kind:
+        if (op, left, right) in TIMES:
+            return TIMES[op, left, right]
+        known = {left, right} - {Kind.ANY}
+        if known <= {Kind.NUMBER}:
+            return Kind.NUMBER if known else Kind.ANY
+        if Kind.ANY in (left, right) and known <= {Kind.TIMESTAMP, Kind.INTERVAL} and op in "+-":
+            return Kind.ANY
+        strings = known == {Kind.STRING} and op == "+"
+        raise ConditionTypeError(
+            f"cannot calculate {_a(left)} {op} {_a(right)}",
+            span=node.span,
+            hint="join strings with concat(x, y)" if strings else None,
+        )
+
+    def case(
+        self,
+        branches: tuple[tuple[ex.Expression, ex.Expression], ...],
+        default: ex.Expression | None,
+    ) -> Kind:
+        for test, _ in branches:
+            self.needs(Kind.BOOLEAN, self.kind(test), test)
+        values = [value for _, value in branches]
+        return self.common([*values, default] if default is not None else values)
+
+    def common(self, nodes: Iterable[ex.Expression]) -> Kind:
+        """The one kind of all these values."""
+        found = Kind.ANY
+        for node in nodes:
+            kind = self.kind(node)
+            self.needs(found, kind, node)
+            found = kind if found is Kind.ANY else found
+        return found
+
+    # ------------------------------------------------------------ functions
+
+    def aggregate(self, node: ex.Expression, function: str, path: tuple[str, ...] | None) -> Kind:
+        if function == "count":
+            if path is not None:
+                column_type(node, path, self.schema)
+            return Kind.NUMBER
+        kind = self.column(node, path or ())
+        if function in ("sum", "avg"):
+            self.needs(Kind.NUMBER, kind, node)
+        return kind
+
+    def call(self, node: ex.Expression, name: str, arguments: tuple[ex.Expression, ...]) -> Kind:
+        function = FUNCTIONS.get(name)
+        if function is None:
+            raise UnknownNameError(
+                f"unknown function {name!r}",
+                span=node.span,
+                hint=nearest(name, [*FUNCTIONS, *AGGREGATES]),
+            )
+        _check_arity(node, name, function, len(arguments))
+        last = function.parameters[-1]
+        parameters = function.parameters + (last,) * (len(arguments) - len(function.parameters))
+        for parameter, argument in zip(parameters, arguments, strict=False):
+            self.needs(parameter, self.kind(argument), argument)
+        _check_literals(name, arguments)
+        return self.common(arguments) if function.result is Kind.ANY else function.result
+
+
+def _check_arity(node: ex.Expression, name: str, function: Function, given: int) -> None:
+    most = len(function.parameters)
+    least = most - function.optional
+    if least <= given and (function.variadic or given <= most):
+        return
+    count = f"{least} or more" if function.variadic else f"{least}"
+    count = f"{least} to {most}" if function.optional else count
+    parameters = ", ".join(function.parameters)
+    raise ConditionTypeError(
+        f"{name} takes {count} arguments, not {given}",
+        span=node.span,
+        hint=f"{name}({parameters}{', …' if function.variadic else ''})",
+    )
+
+
+def _check_literals(name: str, arguments: Sequence[ex.Expression]) -> None:
+    for index in LITERAL_ARGUMENTS.get(name, ()):
+        if index < len(arguments) and not isinstance(arguments[index], ex.Literal):
+            raise ConditionTypeError(
+                f"argument {index + 1} of {name} is a literal value", span=arguments[index].span
+            )
+    if name == "regexp" and isinstance(arguments[1], ex.Literal):
+        _check_regex(str(arguments[1].value), arguments[1])
+
+
+def _check_regex(pattern: str, node: ex.Expression) -> None:
+    # Arrow compiles the pattern with the first string, so there has to be one.
+    try:
+        pc.match_substring_regex(pa.array([""]), pattern)
+    except pa.ArrowInvalid as error:
+        reason = str(error).removeprefix("Invalid regular expression: ")
+        raise ConditionTypeError(f"bad regular expression: {reason}", span=node.span) from None
+
+
+def _comparison_hint(left: ex.Expression, right: ex.Expression, kinds: set[Kind]) -> str | None:
+    if kinds == {Kind.TIMESTAMP, Kind.STRING}:
+        return "write a timestamp as '2024-01-31 10:00:00'"
+    if kinds == {Kind.NUMBER, Kind.STRING}:
+        for side in (left, right):
+            if isinstance(side, ex.Literal) and isinstance(side.value, str):
+                return f"leave out the quotes of {side.value!r}, or compare with a string"
+            if isinstance(side, ex.Literal):
+                return f"write '{side.value}' in quotes, or compare with a number"
+    return None
+
+
+def _a(kind: Kind) -> str:
+    return "NULL" if kind is Kind.ANY else f"{'an' if kind is Kind.INTERVAL else 'a'} {kind}"

@@ -1,0 +1,230 @@
+"""Conditions: text → `lang.expression`.
+
+`Conditions` turns the parse tree of `expression.lark` into expressions; languages whose
+grammar imports those rules merge it into a transformer of their own (see `parsing.build`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+
+from lark import Token, Transformer, v_args
+from lark.tree import Meta
+
+from cereus.errors import QuerySyntaxError, Span
+from cereus.expr import tree as ex
+from cereus.expr.functions import AGGREGATES
+from cereus.syntax import literals
+from cereus.syntax.parsing import read
+
+Test = Callable[[ex.Expression], ex.Expression]
+"""What follows an operand, `IN (1, 2)` or `IS NULL`, waiting for that operand."""
+
+COMPARISONS = {"==": "=", "<>": "!=", "≠": "!=", "≤": "<=", "≥": ">="}
+
+
+def parse_condition(text: str) -> ex.Expression:
+    """Read a condition on one event: `price > 100 AND name LIKE 'MS%'`.
+
+    Keywords are read in any case. Single quotes make strings, double quotes and backticks make
+    names. `LIKE` is SQL's: `%` stands for any text and `_` for one character.
+    """
+    result: ex.Expression = read("expr/grammar.lark", "condition", text, Conditions())
+    return result
+
+
+def span_of(meta: Meta) -> Span:
+    return (meta.start_pos, meta.end_pos)
+
+
+def token_span(token: Token) -> Span:
+    start = token.start_pos or 0
+    return (start, start + len(token))
+
+
+@v_args(meta=True, inline=True)
+class Conditions(Transformer[Token, ex.Expression]):
+    """One method per rule of `expression.lark`."""
+
+    def or_(self, meta: Meta, *operands: ex.Expression) -> ex.Expression:
+        return ex.Or(operands, span=span_of(meta))
+
+    def and_(self, meta: Meta, *operands: ex.Expression) -> ex.Expression:
+        return ex.And(operands, span=span_of(meta))
+
+    def not_(self, meta: Meta, operand: ex.Expression) -> ex.Expression:
+        return ex.Not(operand, span=span_of(meta))
+
+    def compare(
+        self, meta: Meta, left: ex.Expression, op: Token, right: ex.Expression
+    ) -> ex.Expression:
+        return ex.Comparison(COMPARISONS.get(op, str(op)), left, right, span=span_of(meta))
+
+    # ------------------------------------------------------------ tests
+
+    def tested(self, meta: Meta, operand: ex.Expression, test: Test) -> ex.Expression:
+        return replace(test(operand), span=span_of(meta))
+
+    def not_tested(self, meta: Meta, operand: ex.Expression, test: Test) -> ex.Expression:
+        span = span_of(meta)
+        inner = replace(test(operand), span=span)
+        if isinstance(inner, ex.IsNull | ex.Not):
+            raise QuerySyntaxError("NOT before IS", span=span, hint="write IS NOT NULL")
+        return ex.Not(inner, span=span)
+
+    def in_(self, meta: Meta, *items: ex.Expression) -> Test:
+        for item in items:
+            if not isinstance(item, ex.Literal):
+                raise QuerySyntaxError(
+                    "IN takes a list of values",
+                    span=item.span,
+                    hint="write literal numbers or 'strings'; compare with = for anything else",
+                )
+        return lambda operand: ex.In(operand, items)
+
+    def within_bounds(self, meta: Meta, *parts: ex.Expression | Token) -> Test:
+        low = parts[0] if isinstance(parts[0], ex.Expression) else None
+        high = parts[-1] if isinstance(parts[-1], ex.Expression) else None
+        return lambda operand: ex.Between(operand, low, high)
+
+    def within_range(self, meta: Meta, low: ex.Expression, high: ex.Expression) -> Test:
+        return lambda operand: ex.Between(operand, low, high)
+
+    def like(self, meta: Meta, pattern: Token) -> Test:
+        return lambda operand: ex.Like(operand, literals.unquote(pattern))
+
+    def regexp(self, meta: Meta, pattern: Token) -> Test:
+        return lambda operand: ex.Regexp(operand, literals.unquote(pattern))
+
+    def is_null(self, meta: Meta) -> Test:
+        return lambda operand: ex.IsNull(operand)
+
+    def is_not_null(self, meta: Meta) -> Test:
+        span = span_of(meta)
+        return lambda operand: ex.Not(ex.IsNull(operand, span=span))
+
+    # ------------------------------------------------------------ arithmetic
+
+    def arithmetic(
+        self, meta: Meta, left: ex.Expression, op: Token, right: ex.Expression
+    ) -> ex.Expression:
+        return ex.Arithmetic(str(op), left, right, span=span_of(meta))
+
+    def negate(self, meta: Meta, operand: ex.Expression) -> ex.Expression:
+        span = span_of(meta)
+        value = operand.value if isinstance(operand, ex.Literal) else None
+        if _is_unsigned(value):
+            return ex.Literal(-value, span=span)  # type: ignore[operator]
+        return ex.Negate(operand, span=span)
+
+    def affirm(self, meta: Meta, operand: ex.Expression) -> ex.Expression:
+        return operand
+
+    # ------------------------------------------------------------ primaries
+
+    def number(self, meta: Meta, token: Token) -> ex.Expression:
+        span = span_of(meta)
+        return ex.Literal(literals.number(token, span), span=span)
+
+    def string(self, meta: Meta, token: Token) -> ex.Expression:
+        return ex.Literal(literals.unquote(token), span=span_of(meta))
+
+    def true(self, meta: Meta) -> ex.Expression:
+        return ex.Literal(True, span=span_of(meta))
+
+    def false(self, meta: Meta) -> ex.Expression:
+        return ex.Literal(False, span=span_of(meta))
+
+    def null(self, meta: Meta) -> ex.Expression:
+        return ex.Literal(None, span=span_of(meta))
+
+    def quoted_literal(
+        self, meta: Meta, word: Token, value: Token, unit: Token | None = None
+    ) -> ex.Expression:
+        """`TIMESTAMP '…'`, `DATE '…'`, `INTERVAL '5' minutes`, `INTERVAL '5 minutes'`."""
+        span = span_of(meta)
+        text = literals.unquote(value)
+        kind = word.upper()
+        if kind in ("TIMESTAMP", "DATE") and unit is None:
+            return _timestamp(text, token_span(value), span)
+        if kind == "INTERVAL":
+            amounts = [(text, str(unit))] if unit else literals.split_duration(text)
+            return _interval(amounts, token_span(value), span)
+        raise _missing_operator(word, value)
+
+    def amount_literal(self, meta: Meta, word: Token, *parts: Token) -> ex.Expression:
+        """`INTERVAL 5 minutes`, `INTERVAL 1 hour 30 minutes`."""
+        if word.upper() != "INTERVAL":
+            raise _missing_operator(word, parts[0])
+        amounts = [(str(n), str(u)) for n, u in zip(parts[::2], parts[1::2], strict=True)]
+        return _interval(amounts, span_of(meta), span_of(meta))
+
+    def attribute(self, meta: Meta, path: tuple[str, ...]) -> ex.Expression:
+        return ex.Attribute(path, span=span_of(meta))
+
+    def path(self, meta: Meta, *names: str) -> tuple[str, ...]:
+        return names
+
+    def name(self, meta: Meta, token: Token) -> str:
+        return literals.name_of(token)
+
+    def call(self, meta: Meta, function: Token, *arguments: ex.Expression) -> ex.Expression:
+        if function.lower() in AGGREGATES:
+            return _aggregate(function.lower(), arguments, span_of(meta))
+        return ex.Call(function.lower(), arguments, span=span_of(meta))
+
+    def case(self, meta: Meta, *parts: ex.Expression) -> ex.Expression:
+        default = parts[-1] if len(parts) % 2 else None
+        branches = tuple(zip(parts[0::2], parts[1::2], strict=False))
+        return ex.Case(branches, default, span=span_of(meta))
+
+
+def _is_unsigned(value: ex.LiteralValue) -> bool:
+    if isinstance(value, timedelta):
+        return value >= timedelta(0)
+    return isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
+
+
+def _timestamp(text: str, place: Span, span: Span) -> ex.Expression:
+    value = literals.timestamp(text)
+    if value is None:
+        raise QuerySyntaxError(
+            f"{text!r} is not a timestamp", span=place, hint="write '2024-01-31 10:00:00'"
+        )
+    return ex.Literal(value, span=span)
+
+
+def _interval(amounts: list[tuple[str, str]] | None, place: Span, span: Span) -> ex.Expression:
+    if amounts is None:
+        raise QuerySyntaxError("this is not an interval", span=place, hint="write '5 minutes'")
+    return ex.Literal(literals.interval(amounts, place), span=span)
+
+
+def _missing_operator(left: Token, right: Token) -> QuerySyntaxError:
+    return QuerySyntaxError(
+        f"an operator is missing between {left} and {right}",
+        span=(token_span(left)[0], token_span(right)[1]),
+        hint=f"write {left} = {right}",
+    )
+
+
+def _aggregate(function: str, arguments: tuple[ex.Expression, ...], span: Span) -> ex.Expression:
+    argument = arguments[0] if len(arguments) == 1 else None
+    if not isinstance(argument, ex.Attribute):
+        extreme = {"min": "least", "max": "greatest"}.get(function)
+        instead = f"; for the {function} of several values write {extreme}(x, y)" if extreme else ""
+        raise QuerySyntaxError(
+            f"{function} takes one attribute of a variable",
+            span=span,
+            hint=f"write {function}(b.price){instead}",
+        )
+    variable, *path = argument.path
+    if not path and function != "count":
+        raise QuerySyntaxError(
+            f"{function} needs a variable and its attribute",
+            span=span,
+            hint=f"write {function}(b.{variable}) for a variable b",
+        )
+    return ex.Aggregate(function, variable, tuple(path) or None, span=span)

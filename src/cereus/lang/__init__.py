@@ -1,1 +1,0 @@
-"""Text → syntax tree: one grammar file and one module per language."""

@@ -1,0 +1,1 @@
+"""What a language is, and which languages there are. The languages themselves: `languages`."""

@@ -1,0 +1,137 @@
+"""What every dialect's queries have in common, once compiled."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from cereus.engine.executor import Executor
+from cereus.explain.wording import test_text
+from cereus.plan.atoms import check_stream, columns_read
+from cereus.plan.result_names import check_keys
+from cereus.plan.tests import EventTest
+from cereus.stream import Stream
+
+Path = tuple[str, ...]
+
+
+class CompiledQuery(ABC):
+    """A query of one dialect, for one stream: immutable, picklable, the same everywhere it runs.
+
+    A schema, where one is taken, is that of the events; names and types are checked against it.
+    """
+
+    dialect: ClassVar[str]
+    stream: Stream
+
+    @property
+    @abstractmethod
+    def text(self) -> str: ...
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The columns of a result that hold the events of one variable each."""
+        return ()
+
+    @property
+    def returned(self) -> tuple[str, ...]:
+        """The columns of a result that the query computes itself: they say what was found."""
+        return ()
+
+    @property
+    def counts(self) -> bool:
+        """Whether a row of a result counts matches, in its column `count`, and is none itself."""
+        return False
+
+    @property
+    def late(self) -> bool:
+        """Whether a result may be told later than its own time is read."""
+        return False
+
+    @property
+    def keys(self) -> tuple[Path, ...]:
+        """The columns that split the stream."""
+        return tuple((name,) for name in self.stream.keys)
+
+    @property
+    def warnings(self) -> list[str]:
+        """What to know before running the query."""
+        return []
+
+    @abstractmethod
+    def check(self, schema: pa.Schema | None) -> None:
+        """Refuse what cannot be run, as early as that can be known."""
+
+    @abstractmethod
+    def columns(self, schema: pa.Schema) -> frozenset[Path]:
+        """The columns that running the query reads."""
+
+    @abstractmethod
+    def executor(
+        self,
+        schema: pa.Schema,
+        *,
+        keep: tuple[str, ...] = (),
+        row_numbers: npt.NDArray[np.int64] | None = None,
+    ) -> Executor:
+        """What runs the query over batches of this schema. `keep` names columns that are
+        remembered of every event in a result; `row_numbers` renames the rows."""
+
+    def counting(self) -> CompiledQuery | None:
+        """A query that counts the matches of this one without listing them, if there is one."""
+        return None
+
+    @abstractmethod
+    def explain(self, schema: pa.Schema | None = None) -> str:
+        """How the query will be run."""
+
+
+class EventwiseQuery(CompiledQuery):
+    """A query that runs as a whole, behind tests of single events: those that pass none do not
+    matter to it."""
+
+    @abstractmethod
+    def tests(self, schema: pa.Schema | None = None) -> tuple[EventTest, ...]:
+        """What is asked of every event; events that pass no test do not matter."""
+
+    def tests_said(self, schema: pa.Schema | None) -> list[str]:
+        return [f"t{n}  {test_text(test)}" for n, test in enumerate(self.tests(schema))]
+
+    @property
+    @abstractmethod
+    def result_columns(self) -> tuple[str, ...]:
+        """The columns of a result, after the keys."""
+
+    def check(self, schema: pa.Schema | None) -> None:
+        check_keys(self.keys, self.result_columns)
+        if schema is not None:
+            check_stream(self.stream, schema)
+
+    @property
+    def counts_events(self) -> bool:
+        """Whether events that pass no test matter after all, because positions count."""
+        return False
+
+    @property
+    def unshown(self) -> frozenset[str]:
+        """Columns of a result that mean nothing where rows have no numbers, as on Spark."""
+        return frozenset()
+
+    def spread(self, schema: pa.Schema) -> EventwiseQuery:
+        """The same query over more keys, if there are columns that split its stream unsaid; these
+        are `unshown`."""
+        return self
+
+    def columns(self, schema: pa.Schema) -> frozenset[Path]:
+        return columns_read(self.tests(schema), self.stream)
+
+
+def sections(parts: Mapping[str, Iterable[str]]) -> str:
+    """An explanation: titles, each with its lines indented; without those that have none."""
+    bodies = {title: "\n".join(f"  {line}" for line in lines) for title, lines in parts.items()}
+    return "\n\n".join(f"{title}\n{body}" for title, body in bodies.items() if body)

@@ -1,0 +1,75 @@
+"""What a language is: how its texts become queries, and which options it takes."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, ClassVar
+
+from cereus.language.compiled import CompiledQuery
+from cereus.limits import Limits
+from cereus.stream import Stream
+
+Params = Mapping[str, Any]
+"""The values of a text's parameters, by name without the colon."""
+
+
+class OptionKind(StrEnum):
+    """What the value of an option is, and so where it can be written."""
+
+    SWITCH = "switch"  # true or false: a flag on the command line
+    TEXT = "text"  # a text or a number
+    OBJECT = "object"  # a Python object: from Python only
+
+
+@dataclass(frozen=True)
+class Option:
+    """A keyword of one language's `compile`, as the command line and pipelines show it."""
+
+    name: str
+    kind: OptionKind
+    help: str
+
+
+class Language(ABC):
+    """One language of queries. `register` makes it known to every surface.
+
+    name      what `dialect=` and `--dialect` call it
+    title     what people call it
+    suffixes  of files with its texts, without the dot
+    options   the keywords that its `compile` takes beside the common ones
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    suffixes: ClassVar[tuple[str, ...]]
+    options: ClassVar[tuple[Option, ...]] = ()
+
+    @abstractmethod
+    def parse(self, text: str, *, params: Params | None = None, **options: Any) -> Any:
+        """The syntax tree of a text, with the values of the parameters that it names (`:limit`).
+        The options are those given to `compile`."""
+
+    @abstractmethod
+    def accepts(self, source: object) -> bool:
+        """Whether an object is a syntax tree of this language."""
+
+    @abstractmethod
+    def compile(
+        self,
+        tree: Any,
+        stream: Stream,
+        *,
+        limits: Limits,
+        text: str | None = None,
+        **options: Any,
+    ) -> CompiledQuery:
+        """The query of a syntax tree. `text` is what it was parsed from, for error messages."""
+
+    def option(self, name: str) -> Option | None:
+        return next((option for option in self.options if option.name == name), None)
+
+
+Options = Mapping[str, Any]

@@ -1,0 +1,140 @@
+"""Detection as the events arrive: batches of rows in, instances out, bounded state between them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cereus.errors import DataError, SnapshotError
+from cereus.languages.algebra.detect.program import Program
+from cereus.languages.algebra.detect.run import Instances, detect
+from cereus.languages.algebra.detect.ticks import (
+    Repeated,
+    Rows,
+    Ticks,
+    as_masks,
+    condensed,
+    no_rows,
+)
+
+Int64s = npt.NDArray[np.int64]
+
+VERSION = 2
+"""Of the snapshots: to be raised when the layout of the state changes."""
+
+
+class Detector:
+    """The state of one expression for every key so far; keys are the numbers 0, 1, 2, …
+
+    A tick is run when it is over: when its key has an event of a later time, when `advance` says
+    that time has passed it, or at `finish`. Until then its rows wait.
+    """
+
+    def __init__(self, program: Program, *, repeated: Repeated = "refuse") -> None:
+        self.program = program
+        self.repeated = repeated
+        self.states = program.new_states(0)
+        self.waiting = no_rows(program.words)
+        self.earliest: int | None = None
+        """The earliest time that may still come."""
+
+    @property
+    def keys(self) -> int:
+        return len(self.states)
+
+    def push(
+        self,
+        times: npt.ArrayLike,
+        masks: npt.ArrayLike,
+        *,
+        rows: npt.ArrayLike,
+        keys: npt.ArrayLike | None = None,
+    ) -> Instances:
+        """Take the rows of one batch, in order of time within each key; `rows` numbers them."""
+        time = np.ascontiguousarray(times, np.int64)
+        key = np.zeros(len(time), np.int64) if keys is None else np.ascontiguousarray(keys)
+        new = Rows(time, as_masks(masks), np.ascontiguousarray(rows, np.int64), key)
+        self._refuse_late(time)
+        self._make_room(int(key.max()) + 1 if len(key) else 0)
+        return self._run(self.waiting.followed_by(new))
+
+    def advance(self, time: int) -> Instances:
+        """Every event still to come has this time or a later one."""
+        self.earliest = time if self.earliest is None else max(time, self.earliest)
+        return self._run(self.waiting, until=self.earliest)
+
+    def finish(self) -> Instances:
+        """No event is still to come."""
+        found = detect(self.program, self._ticks(self.waiting), self.states)
+        self.waiting = no_rows(self.program.words)
+        return found
+
+    def _ticks(self, rows: Rows) -> Ticks:
+        return rows.ticks(self.keys, repeated=self.repeated)
+
+    def _run(self, rows: Rows, *, until: int | None = None) -> Instances:
+        ticks, places = self._ticks(rows).hold_back(until=until)
+        held = rows.at(places)
+        held = condensed(held, self.keys, repeated=self.repeated) if len(held) else held
+        found = detect(self.program, ticks, self.states)
+        self.waiting = held
+        return found
+
+    def _refuse_late(self, times: Int64s) -> None:
+        if self.earliest is not None and len(times) and times.min() < self.earliest:
+            raise DataError(
+                f"an event of time {times.min()} comes after time was advanced to {self.earliest}",
+                hint="advance only to times that all events still to come have reached",
+            )
+
+    def _make_room(self, keys: int) -> None:
+        if keys > self.keys:
+            new = self.program.new_states(keys - self.keys)
+            self.states = np.concatenate([self.states, new])
+
+    # ------------------------------------------------------------ snapshots
+
+    def snapshot(self) -> bytes:
+        """Everything that is remembered: at most `state_bytes + waiting_bytes` of `Bounds` per
+        key, after a line that says what it is."""
+        waiting = self.waiting
+        arrays = (self.states, waiting.times, waiting.masks, waiting.rows, waiting.keys)
+        header = {**self._identity(), "keys": self.keys, "waiting": len(waiting)}
+        header["earliest"] = self.earliest
+        line = json.dumps(header).encode() + b"\n"
+        return line + b"".join(array.tobytes() for array in arrays)
+
+    def restore(self, snapshot: bytes) -> None:
+        """Go on from a snapshot of the same expression."""
+        line, _, body = snapshot.partition(b"\n")
+        header = self._checked(line)
+        keys, waiting, words = header["keys"], header["waiting"], self.program.words
+        width = self.program.layout.state_width
+        lengths = [keys * width, waiting, waiting * words, waiting, waiting]
+        if len(body) != 8 * sum(lengths):
+            raise SnapshotError("this snapshot is cut short or too long")
+        cells = np.frombuffer(body, np.int64).copy()
+        states, times, masks, rows, numbers = np.split(cells, np.cumsum(lengths)[:-1])
+        self.earliest = header["earliest"]
+        self.states = states.reshape(keys, width)
+        self.waiting = Rows(times, masks.view(np.uint64).reshape(-1, words), rows, numbers)
+
+    def _identity(self) -> dict[str, Any]:
+        expression = str(self.program.expression)
+        return {"algebra": VERSION, "expression": expression, "values": self.program.values}
+
+    def _checked(self, line: bytes) -> dict[str, Any]:
+        try:
+            header: dict[str, Any] = json.loads(line)
+        except ValueError:
+            raise SnapshotError("this is no snapshot of an event expression") from None
+        for name, value in self._identity().items():
+            if not isinstance(header, dict) or header.get(name) != value:
+                raise SnapshotError(
+                    f"this snapshot belongs to another query or version ({name} differs)",
+                    hint=f"restore it with the expression it was taken from, not {value!r}",
+                )
+        return header

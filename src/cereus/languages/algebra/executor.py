@@ -1,0 +1,157 @@
+"""Event expressions over Arrow batches: events → primitives → ticks → instances."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from cereus.engine import snapshot
+from cereus.engine.executor import Executor
+from cereus.engine.ingest.event_reader import Arrivals
+from cereus.engine.ingest.substreams import Ints
+from cereus.languages.algebra.detect.detector import Detector
+from cereus.languages.algebra.detect.program import Program
+from cereus.languages.algebra.detect.run import Instances
+from cereus.plan.tests import EventTest
+from cereus.stream import Stream
+
+VERSION = 2
+"""Of the snapshots."""
+
+WORD = 64
+ROWS = pa.list_(pa.int64())
+
+
+class DetectingExecutor(Executor):
+    """One expression for every key; `tests` are the program's primitives, in their order.
+
+    A key's last tick may go on in the next batch, and waits. Without a time column every event
+    is a tick of its own, and nothing waits.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        tests: Sequence[EventTest],
+        stream: Stream,
+        schema: pa.Schema,
+        *,
+        fingerprint: str,
+        merge_ties: bool = False,
+        keep: tuple[str, ...] = (),
+        row_numbers: Ints | None = None,
+    ) -> None:
+        self.program, self.stream, self.merge_ties = program, stream, merge_ties
+        self.waits_for_time = stream.time is not None
+        self.header = {"version": VERSION, "query fingerprint": fingerprint}
+        self.arrivals = Arrivals(tests, stream, schema, row_numbers, count=True)
+        self.detector = self._new_detector()
+        self.kind = pa.int64() if stream.time is None else schema.field(stream.time).type
+        self._masks = np.zeros((0, program.words), np.uint64)
+        self._keep = keep
+        self._events = schema.empty_table().select(list(keep)) if keep else None
+        self._event_rows = np.zeros(0, np.int64)
+        fields = [pa.field("start", self.kind), pa.field("end", self.kind)]
+        if program.values:
+            fields.append(pa.field("constituents", ROWS))
+        self.schema = pa.schema([*self.arrivals.substreams.fields, *fields])
+
+    def _new_detector(self) -> Detector:
+        return Detector(self.program, repeated="merge" if self.merge_ties else "refuse")
+
+    def push(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        arrived = self.arrivals.read(batch)
+        rows = self.arrivals.rows(arrived.places, batch)
+        self._remember(batch, arrived.places, rows)
+        sizes = np.diff(np.append(arrived.starts, len(rows)))
+        keys = np.repeat(arrived.keys.astype(np.int64), sizes)
+        masks = self._mask_of_letter()[arrived.letters]
+        yield from self._result(self.detector.push(arrived.times, masks, rows=rows, keys=keys))
+        if self.stream.time is None:
+            yield from self._result(self.detector.finish())
+        elif not self.stream.keys and batch.num_rows:
+            # one key: an event that is no primitive also says that time has gone on
+            latest = int(self.arrivals.substreams.latest["time"][0])
+            yield from self._result(self.detector.advance(latest))
+
+    def advance(self, time: int) -> Iterator[pa.RecordBatch]:
+        return self._result(self.detector.advance(time))
+
+    def finish(self) -> Iterator[pa.RecordBatch]:
+        return self._result(self.detector.finish())
+
+    def _mask_of_letter(self) -> npt.NDArray[np.uint64]:
+        """Letters seen so far, by their numbers, in the words that the program reads."""
+        letters = list(self.arrivals.known)[len(self._masks) :]
+        if letters:
+            low = (1 << WORD) - 1
+            words = range(self.program.words)
+            new = [[letter >> WORD * word & low for word in words] for letter in letters]
+            self._masks = np.concatenate([self._masks, np.array(new, np.uint64)])
+        return self._masks
+
+    def _result(self, found: Instances) -> Iterator[pa.RecordBatch]:
+        if not len(found):
+            return
+        columns = self.arrivals.key_columns(found.keys)
+        columns += [_as(self.kind, found.starts), _as(self.kind, found.ends)]
+        if self.program.values:
+            offsets = pa.array(found.offsets.astype(np.int32))
+            columns.append(pa.ListArray.from_arrays(offsets, pa.array(found.rows)))
+        yield pa.RecordBatch.from_arrays(columns, schema=self.schema)
+
+    # ------------------------------------------------------------ remembered events
+
+    def _remember(self, batch: pa.RecordBatch, places: Ints, rows: Ints) -> None:
+        """Add the new events, and drop those that no state mentions any more. A state is read as
+        numbers only, so one that equals a time may stay a little longer: never more are kept
+        than the state has numbers."""
+        if self._events is None:
+            return
+        mentioned = np.concatenate([self.detector.states.ravel(), self.detector.waiting.rows])
+        kept = np.flatnonzero(np.isin(self._event_rows, mentioned))
+        new = batch.select(list(self._keep)).take(pa.array(places))
+        old = self._events.take(pa.array(kept))
+        self._events = pa.concat_tables([old, pa.Table.from_batches([new])])
+        self._event_rows = np.concatenate([self._event_rows[kept], rows])
+
+    @property
+    def events(self) -> pa.Table | None:
+        return self._events
+
+    @property
+    def event_rows(self) -> npt.NDArray[np.int64]:
+        return self._event_rows
+
+    # ------------------------------------------------------------ state
+
+    def forget(self) -> None:
+        self.arrivals.forget()
+        self.detector = self._new_detector()
+
+    def save(self) -> bytes:
+        state = {
+            "arrivals": self.arrivals.save(),
+            "detector": self.detector.snapshot(),
+            "events": self._events,
+            "event rows": self._event_rows,
+        }
+        return snapshot.dump(self.header, state)
+
+    def restore(self, snapshot_bytes: bytes) -> None:
+        state: dict[str, Any] = snapshot.load(snapshot_bytes, self.header)
+        self.arrivals.restore(state["arrivals"])
+        self.detector.restore(state["detector"])
+        self._events, self._event_rows = state["events"], state["event rows"]
+
+
+def _as(kind: pa.DataType, times: Ints) -> pa.Array:
+    """Times as the time column has them."""
+    numbers = pa.array(times)
+    if pa.types.is_date(kind):
+        return numbers.cast(pa.timestamp("us")).cast(kind)
+    return numbers.cast(pa.int32()).cast(kind) if pa.types.is_time32(kind) else numbers.cast(kind)

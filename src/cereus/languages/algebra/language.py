@@ -1,0 +1,58 @@
+"""The event algebra as one of the languages of Cereus."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cereus.language.protocol import Language, Option, OptionKind, Params
+from cereus.languages.algebra.optimise import optimise as optimised
+from cereus.languages.algebra.query import AlgebraQuery
+from cereus.languages.algebra.text import parse
+from cereus.languages.algebra.tree import EventExpression
+from cereus.limits import Limits
+from cereus.stream import Stream
+
+
+class Algebra(Language):
+    name = "algebra"
+    title = "event algebra"
+    suffixes = ("algebra",)
+    options = (
+        Option(
+            "values",
+            OptionKind.SWITCH,
+            "instances carry the row numbers of their constituents, not only their interval",
+        ),
+        Option(
+            "merge_ties",
+            OptionKind.SWITCH,
+            "of several instances of one primitive at one time the first counts; without it they "
+            "are an error",
+        ),
+        Option(
+            "optimise",
+            OptionKind.SWITCH,
+            "detect an equivalent expression with lower bounds, if the laws lead to one (on)",
+        ),
+    )
+
+    def parse(self, text: str, *, params: Params | None = None, **options: Any) -> EventExpression:
+        return parse(text)
+
+    def accepts(self, source: object) -> bool:
+        return isinstance(source, EventExpression)
+
+    def compile(
+        self,
+        tree: EventExpression,
+        stream: Stream,
+        *,
+        limits: Limits,
+        text: str | None = None,
+        values: bool = False,
+        merge_ties: bool = False,
+        optimise: bool = True,
+        **options: Any,
+    ) -> AlgebraQuery:
+        cheaper = optimised(tree, values=values) if optimise else None
+        return AlgebraQuery(tree, stream, text, cheaper, values=values, merge_ties=merge_ties)

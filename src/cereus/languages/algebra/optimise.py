@@ -1,0 +1,143 @@
+"""Rewriting an expression by the laws until its static bounds are lower.
+
+A best-first search that stops after a number of expressions among which none was cheaper. Its
+answer is never worse than what it was given in memory units, steps or bytes of state, and detects
+the same (start, end) pairs, because it is equivalent by the laws (Proposition 20).
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain, count
+
+from cereus.errors import LimitError
+from cereus.languages.algebra.bounds import Bounds, bounds, units
+from cereus.languages.algebra.laws import LAWS, Law, Variable
+from cereus.languages.algebra.normal import normal_form, rebuild
+from cereus.languages.algebra.rewriting import Rule, Step, law_list, neighbours, rules
+from cereus.languages.algebra.tree import EventExpression, check, size
+
+PATIENCE = 8
+"""How many expressions are looked at in a row without finding a cheaper one, for each of its
+subexpressions."""
+REPEATING = 15
+"""Law 15 right to left, like every law whose right side is just A, only ever grows."""
+
+Cost = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Optimised:
+    before: EventExpression
+    after: EventExpression
+    bounds_before: Bounds
+    bounds_after: Bounds
+    steps: tuple[Step, ...]
+    """The laws applied, one after the other, from `before` to `after`."""
+    looked_at: int
+
+    @property
+    def laws(self) -> tuple[int, ...]:
+        return tuple(dict.fromkeys(number for step in self.steps for number in step.laws))
+
+    def __str__(self) -> str:
+        if not self.steps:
+            return f"{self.before}\n  {self.bounds_before}\n  no law lowers these bounds"
+        lines = [f"{self.before}", f"  {self.bounds_before}", f"{self.after}"]
+        lines += [f"  {self.bounds_after}", f"  by {law_list(self.laws)}"]
+        return "\n".join(lines)
+
+
+def optimise(
+    expression: EventExpression,
+    *,
+    values: bool = False,
+    patience: int = PATIENCE,
+    laws: tuple[Law, ...] = LAWS,
+) -> Optimised:
+    """The cheapest equivalent expression found, and the way to it."""
+    check(expression)
+    before = bounds(expression, values=values)
+    came_by, costs = search(expression, values=values, patience=patience, chosen=worthwhile(laws))
+    for candidate in sorted(costs, key=costs.__getitem__):
+        after = bounds(candidate, values=values)
+        if candidate == expression or no_worse(after, before):
+            break
+    return Optimised(
+        before=expression,
+        after=candidate,
+        bounds_before=before,
+        bounds_after=after,
+        steps=way(came_by, candidate),
+        looked_at=len(came_by),
+    )
+
+
+def worthwhile(laws: tuple[Law, ...]) -> tuple[Rule, ...]:
+    """The rules that can take part in lowering a bound."""
+    return tuple(
+        rule
+        for rule in rules(laws)
+        if not isinstance(rule.pattern, Variable)
+        and not (rule.law.number == REPEATING and not rule.forward)
+    )
+
+
+def cost(expression: EventExpression, values: bool) -> Cost:
+    return (*units(expression, values=values), size(expression))
+
+
+def no_worse(after: Bounds, before: Bounds) -> bool:
+    return (
+        after.memory <= before.memory
+        and after.steps <= before.steps
+        and after.state_bytes <= before.state_bytes
+    )
+
+
+def search(
+    expression: EventExpression, *, values: bool, patience: int, chosen: tuple[Rule, ...]
+) -> tuple[dict[EventExpression, Step | None], dict[EventExpression, Cost]]:
+    """The expressions found, each with the step that led to it and its cost. Cheap ones are
+    looked at first. It ends: whenever patience starts anew, the cost has gone down."""
+    came_by: dict[EventExpression, Step | None] = {expression: None}
+    costs = {expression: cost(expression, values)}
+    patience *= 10 + size(expression)
+    allowed = {rule.law.number for rule in chosen}
+    lowest, left = costs[expression], patience
+    order = count()
+    queue = [(lowest, next(order), expression)]
+    while queue and left > 0:
+        _, _, current = heapq.heappop(queue)
+        found = neighbours(current, chosen)
+        for step in chain(normalised(current), found) if current == expression else found:
+            if step.after in came_by or not allowed.issuperset(step.laws):
+                continue
+            came_by[step.after] = step
+            own = costs[step.after] = cost(step.after, values)
+            heapq.heappush(queue, (own, next(order), step.after))
+            lowest, left = (own, patience) if own < lowest else (lowest, left - 1)
+    return came_by, costs
+
+
+def normalised(expression: EventExpression) -> Iterator[Step]:
+    """The step to the normal form: many small ones at once, which alone would not pay."""
+    try:
+        terms, used = normal_form(expression)
+    except LimitError:
+        return
+    if used:
+        yield Step(tuple(sorted(used)), expression, rebuild(terms))
+
+
+def way(
+    came_by: dict[EventExpression, Step | None], expression: EventExpression
+) -> tuple[Step, ...]:
+    """The steps from the first expression to this one."""
+    steps: list[Step] = []
+    while (step := came_by[expression]) is not None:
+        steps.append(step)
+        expression = step.before
+    return tuple(reversed(steps))

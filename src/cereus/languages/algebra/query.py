@@ -1,0 +1,231 @@
+"""The event algebra: an expression, its bounds, and how it is run as a query."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from cereus.engine.executor import Executor
+from cereus.engine.ingest.clock import in_units_of
+from cereus.errors import DataError, RefusedError
+from cereus.language.compiled import EventwiseQuery, sections
+from cereus.languages.algebra import tree
+from cereus.languages.algebra.bounds import Bounds, bounds
+from cereus.languages.algebra.detect.program import Program, build
+from cereus.languages.algebra.executor import VERSION, DetectingExecutor
+from cereus.languages.algebra.optimise import Optimised
+from cereus.languages.algebra.rewriting import law_list
+from cereus.plan.atoms import event_test
+from cereus.plan.tests import EventTest
+from cereus.stream import Stream
+
+
+class AlgebraQuery(EventwiseQuery):
+    """An expression as it was written, and the one that is detected in its place."""
+
+    dialect = "algebra"
+
+    def __init__(
+        self,
+        written: tree.EventExpression,
+        stream: Stream,
+        text: str | None = None,
+        optimised: Optimised | None = None,
+        *,
+        values: bool = False,
+        merge_ties: bool = False,
+    ) -> None:
+        self.written, self.stream, self._text = written, stream, text
+        self.optimised, self.values, self.merge_ties = optimised, values, merge_ties
+
+    @property
+    def text(self) -> str:
+        return self._text or str(self.written)
+
+    @property
+    def expression(self) -> tree.EventExpression:
+        return self.written if self.optimised is None else self.optimised.after
+
+    @cached_property
+    def bounds(self) -> Bounds:
+        """What detection costs at most, for each key."""
+        return bounds(self.expression, values=self.values)
+
+    @property
+    def fingerprint(self) -> str:
+        options = (self.values, self.merge_ties)
+        said = repr((VERSION, self.expression, self.stream, options))
+        return hashlib.sha256(said.encode()).hexdigest()[:16]
+
+    def program(self, schema: pa.Schema) -> Program:
+        """The program for times of the kind that this schema has."""
+        return build(self._in_ticks(self.expression, schema), values=self.values)
+
+    def _in_ticks(self, node: tree.EventExpression, schema: pa.Schema) -> tree.EventExpression:
+        """With every duration in units of the time column."""
+        node = node.with_children(*(self._in_ticks(child, schema) for child in node.children()))
+        if not isinstance(node, tree.TemporalRestriction) or isinstance(node.tau, int):
+            return node
+        kind = schema.field(self.stream.time).type
+        length = in_units_of(kind, tree.tau_length(node.tau), self.stream)
+        return replace(node, tau=int(length))
+
+    def tests(self, schema: pa.Schema | None = None) -> tuple[EventTest, ...]:
+        """The primitives, in the order of the program's bits."""
+        return tuple(
+            event_test(
+                None if each.name == tree.ANY_TYPE else each.name,
+                each.condition,
+                schema,
+                self._text,
+            )
+            for each in tree.primitives(self.expression)
+        )
+
+    @property
+    def warnings(self) -> list[str]:
+        if isinstance(self.expression, tree.Empty):
+            return ["the expression can never occur"]
+        return []
+
+    @property
+    def counts_events(self) -> bool:
+        return self.stream.time is None
+
+    def executor(
+        self,
+        schema: pa.Schema,
+        *,
+        keep: tuple[str, ...] = (),
+        row_numbers: npt.NDArray[np.int64] | None = None,
+    ) -> Executor:
+        self.check(schema)
+        return DetectingExecutor(
+            self.program(schema),
+            self.tests(schema),
+            self.stream,
+            schema,
+            fingerprint=self.fingerprint,
+            merge_ties=self.merge_ties,
+            keep=keep,
+            row_numbers=row_numbers,
+        )
+
+    # ------------------------------------------------------------ checking
+
+    def check(self, schema: pa.Schema | None) -> None:
+        super().check(schema)
+        if schema is not None:
+            for each in tree.primitives(self.written):  # also those that were optimised away
+                event_test(each.name, each.condition, schema, self._text)
+        self._check_time(schema)
+
+    @property
+    def result_columns(self) -> tuple[str, ...]:
+        return ("start", "end", *(("constituents",) if self.values else ()))
+
+    def _check_time(self, schema: pa.Schema | None) -> None:
+        """Ticks need whole numbers, durations need a time column."""
+        found = [n for n in self.written.postorder() if isinstance(n, tree.TemporalRestriction)]
+        in_durations = any(isinstance(node.tau, timedelta) for node in found)
+        if self.stream.time is None:
+            if in_durations:
+                raise self._refused(
+                    found[0],
+                    "a restriction to a length of time needs a time column",
+                    'say which one it is: Stream(time="…"), or count events: _2',
+                )
+            return
+        kind = None if schema is None else schema.field(self.stream.time).type
+        if kind is None or pa.types.is_null(kind):  # a file with nothing but a header
+            return
+        if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+            raise DataError(
+                f"the time column {self.stream.time!r} has the type {kind}, and the event algebra "
+                "needs times that are counted: whole numbers, timestamps or dates",
+                hint="cast it first",
+            )
+        if in_durations and pa.types.is_integer(kind) and self.stream.unit is None:
+            raise self._refused(
+                found[0],
+                f"the time column {self.stream.time!r} holds plain numbers: seconds or ticks?",
+                f'say Stream(time="{self.stream.time}", unit="s"), or write ticks: _2',
+            )
+        if found and not in_durations and not pa.types.is_integer(kind):
+            raise self._refused(
+                found[0],
+                f"the time column {self.stream.time!r} has the type {kind}, which has no ticks",
+                "write a duration: _5s, _{1 hour 30 minutes}",
+            )
+
+    def _refused(self, node: tree.EventExpression, message: str, hint: str) -> RefusedError:
+        return RefusedError(message, text=self._text, span=node.span, hint=hint)
+
+    # ------------------------------------------------------------ explaining
+
+    def explain(self, schema: pa.Schema | None = None) -> str:
+        self.check(schema)
+        return sections(
+            {
+                "expression": [str(self.written)],
+                "optimised": self._optimised(),
+                "tests": self.tests_said(schema),
+                "dropped before detection": ["events that pass no test"],
+                "ticks": self._ticks(),
+                "results": self._results(),
+                "bounds": self._bounds(),
+                "warnings": self.warnings,
+            }
+        )
+
+    def _optimised(self) -> Iterator[str]:
+        if self.optimised is None:
+            yield "no: optimise is off"
+        elif not self.optimised.steps:
+            yield "no law lowers the bounds"
+        else:
+            yield str(self.optimised.after)
+            yield f"by {law_list(self.optimised.laws)}"
+
+    def _ticks(self) -> Iterator[str]:
+        if self.stream.time is None:
+            yield "every event is a tick of its own, numbered by its position within its key"
+            return
+        yield f"events of equal {self.stream.time} are one tick, detected when it is over"
+        yield (
+            "of several instances of a primitive in a tick the first counts"
+            if self.merge_ties
+            else "two instances of a primitive in a tick are an error (with merge_ties: the first)"
+        )
+
+    def _results(self) -> Iterator[str]:
+        if self.stream.keys:
+            yield f"each value of {', '.join(self.stream.keys)} on its own"
+        yield "at most one instance for each tick at which one ends: that which starts last"
+        yield (
+            "start, end and the rows of the constituents"
+            if self.values
+            else "start and end (with values: also the rows of the constituents)"
+        )
+
+    def _bounds(self) -> Iterator[str]:
+        if self.optimised is not None and self.optimised.steps:
+            yield f"as written  {self.optimised.bounds_before}"
+            yield f"optimised   {self.bounds}"
+        else:
+            yield str(self.bounds)
+        if self.stream.time is not None:
+            yield f"and {self.bounds.waiting_bytes} bytes per key for a tick that may not be over"
+        yield f"{self.bounds.working_bytes} bytes once; whatever the stream, never more"
+        columns = len(self.stream.keys)
+        once = self.bounds.snapshot_bytes(0, key_columns=columns)
+        each = self.bounds.snapshot_bytes(1, key_columns=columns) - once
+        beside = " beside the key itself" if columns else ""
+        yield f"a snapshot: {once} bytes and the schema, and {each} per key{beside}, at most"

@@ -1,0 +1,1 @@
+"""CEQL, the query language of complex event logic (CEL)."""

@@ -1,0 +1,26 @@
+"""Which variables hold events in every match of a formula."""
+
+from __future__ import annotations
+
+from cereus.languages.ceql import tree as cel
+
+NONE: frozenset[str] = frozenset()
+
+
+def surely_bound(formula: cel.Formula) -> frozenset[str]:
+    """Variables that are never empty (an under-approximation; `scope.bound` is the other side)."""
+    match formula:
+        case cel.Type(name, stream):
+            return frozenset({name} if stream is None else {name, f"{stream}>{name}"})
+        case cel.Not():
+            return NONE
+        case cel.As(body, variable):
+            inner = surely_bound(body)
+            return inner | {variable} if inner else inner
+        case cel.Project(names, body):
+            return surely_bound(body) & names
+        case cel.Unless(left, _):
+            return surely_bound(left)
+        case cel.Or(left, right):
+            return surely_bound(left) & surely_bound(right)
+    return NONE.union(*(surely_bound(part) for part in formula.children()))

@@ -1,0 +1,142 @@
+"""The commonest mistakes in CEQL texts, as rules for `syntax_errors`."""
+
+from __future__ import annotations
+
+from cereus.syntax.errors import HintRule, Trouble
+
+_SHAPE = "SELECT * FROM Stock WHERE SELL ; BUY"
+REPETITIONS = {
+    "*": "+ is one or more; for none as well write both ways: B OR (A+ ; B)",
+    "?": "for an event that may be there write both ways: B OR (A ; B)",
+    "{": "write them out: A ; A, or (A ; A) OR (A ; A ; A)",
+}
+
+
+def missing_select(trouble: Trouble) -> str | None:
+    return f"a query starts with SELECT: {_SHAPE}" if not trouble.before else None
+
+
+def missing_selection(trouble: Trouble) -> str | None:
+    if trouble.previous != "_SELECT":
+        return None
+    return "write * for whole matches, or the variables to select"
+
+
+def missing_stream(trouble: Trouble) -> str | None:
+    return "name the streams, or leave out FROM" if trouble.previous == "_FROM" else None
+
+
+def missing_where(trouble: Trouble) -> str | None:
+    if "_WHERE" not in trouble.accepted:
+        return None
+    return f"the pattern stands after WHERE: {_SHAPE}"
+
+
+def selected_attribute(trouble: Trouble) -> str | None:
+    selecting = trouble.before[-1:] and not any(t.type == "_WHERE" for t in trouble.before)
+    if trouble.found == "." and selecting:
+        return f"attributes are selected in brackets: {trouble.before[-1]}[…]"
+    return None
+
+
+def arrow(trouble: Trouble) -> str | None:
+    if trouble.rest.startswith(("->", "=>", "→")):
+        return "write ; for «later» and : for «immediately after»"
+    return None
+
+
+def in_for_as(trouble: Trouble) -> str | None:
+    found = (trouble.found or "").upper()
+    return "name events with AS: SELL AS a" if found == "IN" and _after_event(trouble) else None
+
+
+def two_events(trouble: Trouble) -> str | None:
+    if trouble.found and _after_event(trouble) and trouble.found.isidentifier():
+        return "put ; (later) or : (immediately after) between two events, AS before a name"
+    return None
+
+
+def comma(trouble: Trouble) -> str | None:
+    if trouble.found == "," and _after_event(trouble):
+        return "put ; (later) or : (immediately after) between two events"
+    return None
+
+
+def other_repetition(trouble: Trouble) -> str | None:
+    """`SELL*`, `SELL?`, `SELL{2,3}`"""
+    if trouble.found not in REPETITIONS or not _after_event(trouble):
+        return None
+    return REPETITIONS[trouble.found]
+
+
+def type_as_string(trouble: Trouble) -> str | None:
+    found = trouble.found or ""
+    if not found.startswith("'") or not {"STAR", "LPAR", "_NOT"} <= trouble.accepted:
+        return None
+    return "a type is a name: leave out the quotes, or make them double ones"
+
+
+def bare_not(trouble: Trouble) -> str | None:
+    if trouble.previous == "_NOT" and trouble.found and trouble.found.isidentifier():
+        name = trouble.found
+        return f"NOT({name}) is an event that is no {name}; UNLESS {name} says that none comes"
+    return None
+
+
+def group_by(trouble: Trouble) -> str | None:
+    grouped = (trouble.found or "").upper() == "GROUP"
+    return "for each value on its own write PARTITION BY" if grouped else None
+
+
+def clause_in_parentheses(trouble: Trouble) -> str | None:
+    word = (trouble.found or "").upper()
+    if word in ("WITHIN", "PARTITION", "CONSUME", "LIMIT") and trouble.unclosed() == "(":
+        return f"{word} stands after the whole pattern: close the ( before it"
+    return None
+
+
+def condition_in_pattern(trouble: Trouble) -> str | None:
+    """`WHERE SELL[price > 3]`: brackets after a type are read as those of PROJECT."""
+    types = [token.type for token in trouble.before]
+    if "_WHERE" in types and "_FILTER" not in types and "LSQB" in types[-2:]:
+        return "conditions stand after the pattern: SELL FILTER SELL[price > 3]"
+    return None
+
+
+def pattern_after_filter(trouble: Trouble) -> str | None:
+    signs = {";", ":", ":+", "UNLESS", "ALL", "AS"}
+    if (trouble.found or "").upper() in signs and "_FILTER" in trouble.accepted:
+        return "FILTER binds loosest: put the part with its FILTER in parentheses"
+    return None
+
+
+def trailing_semicolon(trouble: Trouble) -> str | None:
+    ended = trouble.found is None or trouble.found.upper() in {"WITHIN", "PARTITION", "FILTER"}
+    if ended and trouble.previous == "SEMICOLON":
+        return "; joins two events: drop it here"
+    return None
+
+
+def _after_event(trouble: Trouble) -> bool:
+    return "SEMICOLON" in trouble.accepted
+
+
+HINTS: tuple[HintRule, ...] = (
+    missing_select,
+    missing_selection,
+    missing_stream,
+    arrow,
+    selected_attribute,
+    missing_where,
+    in_for_as,
+    group_by,
+    clause_in_parentheses,
+    two_events,
+    comma,
+    other_repetition,
+    type_as_string,
+    bare_not,
+    condition_in_pattern,
+    pattern_after_filter,
+    trailing_semicolon,
+)

@@ -1,0 +1,39 @@
+"""CEQL as one of the languages of Cereus."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cereus.clauses.tree import ParsedQuery
+from cereus.language.protocol import Language, Params
+from cereus.languages.ceql.query import CeqlQuery
+from cereus.languages.ceql.text import parse
+from cereus.languages.ceql.tree import CeqlTree, Formula
+from cereus.limits import Limits
+from cereus.stream import Stream
+
+
+class Ceql(Language):
+    name = "ceql"
+    title = "CEQL"
+    suffixes = ("ceql",)
+
+    def parse(self, text: str, *, params: Params | None = None, **options: Any) -> CeqlTree:
+        return parse(text)
+
+    def accepts(self, source: object) -> bool:
+        if isinstance(source, ParsedQuery):
+            return isinstance(source.formula, Formula)
+        return isinstance(source, Formula)
+
+    def compile(
+        self,
+        tree: CeqlTree | Formula,
+        stream: Stream,
+        *,
+        limits: Limits,
+        text: str | None = None,
+        **options: Any,
+    ) -> CeqlQuery:
+        query = ParsedQuery(tree) if isinstance(tree, Formula) else tree
+        return CeqlQuery(query, stream, limits)

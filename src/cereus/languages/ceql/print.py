@@ -1,0 +1,171 @@
+"""CEQL queries back to text: `parse(to_text(q)) == q`."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from cereus.clauses.print import clause_lines
+from cereus.clauses.tree import Output, Strategy
+from cereus.expr import tree as ex
+from cereus.expr.print import condition_text, path_text
+from cereus.expr.text_patterns import like_as_regex
+from cereus.languages.ceql import tree as cel
+from cereus.languages.ceql.filters import REGEX_SIGNS
+from cereus.syntax.literals import quote_name
+
+
+class Level(IntEnum):
+    """How tightly the outermost operator of a formula binds."""
+
+    FILTER = 1
+    UNLESS = 2
+    OR = 3
+    AND = 4
+    SEQUENCE = 5
+    POSTFIX = 6
+    ATOM = 7
+
+
+BINARY: dict[type[cel.Formula], tuple[Level, str]] = {
+    cel.Unless: (Level.UNLESS, " UNLESS "),
+    cel.Or: (Level.OR, " OR "),
+    cel.And: (Level.AND, " AND "),
+    cel.All: (Level.AND, " ALL "),
+    cel.Sequence: (Level.SEQUENCE, " ; "),
+    cel.ContiguousSequence: (Level.SEQUENCE, " : "),
+}
+
+
+def to_text(query: cel.CeqlTree) -> str:
+    """The query as CEQL text, one clause a line."""
+    lines = [_head(query)]
+    if query.streams:
+        lines.append(f"FROM {', '.join(map(quote_name, query.streams))}")
+    lines.append(f"WHERE {formula_text(query.formula)}")
+    return "\n".join([*lines, *clause_lines(query)])
+
+
+def _head(query: cel.CeqlTree) -> str:
+    words = ["SELECT"]
+    if query.strategy is not Strategy.ALL:
+        words.append(query.strategy)
+    if query.count:
+        words.append(", ".join(["COUNT(*)", *map(_total, query.totals)]))
+    elif query.select is None:
+        words.append("*")
+    else:
+        words.append(", ".join(map(_output, query.select)))
+    return " ".join(words)
+
+
+def _total(total: ex.Aggregate) -> str:
+    path = (total.variable, *(total.attribute or ()))
+    return f"{total.function.upper()}({path_text(path)})"
+
+
+def _output(output: Output) -> str:
+    attributes = ", ".join(map(path_text, output.attributes))
+    return variable_text(output.variable) + (f"[{attributes}]" if attributes else "")
+
+
+def variable_text(variable: str) -> str:
+    """A variable's name where `S>R` may stand for the events of one stream."""
+    stream, sign, event = variable.rpartition(">")
+    if stream and event:
+        return f"{quote_name(stream)}{sign}{quote_name(event)}"
+    return quote_name(variable)
+
+
+# ---------------------------------------------------------------- formulas
+
+
+def formula_text(formula: cel.Formula) -> str:
+    return _at(Level.FILTER, formula)
+
+
+def _at(level: Level, formula: cel.Formula) -> str:
+    own, text = _formula(formula)
+    return text if own >= level else f"({text})"
+
+
+def _formula(formula: cel.Formula) -> tuple[Level, str]:
+    match formula:
+        case cel.Filter(body, predicate):
+            return Level.FILTER, f"{_at(Level.FILTER, body)} FILTER {predicate_text(predicate)}"
+        case cel.As(body, variable):
+            return Level.POSTFIX, f"{_at(Level.POSTFIX, body)} AS {quote_name(variable)}"
+        case cel.Iteration(body):
+            return Level.POSTFIX, f"{_at(Level.POSTFIX, body)}+"
+        case cel.ContiguousIteration(body):
+            return Level.POSTFIX, f"{_at(Level.POSTFIX, body)}:+"
+    if type(formula) in BINARY:
+        return _binary(formula)
+    return Level.ATOM, _atom(formula)
+
+
+def _binary(formula: cel.Formula) -> tuple[Level, str]:
+    """A chain of operators of one level, which all group to the left. A loop, because a
+    sequence may be longer than Python's stack is deep."""
+    level = BINARY[type(formula)][0]
+    parts: list[str] = []
+    while type(formula) in BINARY and BINARY[type(formula)][0] is level:
+        left, right = formula.children()
+        parts.append(f"{BINARY[type(formula)][1]}{_at(Level(level + 1), right)}")
+        formula = left
+    return level, _at(level, formula) + "".join(reversed(parts))
+
+
+def _atom(formula: cel.Formula) -> str:
+    match formula:
+        case cel.Type(name, stream):
+            event = "*" if name == "*" else quote_name(name)
+            return event if stream is None else f"{quote_name(stream)}>{event}"
+        case cel.Not(body):
+            return f"NOT({formula_text(body)})"
+        case cel.Start(body):
+            return f"START({formula_text(body)})"
+        case cel.Project(variables, body):
+            names = ", ".join(map(quote_name, sorted(variables)))
+            return f"PROJECT[{names}]({formula_text(body)})"
+        case cel.Select(strategy, body):
+            return f"{strategy}({formula_text(body)})"
+    raise TypeError(f"no text for {formula!r}")
+
+
+# ---------------------------------------------------------------- predicates
+
+
+def predicate_text(predicate: cel.Predicate) -> str:
+    match predicate:
+        case cel.AllOf(operands):
+            return " AND ".join(map(_operand, operands))
+        case cel.AnyOf(operands):
+            return " OR ".join(map(_operand, operands))
+        case cel.Holds(condition):
+            return _holds(condition)
+    raise TypeError(f"no text for {predicate!r}")
+
+
+def _operand(predicate: cel.Predicate) -> str:
+    text = predicate_text(predicate)
+    return text if isinstance(predicate, cel.Holds) else f"({text})"
+
+
+def _holds(condition: ex.Expression) -> str:
+    """`A[…]` where the condition is about single events of one variable, else as it stands."""
+    condition = _spelled_likes(condition)
+    names = ex.variables(condition)
+    if len(names) == 1 and not any(isinstance(n, ex.Aggregate) for n in condition.walk()):
+        return f"{variable_text(*names)}[{condition_text(condition, bare=True)}]"
+    return condition_text(condition)
+
+
+def _spelled_likes(node: ex.Expression) -> ex.Expression:
+    """LIKEs so spelled that CEQL reads them as what they are (see `filters.like_of_core`)."""
+    node = ex.rebuild(node, _spelled_likes)
+    match node:
+        case ex.Regexp(operand, pattern, True) if REGEX_SIGNS & set(pattern):
+            return ex.Like(operand, pattern)
+        case ex.Like(operand, pattern) if REGEX_SIGNS & set(pattern):
+            return ex.Regexp(operand, f"(?s)^{like_as_regex(pattern)}$")
+    return node

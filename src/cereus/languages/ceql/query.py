@@ -1,0 +1,36 @@
+"""A CEQL query, compiled."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pyarrow as pa
+
+from cereus.errors import RefusedError
+from cereus.language.compiled import CompiledQuery
+from cereus.language.pattern import PatternQuery
+from cereus.languages.ceql.plan import build
+from cereus.languages.ceql.print import to_text
+from cereus.plan.plan import Plan
+
+
+class CeqlQuery(PatternQuery):
+    dialect = "ceql"
+
+    def to_text(self) -> str:
+        return to_text(self.query)
+
+    def build(self, schema: pa.Schema | None) -> Plan:
+        return build(self.query, self.stream, schema)
+
+    def counting(self) -> CompiledQuery | None:
+        if self.query.count:
+            return self
+        if self.query.select is not None:
+            return None  # one complex event may be many bindings
+        counting = self.replaced(query=replace(self.query, count=True))
+        try:
+            counting.plan()
+        except RefusedError:
+            return None
+        return counting

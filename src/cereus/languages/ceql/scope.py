@@ -1,0 +1,150 @@
+"""Which names a formula binds, and whether a query mentions only those."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cereus.errors import RefusedError, Span, UnknownNameError, did_you_mean
+from cereus.expr import tree as ex
+from cereus.languages.ceql import tree as cel
+
+ONE_EVENT = "NOT(…) is about one event: a type, possibly named with AS and filtered"
+ELSEWHERE = (
+    "it belongs to another part of the pattern: a filter sees what stands before it in its "
+    "parentheses, and nothing sees into NOT, the right of UNLESS, or what PROJECT leaves out"
+)
+USE_UNLESS = "to say that a whole pattern does not occur, write φ UNLESS ψ"
+
+
+def bound(formula: cel.Formula) -> frozenset[str]:
+    """The variables that have events in a match of `formula`: AS names, types R, and S>R.
+
+    A type without a stream, `R`, answers to `S>R` for every stream S; that is for `_knows`.
+    """
+    match formula:
+        case cel.Type("*"):
+            return frozenset()
+        case cel.Type(name, None):
+            return frozenset((name,))
+        case cel.Type(name, stream):
+            return frozenset((name, f"{stream}>{name}"))
+        case cel.As(body, variable):
+            return bound(body) | {variable}
+        case cel.Project(variables, body):
+            return bound(body) & variables
+        case cel.Not():
+            return frozenset()
+        case cel.Unless(left, _):
+            return bound(left)
+    return frozenset().union(*(bound(child) for child in formula.children()))
+
+
+def _own_names(node: cel.Formula) -> frozenset[str]:
+    """The names that this one node binds, whatever becomes of them further out."""
+    if isinstance(node, cel.As):
+        return frozenset((node.variable,))
+    return bound(node) if isinstance(node, cel.Type) else frozenset()
+
+
+def check_names(query: cel.CeqlTree) -> None:
+    """Raise where a query mentions a variable or a stream that is not there."""
+    everywhere = frozenset().union(*(_own_names(node) for node in query.formula.walk()))
+    for formula in query.formula.walk():
+        _check_formula(formula, query.streams, everywhere)
+    names = bound(query.formula)
+    for output in query.select or ():
+        _known(output.variable, names, query.streams, everywhere, output.span)
+    for total in query.totals:
+        _known(total.variable, names, query.streams, everywhere, total.span)
+
+
+def _check_formula(
+    formula: cel.Formula, streams: tuple[str, ...], everywhere: frozenset[str]
+) -> None:
+    match formula:
+        case cel.Type(_, str(stream)) if streams and stream not in streams:
+            raise UnknownNameError(
+                f"stream {stream!r} is not in FROM",
+                span=formula.span,
+                hint=did_you_mean(stream, streams),
+            )
+        case cel.Filter(body, predicate):
+            for name, span in mentioned(predicate):
+                _known(name, bound(body), streams, everywhere, span)
+        case cel.Project(variables, body):
+            for name in sorted(variables):
+                _known(name, bound(body), streams, everywhere, formula.span)
+        case cel.Not(body):
+            _check_negated(body, streams, everywhere)
+
+
+def _check_negated(
+    formula: cel.Formula, streams: tuple[str, ...], everywhere: frozenset[str]
+) -> None:
+    match formula:
+        case cel.Type():
+            return
+        case cel.As(body, _):
+            _check_negated(body, streams, everywhere)
+        case cel.Filter(body, predicate):
+            _check_own(predicate, body, streams, everywhere)
+            _check_negated(body, streams, everywhere)
+        case _:
+            raise RefusedError(ONE_EVENT, span=formula.span, hint=USE_UNLESS)
+
+
+def _check_own(
+    predicate: cel.Predicate,
+    body: cel.Formula,
+    streams: tuple[str, ...],
+    everywhere: frozenset[str],
+) -> None:
+    """A filter inside NOT mentions its own event only; other variables are not known there."""
+    own = bound(body)
+    for name, span in mentioned(predicate):
+        if name in everywhere and not _knows(name, own, streams):
+            raise RefusedError(
+                f"a filter inside NOT(…) cannot compare with {name!r}", span=span, hint=USE_UNLESS
+            )
+
+
+def mentioned(predicate: cel.Predicate) -> Iterator[tuple[str, Span | None]]:
+    """The variables of a predicate with the place where each is written."""
+    if isinstance(predicate, cel.AllOf | cel.AnyOf):
+        for operand in predicate.operands:
+            yield from mentioned(operand)
+    elif isinstance(predicate, cel.Holds):
+        for node in predicate.condition.walk():
+            if isinstance(node, ex.Attribute | ex.Aggregate) and node.variable is not None:
+                yield node.variable, predicate.span if _in_brackets(predicate) else node.span
+
+
+def _in_brackets(predicate: cel.Holds) -> bool:
+    # In `A[price > 3]` the variable stands at the start of the predicate, not in its attributes.
+    inner = predicate.condition.span
+    return bool(predicate.span and inner and predicate.span != inner)
+
+
+def _known(
+    name: str,
+    names: frozenset[str],
+    streams: tuple[str, ...],
+    everywhere: frozenset[str],
+    span: Span | None,
+) -> None:
+    if _knows(name, names, streams):
+        return
+    if name in everywhere:
+        raise UnknownNameError(f"variable {name!r} is not bound here", span=span, hint=ELSEWHERE)
+    raise UnknownNameError(
+        f"variable {name!r} is not bound by the pattern",
+        span=span,
+        hint=did_you_mean(name, names),
+    )
+
+
+def _knows(name: str, names: frozenset[str], streams: tuple[str, ...]) -> bool:
+    if name in names:
+        return True
+    stream, _, event = name.rpartition(">")
+    return bool(stream) and event in names and (not streams or stream in streams)

@@ -1,0 +1,197 @@
+"""CEQL: text → `lang.cel`, and back.
+
+CEQL is the language of CORE with the rest of CEL: `AND ALL UNLESS START(φ) PROJECT[a, b](φ)`,
+strategies anywhere, comparisons between variables.
+
+`LIKE` needs a word: CORE's takes a regular expression, SQL's takes `%` and `_`. A pattern with
+any of `. * + ? [ ] ( ) { } | ^ $ \\` is read as CORE's form and has to match the whole string;
+every other pattern is SQL's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+from lark import Token, Transformer, v_args
+from lark.tree import Meta
+from lark.visitors import merge_transformers
+
+from cereus.clauses import build as clauses
+from cereus.clauses.text import ClauseTexts
+from cereus.clauses.tree import TOTALS, Output, ParsedQuery, Strategy
+from cereus.errors import QueryError, QuerySyntaxError, did_you_mean
+from cereus.expr import tree as ex
+from cereus.expr.text import Conditions, span_of, token_span
+from cereus.languages.ceql import tree as cel
+from cereus.languages.ceql.filters import Boxed, predicate
+from cereus.languages.ceql.hints import HINTS
+from cereus.languages.ceql.print import to_text
+from cereus.languages.ceql.scope import check_names
+from cereus.syntax.parsing import TOO_DEEP, located, read
+
+__all__ = ["parse", "to_text"]
+
+OPERATORS = (
+    "NOT",
+    "START",
+    "PROJECT",
+    *(s.value for s in Strategy if s is not Strategy.ALL),
+)
+
+
+def parse(text: str) -> cel.CeqlTree:
+    """Read a CEQL query.
+
+    >>> parse("SELECT * FROM Stock WHERE SELL AS a ; BUY AS b FILTER a.price < b.price").streams
+    ('Stock',)
+    """
+    query: cel.CeqlTree = read("languages/ceql/grammar.lark", "query", text, _transformer(), HINTS)
+    try:
+        check_names(query)
+    except QueryError as error:
+        raise located(error, text) from None
+    except RecursionError:
+        raise QuerySyntaxError(TOO_DEEP) from None
+    return replace(query, text=text)
+
+
+@cache
+def _transformer() -> Transformer[Token, Any]:
+    # Rules that `ceql.lark` imports by name keep it; those behind them get a prefix.
+    merged: Transformer[Token, Any]
+    merged = merge_transformers(_Ceql(), expr__grammar=Conditions())
+    return merged
+
+
+@v_args(meta=True, inline=True)
+class _Ceql(ClauseTexts):
+    """One method per rule of `ceql.lark`."""
+
+    # ------------------------------------------------------------ query
+
+    def query(self, meta: Meta, selection: dict[str, Any], *parts: Any) -> cel.CeqlTree:
+        streams = parts[0] if isinstance(parts[0], tuple) else ()
+        formula, *rest = parts[1:] if streams else parts
+        return ParsedQuery(
+            formula, streams=streams, span=span_of(meta), **selection, **clauses.merged(rest)
+        )
+
+    def selection(self, meta: Meta, *parts: dict[str, Any]) -> dict[str, Any]:
+        return {key: value for part in parts for key, value in part.items()}
+
+    def strategy(self, meta: Meta, word: Token) -> dict[str, Any]:
+        if word.upper() not in Strategy.__members__:
+            raise QuerySyntaxError(
+                f"unknown strategy {str(word)!r}",
+                span=span_of(meta),
+                hint=did_you_mean(word, Strategy.__members__),
+            )
+        return {"strategy": Strategy(word.upper())}
+
+    def everything(self, meta: Meta) -> dict[str, Any]:
+        return {"select": None}
+
+    def counted(self, meta: Meta, word: Token) -> None:
+        if word.upper() != "COUNT":
+            raise QuerySyntaxError(
+                f"{word}(*) cannot be selected", span=span_of(meta), hint="write COUNT(*)"
+            )
+
+    def totalled(self, meta: Meta, word: Token, path: tuple[str, ...]) -> ex.Aggregate:
+        if word.lower() not in TOTALS or len(path) < 2:
+            raise QuerySyntaxError(
+                f"{word}({'.'.join(path)}) cannot be selected",
+                span=span_of(meta),
+                hint="over all matches there are COUNT(*), SUM(b.x), MIN(b.x), MAX(b.x), AVG(b.x)",
+            )
+        return ex.Aggregate(word.lower(), path[0], path[1:], span=span_of(meta))
+
+    def totals(self, meta: Meta, *parts: ex.Aggregate | None) -> dict[str, Any]:
+        return {"count": True, "totals": tuple(part for part in parts if part is not None)}
+
+    def listed(self, meta: Meta, *outputs: Output) -> dict[str, Any]:
+        return {"select": outputs}
+
+    def output(self, meta: Meta, variable: str, *attributes: tuple[str, ...]) -> Output:
+        return Output(variable, attributes, span=span_of(meta))
+
+    def variable(self, meta: Meta, *names: str) -> str:
+        return ">".join(names)
+
+    def streams(self, meta: Meta, *names: str) -> tuple[str, ...]:
+        return names
+
+    # ------------------------------------------------------------ formulas
+
+    def filter(self, meta: Meta, body: cel.Formula, condition: ex.Expression) -> cel.Formula:
+        return cel.Filter(body, predicate(condition), span=span_of(meta))
+
+    def unless(self, meta: Meta, left: cel.Formula, right: cel.Formula) -> cel.Formula:
+        return cel.Unless(left, right, span=span_of(meta))
+
+    def either(self, meta: Meta, left: cel.Formula, right: cel.Formula) -> cel.Formula:
+        return cel.Or(left, right, span=span_of(meta))
+
+    def both(self, meta: Meta, left: cel.Formula, right: cel.Formula) -> cel.Formula:
+        return cel.And(left, right, span=span_of(meta))
+
+    def all_(self, meta: Meta, left: cel.Formula, right: cel.Formula) -> cel.Formula:
+        return cel.All(left, right, span=span_of(meta))
+
+    def then(self, meta: Meta, left: cel.Formula, right: cel.Formula) -> cel.Formula:
+        return cel.Sequence(left, right, span=span_of(meta))
+
+    def then_next(self, meta: Meta, left: cel.Formula, right: cel.Formula) -> cel.Formula:
+        return cel.ContiguousSequence(left, right, span=span_of(meta))
+
+    def iteration(self, meta: Meta, body: cel.Formula) -> cel.Formula:
+        return cel.Iteration(body, span=span_of(meta))
+
+    def contiguous_iteration(self, meta: Meta, body: cel.Formula) -> cel.Formula:
+        return cel.ContiguousIteration(body, span=span_of(meta))
+
+    def named(self, meta: Meta, body: cel.Formula, variable: str) -> cel.Formula:
+        return cel.As(body, variable, span=span_of(meta))
+
+    def event(self, meta: Meta, name: str) -> cel.Formula:
+        return cel.Type(name, span=span_of(meta))
+
+    def stream_event(self, meta: Meta, stream: str, name: str) -> cel.Formula:
+        return cel.Type(name, stream, span=span_of(meta))
+
+    def any_stream_event(self, meta: Meta, stream: str) -> cel.Formula:
+        return cel.Type("*", stream, span=span_of(meta))
+
+    def any_event(self, meta: Meta) -> cel.Formula:
+        return cel.Type("*", span=span_of(meta))
+
+    def applied(self, meta: Meta, word: Token, body: cel.Formula) -> cel.Formula:
+        """`START(φ)`, `NEXT(φ)` …"""
+        operator, span = word.upper(), span_of(meta)
+        if operator == "START":
+            return cel.Start(body, span=span)
+        if operator in Strategy.__members__ and operator != Strategy.ALL:
+            return cel.Select(Strategy(operator), body, span=span)
+        raise _unknown_operator(word)
+
+    def not_event(self, meta: Meta, body: cel.Formula) -> cel.Formula:
+        return cel.Not(body, span=span_of(meta))
+
+    def projected(self, meta: Meta, word: Token, *parts: Any) -> cel.Formula:
+        *names, body = parts
+        if word.upper() != "PROJECT":
+            raise _unknown_operator(word)
+        return cel.Project(frozenset(names), body, span=span_of(meta))
+
+    def boxed(self, meta: Meta, variable: str, condition: ex.Expression) -> ex.Expression:
+        return Boxed(variable, condition, span=span_of(meta))
+
+
+def _unknown_operator(word: Token) -> QuerySyntaxError:
+    return QuerySyntaxError(
+        f"{str(word)!r} is not an operator on patterns",
+        span=token_span(word),
+        hint=did_you_mean(word, OPERATORS),
+    )

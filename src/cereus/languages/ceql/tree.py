@@ -1,0 +1,173 @@
+"""The syntax tree of CEL (Grez, Riveros, Ugarte, Vansummeren 2021, Fig. 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+
+from cereus.clauses.tree import Node, ParsedQuery, PatternTree, Strategy
+from cereus.expr.tree import Expression
+
+# ---------------------------------------------------------------- filters
+
+
+@dataclass(frozen=True)
+class Predicate(Node):
+    """What stands after FILTER."""
+
+
+@dataclass(frozen=True)
+class Holds(Predicate):
+    """A condition that is true of every combination of events of the variables it mentions.
+
+    `A[price > 3]` is kept as `A.price > 3`: its attributes carry the variable `A`. A condition
+    that mentions one variable is unary (local); with several it is a correlation. The variable
+    of a filter on one stream's events, `S1>BUY[…]`, is named `S1>BUY`.
+    """
+
+    condition: Expression
+
+
+@dataclass(frozen=True)
+class AllOf(Predicate):
+    """`p AND q`: one filter after the other."""
+
+    operands: tuple[Predicate, ...]
+
+
+@dataclass(frozen=True)
+class AnyOf(Predicate):
+    """`p OR q`: the OR of two filters (semantics of the paper, §4), not a pointwise OR."""
+
+    operands: tuple[Predicate, ...]
+
+
+# ---------------------------------------------------------------- formulas
+
+
+@dataclass(frozen=True)
+class Formula(PatternTree):
+    """A formula of CEL."""
+
+    def children(self) -> Iterator[Formula]:
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if isinstance(value, Formula):
+                yield value
+
+    def walk(self) -> Iterator[Formula]:
+        yield self
+        for child in self.children():
+            yield from child.walk()
+
+
+@dataclass(frozen=True)
+class Type(Formula):
+    """`R`, or `S>R` for events of one stream; `*` stands for an event of any type (ours)."""
+
+    name: str
+    stream: str | None = None
+
+
+@dataclass(frozen=True)
+class As(Formula):
+    """`φ AS A` (IN in the paper): A holds all events of φ."""
+
+    body: Formula
+    variable: str
+
+
+@dataclass(frozen=True)
+class Filter(Formula):
+    body: Formula
+    predicate: Predicate
+
+
+@dataclass(frozen=True)
+class Sequence(Formula):
+    """`φ ; ψ`"""
+
+    left: Formula
+    right: Formula
+
+
+@dataclass(frozen=True)
+class ContiguousSequence(Formula):
+    """`φ : ψ`"""
+
+    left: Formula
+    right: Formula
+
+
+@dataclass(frozen=True)
+class Iteration(Formula):
+    """`φ+`"""
+
+    body: Formula
+
+
+@dataclass(frozen=True)
+class ContiguousIteration(Formula):
+    """`φ:+` (⊕ in the paper)"""
+
+    body: Formula
+
+
+@dataclass(frozen=True)
+class Or(Formula):
+    left: Formula
+    right: Formula
+
+
+@dataclass(frozen=True)
+class And(Formula):
+    left: Formula
+    right: Formula
+
+
+@dataclass(frozen=True)
+class All(Formula):
+    left: Formula
+    right: Formula
+
+
+@dataclass(frozen=True)
+class Unless(Formula):
+    left: Formula
+    right: Formula
+
+
+@dataclass(frozen=True)
+class Start(Formula):
+    body: Formula
+
+
+@dataclass(frozen=True)
+class Project(Formula):
+    """`PROJECT[a, b](φ)` (π in the paper)"""
+
+    variables: frozenset[str]
+    body: Formula
+
+
+@dataclass(frozen=True)
+class Not(Formula):
+    """`NOT(A FILTER A[…])` as CORE has it: one event that is not such an A. It takes its place
+    in the stream (contiguity sees it) but is marked by no variable.
+
+    The body is a Type, possibly under AS and FILTERs that mention only its own variables.
+    """
+
+    body: Formula
+
+
+@dataclass(frozen=True)
+class Select(Formula):
+    """`NEXT(φ)`, `LAST(φ)`, `MAX(φ)`, `STRICT(φ)`, `ANY(φ)` inside a formula."""
+
+    strategy: Strategy
+    body: Formula
+
+
+CeqlTree = ParsedQuery[Formula]
+"""A CEQL query."""

@@ -1,0 +1,1 @@
+"""PAR, reactive programs."""

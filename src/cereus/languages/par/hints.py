@@ -1,0 +1,120 @@
+"""What to tell a person whose PAR text does not follow the grammar."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from cereus.syntax import errors as syntax_errors
+from cereus.syntax.errors import HintRule, Trouble
+
+WORDS = (
+    ("SEMICOLON", "';' (then)"),
+    ("VBAR", "'|' (either)"),
+    ("_UNLESS", "unless"),
+    ("RPAR", "')'"),
+    ("$END", "the end of the text"),
+)
+
+
+def in_words(trouble: Trouble) -> NoReturn:
+    """The syntax error in the words of PAR: raised from here, since the general words for
+    terminals are those of conditions and queries."""
+    syntax_errors.refuse(trouble, expected(trouble.accepted), RULES)
+
+
+def expected(accepted: frozenset[str]) -> str:
+    """The accepted terminals in words."""
+    phrases = [phrase for needed, phrase in WORDS if needed in accepted]
+    if "_REPEAT" in accepted:
+        words = "repeat, try" if "_TRY" in accepted else "repeat"
+        phrases.insert(0, f"a program (an event type, '*', '(', '!', {words} or silent)")
+    elif not accepted & {"SEMICOLON", "VBAR", "_UNLESS"}:
+        return syntax_errors.expected(accepted)
+    return " or ".join(phrases)
+
+
+# ---------------------------------------------------------------- the commonest mistakes
+
+
+def condition_in_brackets(trouble: Trouble) -> str | None:
+    """`BUY[price > 10]`"""
+    if "LSQB" not in [token.type for token in trouble.before[-2:]] or trouble.found is None:
+        return None
+    type_ = trouble.before[-3] if len(trouble.before) > 2 else "BUY"
+    return f"[…] names outputs; a condition stands in parentheses: {type_}(price > 10)"
+
+
+def program_in_parentheses(trouble: Trouble) -> str | None:
+    """`a (b ; c)`: parentheses after a type hold a condition."""
+    if trouble.found in (";", "|") and "COMPARE" in trouble.accepted:
+        return "parentheses after an event type hold a condition; write a ; (b ; c) for a sequence"
+    return None
+
+
+def try_needs_parentheses(trouble: Trouble) -> str | None:
+    """`repeat try a unless b`, `! try …`"""
+    if (trouble.found or "").lower() != "try":
+        return None
+    return f"put it in parentheses: {trouble.before[-1]} (try … unless …)"
+
+
+def output_of_try(trouble: Trouble) -> str | None:
+    """`try a unless b ; [A]`, `; [A]`"""
+    if trouble.found == "[" and "TYPE" in trouble.accepted:
+        return "an output follows the program that brings it about: a[A], (a ; b)[A]"
+    return None
+
+
+def unless_without_try(trouble: Trouble) -> str | None:
+    if (trouble.found or "").lower() == "unless":
+        return "write try x unless y"
+    return None
+
+
+def try_without_unless(trouble: Trouble) -> str | None:
+    if "_UNLESS" in trouble.accepted and trouble.found in (None, ")"):
+        return "try x needs its unless y; without one, write x alone"
+    return None
+
+
+def two_programs(trouble: Trouble) -> str | None:
+    begins = trouble.found and (trouble.found.isidentifier() or trouble.found[0] in '!¬*("`')
+    if begins and "SEMICOLON" in trouble.accepted:
+        return "put ; (then) or | (either) between two programs"
+    return None
+
+
+def trailing_operator(trouble: Trouble) -> str | None:
+    if trouble.found in (None, ")") and trouble.previous in ("SEMICOLON", "VBAR"):
+        return f"{trouble.before[-1]} joins two programs: drop it here"
+    return None
+
+
+def double_bar(trouble: Trouble) -> str | None:
+    doubled = trouble.found == "|" and trouble.previous == "VBAR"
+    return "write | for «either»" if doubled else None
+
+
+def others_operators(trouble: Trouble) -> str | None:
+    for signs, instead in (
+        (("->", "=>", "→", ",", "."), "write ; for «then»"),
+        (("+",), "write | for «either»"),
+        (("&", "~", "-"), "the operators are ; | ! repeat, try … unless … and x[A]"),
+    ):
+        if trouble.rest.startswith(signs) and "COMPARE" not in trouble.accepted:
+            return instead
+    return None
+
+
+RULES: tuple[HintRule, ...] = (
+    condition_in_brackets,
+    program_in_parentheses,
+    try_needs_parentheses,
+    output_of_try,
+    try_without_unless,
+    unless_without_try,
+    trailing_operator,
+    double_bar,
+    others_operators,
+    two_programs,
+)

@@ -1,0 +1,35 @@
+"""PAR as one of the languages of Cereus."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cereus.language.protocol import Language, Params
+from cereus.languages.par.query import ParQuery
+from cereus.languages.par.text import parse
+from cereus.languages.par.tree import Program
+from cereus.limits import Limits
+from cereus.stream import Stream
+
+
+class Par(Language):
+    name = "par"
+    title = "PAR"
+    suffixes = ("par",)
+
+    def parse(self, text: str, *, params: Params | None = None, **options: Any) -> Program:
+        return parse(text)
+
+    def accepts(self, source: object) -> bool:
+        return isinstance(source, Program)
+
+    def compile(
+        self,
+        tree: Program,
+        stream: Stream,
+        *,
+        limits: Limits,
+        text: str | None = None,
+        **options: Any,
+    ) -> ParQuery:
+        return ParQuery(tree, stream, text)

@@ -1,0 +1,168 @@
+"""One step of a PAR program: output, completion and derivative, computed together.
+
+The rules are those of Figures 3–5 (`reference.par` has them one by one). What is added here is
+that a derivative is simplified as it is built, by laws that hold for every program; this keeps
+the number of derivatives small. It is finite without them: a derivative of `x | y` or of
+`try x unless y` is made of one derivative of each part, one of `x ; y` and of `repeat x` is
+`x' ; …` or what follows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from cereus.languages.par.machine.alphabet import Symbol
+from cereus.languages.par.tree import (
+    SILENT,
+    Atom,
+    Completion,
+    Negation,
+    Output,
+    Preemption,
+    Program,
+    Repetition,
+    Selection,
+    Sequential,
+    Silent,
+    Simple,
+)
+
+TOP, IOTA, BOTTOM = Completion.SUCCESS, Completion.INCOMPLETE, Completion.FAILURE
+NOTHING: frozenset[str] = frozenset()
+
+
+class Step(NamedTuple):
+    """What one event brings about, and the program that goes on after it."""
+
+    output: frozenset[str]
+    completion: Completion
+    after: Program
+
+
+def step(program: Program, a: Symbol) -> Step:
+    """The output, completion and derivative of `program` at the input symbol `a`."""
+    taken = STEPS[type(program)](program, a)
+    return taken if taken.completion is IOTA else taken._replace(after=SILENT)
+
+
+def simple(program: Simple, a: Symbol) -> Step:
+    return Step(NOTHING, TOP if program.atom in a else IOTA, program)
+
+
+def silent(program: Silent, a: Symbol) -> Step:
+    return Step(NOTHING, IOTA, program)
+
+
+def negation(program: Negation, a: Symbol) -> Step:
+    x = step(program.body, a)
+    return Step(x.output, x.completion.opposite, negate(x.after))
+
+
+def output(program: Output, a: Symbol) -> Step:
+    x = step(program.body, a)
+    added = x.output | program.names if x.completion is TOP else x.output
+    return Step(added, x.completion, announce(x.after, program.names))
+
+
+def sequential(program: Sequential, a: Symbol) -> Step:
+    x = step(program.first, a)
+    if x.completion is TOP:
+        return Step(x.output, IOTA, program.second)
+    return Step(x.output, x.completion, sequence(x.after, program.second))
+
+
+def repetition(program: Repetition, a: Symbol) -> Step:
+    x = step(program.body, a)
+    if x.completion is TOP:
+        return Step(x.output, IOTA, program)
+    if x.after == program.body:
+        return Step(x.output, x.completion, program)
+    return Step(x.output, x.completion, sequence(x.after, program))
+
+
+def selection(program: Selection, a: Symbol) -> Step:
+    x, y = step(program.left, a), step(program.right, a)
+    both = x.output | y.output
+    if x.completion is BOTTOM:
+        return Step(both, y.completion, y.after)
+    if y.completion is BOTTOM:
+        return Step(both, x.completion, x.after)
+    return Step(both, max(x.completion, y.completion), select(x.after, y.after))
+
+
+def preemption(program: Preemption, a: Symbol) -> Step:
+    x, y = step(program.body, a), step(program.unless, a)
+    both = x.output | y.output
+    if x.completion is not IOTA:
+        return Step(both, x.completion, SILENT)
+    if y.completion is TOP:
+        return Step(both, BOTTOM, SILENT)
+    if y.completion is BOTTOM:
+        return Step(both, IOTA, x.after)
+    return Step(both, IOTA, preempt(x.after, y.after))
+
+
+STEPS: dict[type[Program], Callable[[Any, Symbol], Step]] = {
+    Simple: simple,
+    Silent: silent,
+    Negation: negation,
+    Output: output,
+    Sequential: sequential,
+    Repetition: repetition,
+    Selection: selection,
+    Preemption: preemption,
+}
+
+
+# ---------------------------------------------------------------- simplified as they are built
+
+
+def negate(x: Program) -> Program:
+    """`!!x = x`, `!silent = silent`."""
+    if isinstance(x, Silent):
+        return x
+    return x.body if isinstance(x, Negation) else Negation(x)
+
+
+def announce(x: Program, names: frozenset[str]) -> Program:
+    """What never succeeds has no output of its own: `silent[A]`, `(repeat x)[A]`."""
+    return x if isinstance(x, Silent | Repetition) else Output(x, names)
+
+
+def sequence(x: Program, y: Program) -> Program:
+    """What never succeeds is never followed; `(x ; y) ; z` is kept as `x ; (y ; z)`."""
+    if isinstance(x, Silent | Repetition):
+        return x
+    if isinstance(x, Sequential):
+        return Sequential(x.first, sequence(x.second, y))
+    return Sequential(x, y)
+
+
+def select(x: Program, y: Program) -> Program:
+    """`x | x = x`."""
+    return x if x == y else Selection(x, y)
+
+
+def preempt(x: Program, y: Program) -> Program:
+    """`try x unless silent = x`, `try x unless x = x`."""
+    return x if isinstance(y, Silent) or x == y else Preemption(x, y)
+
+
+# ---------------------------------------------------------------- what the next event decides
+
+
+@lru_cache(maxsize=16384)
+def frontier(program: Program) -> tuple[Atom, ...]:
+    """The atoms on which the next event's step depends; all others make no difference."""
+    match program:
+        case Simple(atom):
+            return (atom,)
+        case Sequential(x, _):
+            return frontier(x)
+        case Selection(x, y) | Preemption(x, y):
+            return tuple(dict.fromkeys(frontier(x) + frontier(y)))
+        case Negation(x) | Repetition(x) | Output(x, _):
+            return frontier(x)
+    return ()

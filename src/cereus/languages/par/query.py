@@ -1,0 +1,135 @@
+"""PAR: a program, its machine, and how it is run as a query."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from cereus.engine.executor import Executor
+from cereus.language.compiled import EventwiseQuery, sections
+from cereus.languages.par import tree
+from cereus.languages.par.executor import VERSION, ReactiveExecutor
+from cereus.languages.par.machine.construct import from_program
+from cereus.languages.par.machine.machine import Machine
+from cereus.languages.par.machine.minimise import minimise
+from cereus.plan.atoms import event_test
+from cereus.plan.tests import EventTest
+from cereus.stream import Stream
+
+MOST_SHOWN = 24
+
+
+class ParQuery(EventwiseQuery):
+    """A program; one machine of it runs for every key."""
+
+    dialect = "par"
+
+    def __init__(self, program: tree.Program, stream: Stream, text: str | None = None) -> None:
+        self.program, self.stream, self._text = program, stream, text
+
+    @property
+    def text(self) -> str:
+        return self._text or str(self.program)
+
+    @cached_property
+    def derivatives(self) -> Machine:
+        """The machine before it is minimised."""
+        return from_program(self.program)
+
+    @cached_property
+    def machine(self) -> Machine:
+        return minimise(self.derivatives)
+
+    def tests(self, schema: pa.Schema | None = None) -> tuple[EventTest, ...]:
+        """The atoms, in the order of the machine's bits."""
+        return tuple(
+            event_test(atom.type, atom.condition, schema, self._text) for atom in self.machine.atoms
+        )
+
+    @property
+    def fingerprint(self) -> str:
+        said = repr((VERSION, self.program, self.stream))
+        return hashlib.sha256(said.encode()).hexdigest()[:16]
+
+    @property
+    def warnings(self) -> list[str]:
+        nodes = (node for node in self.program.walk() if isinstance(node, tree.Output))
+        written = frozenset[str]().union(*(node.names for node in nodes))
+        dead = written - frozenset[str]().union(*self.machine.output_sets)
+        if not written:
+            return ["the program has no output: it only says when it completes"]
+        return [f"no input ever brings about the output {name}" for name in sorted(dead)]
+
+    def check(self, schema: pa.Schema | None) -> None:
+        super().check(schema)
+        self.tests(schema)
+
+    @property
+    def result_columns(self) -> tuple[str, ...]:
+        times = () if self.stream.time is None else ("time",)
+        return ("position", *times, "outputs", "completion")
+
+    def executor(
+        self,
+        schema: pa.Schema,
+        *,
+        keep: tuple[str, ...] = (),
+        row_numbers: npt.NDArray[np.int64] | None = None,
+    ) -> Executor:
+        self.check(schema)
+        return ReactiveExecutor(
+            self.machine,
+            self.tests(schema),
+            self.stream,
+            schema,
+            fingerprint=self.fingerprint,
+            keep=keep,
+            row_numbers=row_numbers,
+        )
+
+    # ------------------------------------------------------------ explaining
+
+    def explain(self, schema: pa.Schema | None = None) -> str:
+        self.check(schema)
+        return sections(
+            {
+                "program": [str(self.program)],
+                "stages": self._stages(),
+                "tests": self.tests_said(schema),
+                "dropped before the machine": ["events that pass no test"],
+                "machine": self._states(),
+                "results": self._results(),
+                "memory": [f"constant: the number of a state, 4 bytes{self._each_key()}"],
+                "warnings": self.warnings,
+            }
+        )
+
+    def _stages(self) -> Iterator[str]:
+        found, smallest = self.derivatives.sizes, self.machine.sizes
+        yield f"lang      par text → program with {sum(1 for _ in self.program.walk())} parts"
+        yield f"machine   {found['states']} states, one for each derivative, over {_kinds(found)}"
+        yield f"minimise  {smallest['states']} states over {_kinds(smallest)}"
+        yield "engine    one table lookup per event that passes a test"
+
+    def _states(self) -> Iterator[str]:
+        lines = str(self.machine).splitlines()
+        yield from lines[1 : MOST_SHOWN + 1]
+        if len(lines) > MOST_SHOWN + 1:
+            yield f"… {len(lines) - MOST_SHOWN - 1} more lines: cereus.par.machine(…) has all"
+
+    def _results(self) -> Iterator[str]:
+        if self.stream.keys:
+            yield f"one program for each value of {', '.join(self.stream.keys)}"
+        yield "one row for each event with output or completion, in the order of the events"
+
+    def _each_key(self) -> str:
+        return ", for each key" if self.stream.keys else ""
+
+
+def _kinds(sizes: dict[str, int]) -> str:
+    return f"{sizes['classes']} classes of {sizes['letters']} letters"

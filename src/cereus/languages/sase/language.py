@@ -1,0 +1,60 @@
+"""SASE+ as one of the languages of Cereus."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from cereus.language.protocol import Language, Option, OptionKind, Params
+from cereus.languages.sase.aggregates import checked, guarded
+from cereus.languages.sase.query import SaseQuery
+from cereus.languages.sase.text import parse
+from cereus.languages.sase.tree import Program, UserAggregate
+from cereus.limits import Limits
+from cereus.stream import Stream
+
+
+class Sase(Language):
+    name = "sase"
+    title = "SASE+"
+    suffixes = ("sase",)
+    options = (
+        Option(
+            "aggregates",
+            OptionKind.OBJECT,
+            "aggregates by name: objects with `identity` and an associative `combine`",
+        ),
+        Option(
+            "output",
+            OptionKind.TEXT,
+            "the query whose output is the result, by its stream or its number from 1; without "
+            "it, the one that no other reads",
+        ),
+    )
+
+    def parse(
+        self,
+        text: str,
+        *,
+        params: Params | None = None,
+        aggregates: Mapping[str, UserAggregate] | None = None,
+        **options: Any,
+    ) -> Program:
+        return parse(text, checked(aggregates))
+
+    def accepts(self, source: object) -> bool:
+        return isinstance(source, Program)
+
+    def compile(
+        self,
+        tree: Program,
+        stream: Stream,
+        *,
+        limits: Limits,
+        text: str | None = None,
+        aggregates: Mapping[str, UserAggregate] | None = None,
+        output: str | int | None = None,
+        **options: Any,
+    ) -> SaseQuery:
+        declared = guarded(checked(aggregates), tree)
+        return SaseQuery(tree, stream, limits, declared, output)

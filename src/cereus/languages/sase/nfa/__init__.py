@@ -1,0 +1,1 @@
+"""NFA^b, the automaton of a SASE+ query."""

@@ -1,0 +1,194 @@
+"""Negated components (§2.2.3), as runs follow them.
+
+A plain one is decided event by event: `Forbidden`. The others remember the events that have come
+in their place (`Series`), because their conditions mention components that come later, because they
+stand first and so speak of what came before the run began, or because a whole series decides.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from cereus.automata.memory.values import Seen
+from cereus.automata.model import Letter
+from cereus.languages.sase.nfa.memory import Held, Memory, Values
+from cereus.languages.sase.nfa.stages import Asked, Literals
+
+Region = Any
+"""What has come in the place of a negated component: of a plain one, whether it was forbidden."""
+
+
+class Negation(ABC):
+    """`after` so many components. `at_the_end`: it is decided when all components have their
+    events; `nothing` is what is known when no event has come in its place."""
+
+    after: int
+    at_the_end: bool
+    nothing: Region
+
+    @property
+    def leads(self) -> bool:
+        return self.after == 0
+
+    @abstractmethod
+    def passed(
+        self, region: Region, held: Held, letter: Letter, memory: Memory
+    ) -> list[tuple[Literals, Region]]:
+        """An event has come in its place: what that depends on, and what is known then."""
+
+    @abstractmethod
+    def found(self, region: Region, held: Held, memory: Memory) -> bool:
+        """Whether there is what it forbids."""
+
+    def older(self, region: Region) -> Region:
+        """Another event has come, wherever."""
+        return region
+
+    def inside(self, region: Region, letter: Letter) -> Region:
+        """What shares the window with an event."""
+        return region
+
+
+@dataclass(frozen=True)
+class Forbidden(Negation):
+    """No event that satisfies `event`."""
+
+    after: int
+    event: Asked
+    at_the_end: bool = False
+    nothing: Region = False
+
+    def passed(
+        self, region: Region, held: Held, letter: Letter, memory: Memory
+    ) -> list[tuple[Literals, Region]]:
+        if region:
+            return [((), True)]
+        return [(((False, self.event),), False), (((True, self.event),), True)]
+
+    def found(self, region: Region, held: Held, memory: Memory) -> bool:
+        return bool(region)
+
+
+class Row(NamedTuple):
+    """An event as it is remembered: its letter, values, and how many events have come since."""
+
+    letter: Letter
+    values: tuple[Any, ...]
+    age: int = 0
+
+
+class Window(NamedTuple):
+    """How far apart events may be: so many events, or by the values at a path."""
+
+    size: Any
+    path: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Series(Negation):
+    """No event, or with `more` no series of events, that satisfies the conditions.
+
+    first, more, last  what is asked of the first event, of each later one, and of all together
+    outside  under partition contiguity, what an event fails that may be skipped: first, and later
+    contiguous  whether only such events may be skipped; `strict`: none
+    trails   whether nothing comes after it, so that a series may end early
+    reads    the values that are remembered of an event
+    window   of one that leads: what shares it with the end of the match
+    """
+
+    after: int
+    variable: str
+    reads: tuple[tuple[str, ...], ...]
+    first: Asked
+    at_the_end: bool
+    early: Asked
+    more: Asked | None = None
+    last: Asked | None = None
+    outside: tuple[Asked, Asked] | None = None
+    contiguous: bool = False
+    strict: bool = False
+    trails: bool = False
+    window: Window | None = None
+    nothing: Region = ()
+
+    def passed(
+        self, region: Region, held: Held, letter: Letter, memory: Memory
+    ) -> list[tuple[Literals, Region]]:
+        if self.leads:
+            region = self.inside(region, letter)
+        if not self.contiguous and memory.ask(self.early, held, letter) is not True:
+            return [((), region)]
+        values = getattr(letter, "values", {})
+        row = Row(int(letter), tuple(values.get(path) for path in self.reads))
+        if self.more is None:
+            region = self._unlike(region, row)
+        return [((), (*region, row))]
+
+    def _unlike(self, region: Region, row: Row) -> Region:
+        """Of single events that differ only in their age, the youngest decides: it is in the
+        window longest."""
+        return tuple(each for each in region if self._told(each) != self._told(row))
+
+    def _told(self, row: Row) -> tuple[Any, ...]:
+        path = None if self.window is None else self.window.path
+        return tuple(v for v, read in zip(row.values, self.reads, strict=True) if read != path)
+
+    def older(self, region: Region) -> Region:
+        if self.window is None or self.window.path is not None:
+            return region
+        return tuple(row._replace(age=row.age + 1) for row in region)
+
+    def inside(self, region: Region, letter: Letter) -> Region:
+        if self.window is None:
+            return region
+        size, path = self.window
+        if path is None:
+            return tuple(row for row in region if row.age < size)
+        assert isinstance(letter, Seen)
+        now, place = letter.values[path], self.reads.index(path)
+        return tuple(row for row in region if now - row.values[place] <= size)
+
+    # ------------------------------------------------------------ whether there is such a series
+
+    def found(self, region: Region, held: Held, memory: Memory) -> bool:
+        assert isinstance(memory, Values)
+        letters = [Seen.of(r.letter, dict(zip(self.reads, r.values, strict=True))) for r in region]
+        if self.more is None:
+            return any(memory.ask(self.first, held, letter) for letter in letters)
+        return self._series(letters, held, memory)
+
+    def _series(self, letters: list[Seen], held: Held, memory: Values) -> bool:
+        """Follows all series at once: whether an event was taken, and what is remembered then."""
+        waits = not self.contiguous or self.leads
+        series = {(False, held)}
+        for place, letter in enumerate(letters):
+            after: set[tuple[bool, Held]] = set()
+            for begun, values in series:
+                asked = self.more if begun else self.first
+                assert asked is not None
+                if memory.ask(asked, values, letter):
+                    longer = memory.with_event(self.variable, values, letter, first=not begun)
+                    after.add((True, longer))
+                if (waits and not (begun and self.contiguous)) or self._skipped(
+                    begun, values, letter, memory
+                ):
+                    after.add((begun, values))
+            series = after
+            ended = place == len(letters) - 1
+            if (ended or not self.contiguous or self.trails) and self._ends(series, memory):
+                return True
+        return False
+
+    def _skipped(self, begun: bool, values: Held, letter: Seen, memory: Values) -> bool:
+        """Whether contiguity lets a series skip the event."""
+        if self.strict or self.outside is None:
+            return False
+        return not memory.ask(self.outside[begun], values, letter)
+
+    def _ends(self, series: set[tuple[bool, Held]], memory: Values) -> bool:
+        return any(
+            begun and (self.last is None or memory.ask(self.last, values, 0) is True)
+            for begun, values in series
+        )

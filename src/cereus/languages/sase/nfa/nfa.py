@@ -1,0 +1,291 @@
+"""The NFA^b of a query as an automaton (§3.2, A.2), without ε.
+
+A proceed move reads no event, so here it is one with the begin or ignore move that follows it on
+the same event. Its condition is that of §3.2: the condition on the last event if there is one; else
+that the event can begin the next component, or that the Kleene plus can go on no more.
+
+A run that ends with a Kleene plus without such a condition, or waits for a negated component not to
+come, is complete when its window has passed (`closes`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from cereus.automata.memory.terms import fails, holds
+from cereus.automata.model import (
+    NO_SLOTS,
+    NOTHING,
+    Automaton,
+    Check,
+    Letter,
+    Move,
+    Slot,
+    Slots,
+    State,
+    Update,
+)
+from cereus.languages.sase.nfa.memory import Held, Memory
+from cereus.languages.sase.nfa.negation import Negation, Region
+from cereus.languages.sase.nfa.stages import Literals, Stage, skips, stuck
+from cereus.languages.sase.tree import Strategy
+
+START = Slot(True, 0, 0)
+"""When a run has begun: what is complete when its window has passed must know."""
+ACCEPTED = -1
+
+
+class Run(NamedTuple):
+    """A state (the number of a stage; after the last one, the end of the pattern), what is
+    remembered, and what has come in the place of each negated component. `done`: it has just
+    become a match, and may become another."""
+
+    stage: int
+    held: Held
+    regions: tuple[Region, ...] = ()
+    done: bool = False
+
+
+ACCEPT = Run(ACCEPTED, ())
+
+
+@dataclass(frozen=True)
+class Nfa(Automaton):
+    stages: tuple[Stage, ...]
+    negations: tuple[Negation, ...]
+    memory: Memory
+
+    # ------------------------------------------------------------ the automaton
+
+    def initial(self) -> Iterable[State]:
+        return [Run(0, self.memory.empty, tuple(n.nothing for n in self.negations))]
+
+    def moves(self, state: Any, letter: Letter) -> Iterator[Move]:
+        run: Run = state
+        if run.stage == ACCEPTED:
+            return
+        if run.stage == len(self.stages):
+            yield from self._waits(run, run.stage, letter, ())
+            return
+        stage = self.stages[run.stage]
+        if stage.more:
+            yield from self._more(run, stage, letter)
+            return
+        yield from self._selects(run, run.stage, letter, ())
+        # a run may begin with every event
+        for skip in skips(stage) if run.stage else [()]:
+            yield from self._waits(run, run.stage, letter, skip)
+
+    def accepts(self, state: Any) -> bool:
+        return state.stage == ACCEPTED or bool(state.done)
+
+    def goes_on(self, state: Any) -> bool:
+        return bool(state.stage != ACCEPTED)
+
+    def closes(self, state: Any) -> bool:
+        if state.stage == ACCEPTED:
+            return False
+        if state.stage < len(self.stages):
+            stage = self.stages[state.stage]
+            if not stage.more or stage.last is not None or not self._is_final(stage):
+                return False
+        return self._complete(state, trailing=True)
+
+    def slots(self, state: Any) -> Slots:
+        if state.stage in (0, ACCEPTED):
+            return NO_SLOTS
+        own = self.memory.slots(state.stage)
+        return own | {START} if self.waits_for_time else own
+
+    @cached_property
+    def waits_for_time(self) -> bool:
+        """Whether some runs are complete only when their window has passed."""
+        last = self.stages[-1]
+        return bool(self._open_at(len(self.stages))) or (last.more and last.last is None)
+
+    # ------------------------------------------------------------ edges of a Kleene plus
+
+    def _more(self, run: Run, stage: Stage, letter: Letter) -> Iterator[Move]:
+        """Take, ignore, and proceed from a select-more state."""
+        following = None if self._is_final(stage) else self.stages[run.stage + 1]
+        goes_on: Literals = ()
+        if stage.stops and stage.last is not None:
+            goes_on = ((False, stage.last),)
+        elif stage.stops and following is not None:
+            goes_on = ((False, following.select),)
+        yield from self._selects(run, run.stage, letter, goes_on)
+        for skip in skips(stage):
+            yield from self._waits(run, run.stage, letter, (*goes_on, *skip))
+        if following is not None:
+            yield from self._proceeds(run, stage, following, letter)
+        elif stage.last is None:
+            for literals in stuck(stage):
+                yield from self._ends(run, letter, literals)
+
+    def _proceeds(self, run: Run, stage: Stage, following: Stage, letter: Letter) -> Iterator[Move]:
+        ended: Literals = () if stage.last is None else ((True, stage.last),)
+        yield from self._selects(run, run.stage + 1, letter, ended)
+        if stage.strategy is Strategy.ANY and not stage.stops:
+            return  # what can ignore everything may as well proceed later
+        ways = [ended]
+        if stage.last is None:
+            begins = following.select
+            ways = [((True, begins),), *(((False, begins), *each) for each in stuck(stage))]
+        for way in ways:
+            for skip in skips(following):
+                yield from self._waits(run, run.stage + 1, letter, (*way, *skip))
+
+    # ------------------------------------------------------------ moves
+
+    def _selects(self, run: Run, number: int, letter: Letter, literals: Literals) -> Iterator[Move]:
+        """The event is selected in a state."""
+        stage = self.stages[number]
+        checks = self._checks(run, letter, (*literals, (True, stage.select)))
+        if checks is None:
+            return
+        regions = self._regions_after(run, stage, letter)
+        if regions is None:
+            return
+        held, updates = self.memory.taken(stage, run.held, letter)
+        if number == 0 and self.waits_for_time:
+            updates = (Update(START, "start", -1), *updates)
+        move = Move(stage.label, ACCEPT, checks, updates)
+        selected = Run(number + (not stage.more), held, regions)
+        if not self._is_final(stage) or (stage.kleene and stage.last_now is None):
+            yield self._to(move, selected)
+        elif not stage.kleene:
+            yield from self._completes(move, selected)
+        else:
+            yield from self._selects_last(move, run, stage, selected, letter)
+
+    def _selects_last(
+        self, move: Move, run: Run, stage: Stage, selected: Run, letter: Letter
+    ) -> Iterator[Move]:
+        """The event may be the last of the pattern, if the condition on last events says so."""
+        assert stage.last_now is not None
+        last = self._checks(run, letter, ((True, stage.last_now),))
+        other = self._checks(run, letter, ((False, stage.last_now),))
+        if other is not None:
+            yield self._to(move._replace(checks=move.checks + other), selected)
+        if last is None:
+            return
+        move = move._replace(checks=move.checks + last)
+        if stage.stops:
+            yield from self._completes(move, selected)
+        elif self._open_at(len(self.stages)):
+            yield self._to(move, selected)
+            yield from self._completes(move, selected)
+        else:
+            yield self._to(move, selected._replace(done=self._complete(selected)))
+
+    def _waits(self, run: Run, number: int, letter: Letter, literals: Literals) -> Iterator[Move]:
+        """The event is ignored, and the run is in a state then."""
+        checks = self._checks(run, letter, literals)
+        if checks is None:
+            return
+        several = number < len(self.stages) and self.stages[number].more
+        for asked, regions in self._passed(run, number, letter):
+            forbidden = any(regions[n] is True for n in self._open_at(number))
+            more = self._checks(run, letter, asked)
+            if more is not None and (several or not forbidden):
+                move = Move(NOTHING, ACCEPT, checks + more)
+                yield self._to(move, Run(number, run.held, regions))
+
+    def _ends(self, run: Run, letter: Letter, literals: Literals) -> Iterator[Move]:
+        """A Kleene plus that ends the pattern can go on no more."""
+        if self._open_at(len(self.stages)):
+            yield from self._waits(run, len(self.stages), letter, literals)
+            return
+        checks = self._checks(run, letter, literals)
+        if checks is not None and self._complete(run):
+            yield Move(NOTHING, ACCEPT, checks)
+
+    def _completes(self, move: Move, run: Run) -> Iterator[Move]:
+        """All components have their events."""
+        if self._open_at(len(self.stages)):
+            yield self._to(move, run._replace(stage=len(self.stages)))
+        elif self._complete(run):
+            yield move
+
+    def _to(self, move: Move, run: Run) -> Move:
+        """The move, to a run that remembers no more than it needs."""
+        held = self.memory.alive(run.held, run.stage)
+        return move._replace(target=run._replace(held=held))
+
+    def _checks(self, run: Run, letter: Letter, literals: Literals) -> tuple[Check, ...] | None:
+        """What is left to be checked of what a move needs; None: it cannot be made."""
+        checks: dict[Check, None] = {}
+        answers: dict[Any, bool] = {}
+        for wanted, asked in literals:
+            answer = self.memory.ask(asked, run.held, letter)
+            if isinstance(answer, bool):
+                if answer is not wanted:
+                    return None
+            elif answers.setdefault(answer, wanted) is not wanted:
+                return None
+            else:
+                checks[holds(answer) if wanted else fails(answer)] = None
+        return tuple(checks)
+
+    # ------------------------------------------------------------ negated components
+
+    def _is_final(self, stage: Stage) -> bool:
+        return stage.component == self.stages[-1].component
+
+    def _open_at(self, number: int) -> tuple[int, ...]:
+        """The negated components that events speak of which are ignored in a state."""
+        return self._open[number]
+
+    @cached_property
+    def _open(self) -> tuple[tuple[int, ...], ...]:
+        places = [s.component + s.more for s in self.stages]
+        places.append(self.stages[-1].component + 1)
+        return tuple(
+            tuple(n for n, each in enumerate(self.negations) if each.after == place)
+            for place in places
+        )
+
+    def _passed(
+        self, run: Run, number: int, letter: Letter
+    ) -> Iterator[tuple[Literals, tuple[Region, ...]]]:
+        """What negated components make of an event that is ignored: what that depends on, and
+        what is known of them then."""
+        regions = tuple(n.older(r) for n, r in zip(self.negations, run.regions, strict=True))
+        ways: list[tuple[Literals, tuple[Region, ...]]] = [((), regions)]
+        for place in self._open_at(number):
+            ways = [
+                ((*asked, *more), (*known[:place], region, *known[place + 1 :]))
+                for asked, known in ways
+                for more, region in self.negations[place].passed(
+                    known[place], run.held, letter, self.memory
+                )
+            ]
+        return iter(ways)
+
+    def _regions_after(self, run: Run, stage: Stage, letter: Letter) -> tuple[Region, ...] | None:
+        """What is known of the negated components when an event is selected; None: one of them
+        has what it forbids."""
+        made: list[Region] = []
+        for each, region in zip(self.negations, run.regions, strict=True):
+            if each.leads:
+                region = each.inside(each.older(region), letter)
+            elif each.after == stage.component and not stage.more:
+                if not each.at_the_end and each.found(region, run.held, self.memory):
+                    return None
+                region = region if each.at_the_end else each.nothing
+            elif each.after == stage.component + 1:
+                region = each.nothing
+            made.append(region)
+        return tuple(made)
+
+    def _complete(self, run: Run, *, trailing: bool = False) -> bool:
+        """Whether no negated component has what it forbids, as far as that is decided last."""
+        end = len(self.stages)
+        asked = [n for n, each in enumerate(self.negations) if each.at_the_end]
+        asked += [n for n in self._open_at(end) if trailing]
+        return not any(
+            self.negations[n].found(run.regions[n], run.held, self.memory) for n in asked
+        )

@@ -1,0 +1,99 @@
+"""Where a clause of WHERE belongs: to which component, and to which of its edges (§3.2, A.1).
+
+The last identifier of a clause, in SEQ order, decides. In a Kleene component that order is
+`a[1]`, then `a[i]` with what was selected before it, then `a[a.LEN]` with all that is known only
+of the whole array. A clause that mentions a negated component belongs to it, whatever else it
+mentions: it is asked when the events around the negated component are known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+
+from cereus.expr import tree as ex
+from cereus.languages.sase import tree as sase
+
+
+class Place(IntEnum):
+    """The events that a clause is asked of, in the order of the states they are selected in."""
+
+    FIRST = 0
+    """The one event of a single component; `a[1]` of a Kleene."""
+    EACH = 1
+    """Every `a[i]`, i ≥ 1: an individual iterator predicate."""
+    LATER = 2
+    """Every `a[i]`, i ≥ 2: a correlated iterator predicate compares it with earlier ones."""
+    LAST = 3
+    """The array as a whole, on the proceed edge: `a[a.LEN]`, `a.LEN`, `sum(a[].x)`."""
+
+
+Identifier = ex.Attribute | sase.Aggregate
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A clause with the component and the place that it labels."""
+
+    clause: sase.Clause
+    variable: str
+    place: Place
+
+
+def identifiers(expression: ex.Expression) -> Iterator[Identifier]:
+    """Everything in an expression that reads a variable."""
+    for node in expression.walk():
+        if isinstance(node, ex.Attribute | sase.Aggregate):
+            yield node
+
+
+def atoms(condition: ex.Expression) -> Iterator[ex.Expression]:
+    """The predicates of a clause: what AND, OR and NOT connect."""
+    if isinstance(condition, ex.And | ex.Or | ex.Not):
+        for child in condition.children():
+            yield from atoms(child)
+    else:
+        yield condition
+
+
+def rank(node: Identifier) -> Place:
+    """The place of one identifier among those of its own variable."""
+    match node:
+        case sase.Item(at=sase.Index.FIRST):
+            return Place.FIRST
+        case sase.Item(at=sase.Index.EACH):
+            return Place.EACH
+        case sase.Item(at=sase.Index.PREVIOUS) | sase.Aggregate(running=True):
+            return Place.LATER
+        case sase.Item() | sase.Aggregate():
+            return Place.LAST
+    return Place.FIRST
+
+
+def last_variable(query: sase.Query, condition: ex.Expression) -> str | None:
+    """The variable that a condition belongs to: a negated one, else the last in SEQ order."""
+    mentioned = {node.variable for node in identifiers(condition)}
+    order = [part.variable for part in query.parts if part.variable in mentioned]
+    negated = [name for name in order if query.is_negated(name)]
+    found = negated or order
+    return found[-1] if found else None
+
+
+def place(condition: ex.Expression, variable: str) -> Place:
+    """The place of a condition that belongs to `variable`. `a[i]` beside `a[1]` is correlated."""
+    ranks = {rank(node) for node in identifiers(condition) if node.variable == variable}
+    if max(ranks) is Place.EACH and Place.FIRST in ranks:
+        return Place.LATER
+    return max(ranks)
+
+
+def placed(query: sase.Query) -> tuple[Placed, ...]:
+    """Every clause of a checked query but the equivalence tests, which belong to all components."""
+    found = []
+    for clause in query.clauses:
+        if not isinstance(clause.condition, sase.Equivalence):
+            variable = last_variable(query, clause.condition)
+            assert variable is not None, "a clause of a checked query mentions a variable"
+            found.append(Placed(clause, variable, place(clause.condition, variable)))
+    return tuple(found)

@@ -1,0 +1,187 @@
+"""SASE+: texts of queries that feed one another, and how they are run as one query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from cereus.clauses.tree import TimeWindow
+from cereus.engine.executor import Executor
+from cereus.explain.explain import explain
+from cereus.language.compiled import EventwiseQuery, Path, sections
+from cereus.languages.sase import tree as sase
+from cereus.languages.sase.plan.keys import shared_keys
+from cereus.languages.sase.plan.program import Aggregates, Block, ProgramPlan, Stage, build_program
+from cereus.languages.sase.plan.warnings import warnings
+from cereus.languages.sase.print import to_text
+from cereus.languages.sase.run.program import ProgramExecutor
+from cereus.limits import Limits
+from cereus.plan.result_names import SPANS
+from cereus.plan.tests import EventTest
+from cereus.stream import Stream
+
+
+class SaseQuery(EventwiseQuery):
+    """A text, with the plans made of it so far: one for each schema it has met."""
+
+    dialect = "sase"
+
+    def __init__(
+        self,
+        program: sase.Program,
+        stream: Stream,
+        limits: Limits,
+        aggregates: Aggregates,
+        output: str | int | None = None,
+        unsaid: tuple[str, ...] = (),
+    ) -> None:
+        self.program, self.stream, self.limits = program, stream, limits
+        self.aggregates, self.output, self.unsaid = aggregates, output, unsaid
+        self._plans: dict[bytes | None, ProgramPlan] = {}
+
+    @property
+    def text(self) -> str:
+        return self.program.text or to_text(self.program)
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        return self.plan().result.variables
+
+    @property
+    def returned(self) -> tuple[str, ...]:
+        return self.plan().result.names
+
+    @property
+    def late(self) -> bool:
+        return self.plan().late
+
+    @property
+    def warnings(self) -> list[str]:
+        plan = self.plan()
+        found = [
+            f"{stage.title}: {warning}" if plan.composed else warning
+            for stage in plan.stages
+            for block in stage.blocks
+            for warning in warnings(block.query, block.plan)
+        ]
+        return [*dict.fromkeys(found), *_held_back(plan)]
+
+    def plan(self, schema: pa.Schema | None = None) -> ProgramPlan:
+        """The plans for events of a schema (checked against it), or for events yet unknown."""
+        key = None if schema is None else schema.remove_metadata().serialize().to_pybytes()
+        if key not in self._plans:
+            self._plans[key] = build_program(
+                self.program, self.stream, schema, self.aggregates, self.output
+            )
+        return self._plans[key]
+
+    def check(self, schema: pa.Schema | None) -> None:
+        self.plan(schema)
+
+    def tests(self, schema: pa.Schema | None = None) -> tuple[EventTest, ...]:
+        every = (test for block in self.plan(schema).readers for test in block.plan.tests)
+        return tuple(dict.fromkeys(every))
+
+    @property
+    def counts_events(self) -> bool:
+        return any(block.plan.position_sensitive for block in self.plan().readers)
+
+    def columns(self, schema: pa.Schema) -> frozenset[Path]:
+        return self.plan(schema).columns
+
+    @property
+    def result_columns(self) -> tuple[str, ...]:
+        result = self.plan().result
+        spans = [n for n in SPANS if self.stream.time is not None or not n.endswith("_time")]
+        return (*spans, *result.names, *result.variables)
+
+    @property
+    def unshown(self) -> frozenset[str]:
+        return frozenset({"start", "end", *self.unsaid}) - {*self.returned}
+
+    def spread(self, schema: pa.Schema) -> SaseQuery:
+        unsaid = shared_keys(self.plan(schema))
+        if not unsaid:
+            return self
+        stream = replace(self.stream, keys=(*self.stream.keys, *unsaid))
+        return SaseQuery(self.program, stream, self.limits, self.aggregates, self.output, unsaid)
+
+    def executor(
+        self,
+        schema: pa.Schema,
+        *,
+        keep: tuple[str, ...] = (),
+        row_numbers: npt.NDArray[np.int64] | None = None,
+    ) -> Executor:
+        return ProgramExecutor(
+            self.plan(schema), schema, limits=self.limits, keep=keep, row_numbers=row_numbers
+        )
+
+    # ------------------------------------------------------------ explaining
+
+    def explain(self, schema: pa.Schema | None = None) -> str:
+        plan = self.plan(schema)
+        whole = sections(
+            {
+                "streams": map(_flow, plan.stages) if plan.composed else (),
+                "output": _output(plan),
+                "order": _order(plan),
+            }
+        )
+        blocks = [(stage, block) for stage in plan.stages for block in stage.blocks]
+        if len(blocks) == 1:
+            return f"{explain(blocks[0][1].plan)}\n\n{whole}"
+        parts = (f"── {_title(*each)} ──\n\n{explain(each[1].plan)}" for each in blocks)
+        return "\n\n".join([whole, *parts])
+
+
+def _title(stage: Stage, block: Block) -> str:
+    if len(stage.blocks) == 1:
+        return stage.title
+    return f"{stage.title}, block {stage.blocks.index(block) + 1}"
+
+
+def _flow(stage: Stage) -> str:
+    read = [block.query.source or "the input" for block in stage.blocks]
+    return f"{' + '.join(dict.fromkeys(read))} → {stage.title}"
+
+
+def _output(plan: ProgramPlan) -> Iterator[str]:
+    stage = plan.result
+    if plan.stream.keys:
+        yield f"each value of {', '.join(plan.stream.keys)} on its own"
+    kinds: tuple[Any, ...] = stage.blocks[0].kinds or ("",) * len(stage.names)
+    for name, kind in zip(stage.names, kinds, strict=True):
+        yield f"{name}  {kind}".rstrip()
+    if not stage.names:
+        yield "the positions of the events" + (" of each variable" if stage.variables else "")
+
+
+def _order(plan: ProgramPlan) -> Iterator[str]:
+    if any(block.late for block in plan.result.blocks):
+        yield "matches that wait for their window are told when it has passed, never earlier"
+    if not plan.composed:
+        return
+    yield (
+        "events between queries are held back until none can come before them, as "
+        + ("advance() and the end say" if plan.stream.keys else "the times that are read tell")
+    )
+    yield from _held_back(plan)
+
+
+def _held_back(plan: ProgramPlan) -> Iterator[str]:
+    for stage in plan.stages[:-1]:
+        if any(map(_waits_for_the_end, stage.blocks)):
+            yield (
+                f"what {stage.title} puts out reaches the next query at the end of the input only: "
+                "its matches are told late, and no window in time says how late"
+            )
+
+
+def _waits_for_the_end(block: Block) -> bool:
+    return block.late and not isinstance(block.query.window, TimeWindow)

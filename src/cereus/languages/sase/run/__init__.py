@@ -1,0 +1,1 @@
+"""Running a SASE+ program and computing its output."""

@@ -1,0 +1,285 @@
+"""Whole SASE+ texts: events go through the queries in the order of their streams.
+
+What a query puts out for others is *held back* until no event can come that belongs before it
+(`sase_held`): the next query reads its events in the order of time, and gives the same answer
+however the input is cut. How far time has come, the *frontier*, is the latest time read, where the
+stream has no keys; with keys, whose times may run apart, it is what `advance` says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from cereus.clauses.tree import TimeWindow
+from cereus.engine import snapshot
+from cereus.engine.executor import Executor, runner_for
+from cereus.engine.ingest.clock import Rows, as_integers, read
+from cereus.engine.ingest.substreams import Substreams
+from cereus.engine.match.runner import Runner
+from cereus.engine.results.match_chunks import Found
+from cereus.errors import CereusError, DataError
+from cereus.languages.sase.plan.program import Block, ProgramPlan, Stage
+from cereus.languages.sase.run.output import OF, BlockOutput
+from cereus.languages.sase.run.pending import HIDDEN, NEVER, OVER, Held, Time, first_before
+from cereus.languages.sase.run.values import Ints
+from cereus.limits import Limits
+
+
+@dataclass
+class Run:
+    """One block at work."""
+
+    block: Block
+    runner: Runner
+    output: BlockOutput
+
+    @property
+    def lateness(self) -> Time:
+        """How long after its last event a match may be told, in the units of time."""
+        clock = self.runner.front.clock
+        if not self.block.late:
+            return 0
+        timed = isinstance(self.block.query.window, TimeWindow)
+        return clock.span if timed else OVER
+
+
+class ProgramExecutor(Executor):
+    """Runs the queries of a text, and tells what the last of them puts out."""
+
+    def __init__(
+        self,
+        plan: ProgramPlan,
+        schema: pa.Schema,
+        *,
+        limits: Limits | None = None,
+        keep: tuple[str, ...] = (),
+        row_numbers: Ints | None = None,
+    ) -> None:
+        self.plan, self.stream = plan, plan.stream
+        self.late = plan.late
+        self.waits_for_time = plan.late and self.stream.time is not None
+        self.keep, self.row_numbers = keep, row_numbers
+        self.header = {"version": plan.version, "query fingerprint": plan.fingerprint}
+        self.watched = Substreams((), schema, ("time",))
+        self.frontier: Time = NEVER
+        self.rows = 0
+        self.real = False
+        if self.stream.time is not None:
+            kind = schema.field(self.stream.time).type
+            self.real = pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+        self.runs: list[list[Run]] = []
+        self.held = [Held() for _ in plan.stages]
+        for stage in plan.stages:
+            self.runs.append(self._started(stage, schema, limits))
+        self.schema = self.runs[-1][0].output.schema
+        self._has_read = self._torn = False
+        self._events: pa.Table | None = None
+        self._event_rows = np.zeros(0, np.int64)
+
+    def _started(self, stage: Stage, schema: pa.Schema, limits: Limits | None) -> list[Run]:
+        runs = []
+        for number, block in enumerate(stage.blocks):
+            source, carried = schema, self.keep
+            if block.source is not None:
+                source, carried = self.runs[block.source][0].output.schema, (OF,)
+                source = pa.schema([each for each in source if each.name not in HIDDEN])
+            runner = runner_for(block.plan)(
+                block.plan,
+                source,
+                limits=limits,
+                payload=tuple(dict.fromkeys((*block.payload, *carried))),
+                ordinals=True,
+                row_numbers=self.row_numbers if block.source is None else None,
+            )
+            output = BlockOutput(
+                runner,
+                stage,
+                number,
+                source,
+                self.stream,
+                self.plan.aggregates,
+                keep=self.keep,
+                row_numbers=self.row_numbers,
+                result=stage is self.plan.result,
+            )
+            runs.append(Run(block, runner, output))
+        return runs
+
+    # ------------------------------------------------------------ events in, results out
+
+    def push(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        """A batch that is refused leaves no trace: the next is read as if it had not come. Where
+        keys run apart, one block may have read what another refuses: then there is no next."""
+        self._begin()
+        self._has_read = False
+        known = self.rows, self.frontier, self.watched.latest["time"].copy()
+        try:
+            self._watch(batch)
+            self.rows += batch.num_rows
+            yield from self._through(batch)
+        except CereusError:
+            self.rows, self.frontier, self.watched.latest["time"] = known
+            self._torn = self._has_read
+            raise
+
+    def advance(self, time: int) -> Iterator[pa.RecordBatch]:
+        self._begin()
+        self.frontier = max(self.frontier, time)
+        return self._through(None, advanced=True)
+
+    def finish(self) -> Iterator[pa.RecordBatch]:
+        self._begin()
+        return self._through(None, finished=True)
+
+    def _through(
+        self, batch: pa.RecordBatch | None, *, advanced: bool = False, finished: bool = False
+    ) -> Iterator[pa.RecordBatch]:
+        """Let every query read what there is for it, those that are read first."""
+        fresh: list[pa.RecordBatch | None] = []
+        frontiers: list[Time] = []
+        start = OVER if finished else self._input_frontier()
+        promise = advanced or not self.stream.keys
+        for place, (stage, runs) in enumerate(zip(self.plan.stages, self.runs, strict=True)):
+            known: Time = OVER
+            for run in runs:
+                source = run.block.source
+                events = batch if source is None else fresh[source]
+                frontier = start if source is None else frontiers[source]
+                found = self._found(run, events, frontier if promise or finished else NEVER)
+                made = run.output.batches(found)
+                if stage is self.plan.result:
+                    yield from self._told(run, made)
+                else:
+                    self.held[place].add(made)
+                known = min(known, self._behind(run, frontier))
+            held = self.held[place]
+            fresh.append(held.release(known, real=self.real))
+            timed = finished or self.stream.time is not None
+            frontiers.append(known if timed else held.released)
+
+    def _found(self, run: Run, events: pa.RecordBatch | None, frontier: Time) -> Iterator[Found]:
+        if events is not None:
+            yield from run.runner.push(events)
+            self._has_read = True
+        if frontier == OVER:
+            yield from run.runner.finish()
+        elif frontier != NEVER and self.stream.time is not None:
+            yield from run.runner.advance(frontier)  # type: ignore[arg-type]
+
+    @staticmethod
+    def _behind(run: Run, frontier: Time) -> Time:
+        """Before what time a block puts out nothing any more."""
+        if frontier in (NEVER, OVER):
+            return frontier
+        late = run.lateness
+        return NEVER if late == OVER else frontier - late
+
+    def _told(self, run: Run, made: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in made:
+            of = run.output.told
+            if self.keep and of is not None and of.events is not None:
+                self._remember(of.rows, of.events)
+            yield batch
+
+    # ------------------------------------------------------------ time
+
+    def _input_frontier(self) -> Time:
+        return self.rows if self.stream.time is None else self.frontier
+
+    def _watch(self, batch: pa.RecordBatch) -> None:
+        """A stream without keys comes in the order of time, whatever equivalence tests it has: time
+        that passes for one of its events passes for all."""
+        name = self.stream.time
+        if name is None or not batch.num_rows:
+            return
+        rows = Rows(self.rows, None, self.row_numbers)
+        times = as_integers(
+            read(batch, (name,), "the time column"), f"the time column {name!r}", rows
+        )
+        if not self.stream.keys:
+            codes = np.zeros(len(times), np.int32)
+            self.watched.check_order("time", name, times, codes, None, rows)
+        early = first_before(times, self.frontier, real=self.real)
+        if early is not None:
+            raise DataError(
+                f"{name!r} of row {rows.name(early)} is before what advance() promised",
+                hint="advance no further than the earliest event that may still come",
+            )
+        if self.stream.keys:
+            return
+        column = batch.column(name).slice(batch.num_rows - 1)
+        latest = float(column[0].as_py()) if self.real else int(times[-1])
+        self.frontier = max(self.frontier, latest)
+
+    def forget_idle(self) -> None:
+        """Matches that wait for their window must not be forgotten before it has passed."""
+        for run in self._every():
+            run.runner.forgets = run.block.source is None and not run.block.late
+
+    def forget(self) -> None:
+        for run in self._every():
+            run.runner.forget()
+        self.held = [Held(released=held.released) for held in self.held]
+        self.watched.forget()
+        self.frontier, self._torn = NEVER, False
+
+    def _every(self) -> Iterator[Run]:
+        return (run for runs in self.runs for run in runs)
+
+    @property
+    def shed(self) -> list[str]:
+        return [note for run in self._every() for note in run.runner.shed]
+
+    # ------------------------------------------------------------ state that outlives the process
+
+    def save(self) -> bytes:
+        self._refuse_torn()
+        state = {
+            "runs": [[run.runner.save() for run in runs] for runs in self.runs],
+            "held": [held.save() for held in self.held],
+            "watched": self.watched.save(),
+            "frontier": self.frontier,
+            "rows": self.rows,
+        }
+        return snapshot.dump(self.header, state)
+
+    def restore(self, snapshot_bytes: bytes) -> None:
+        state = snapshot.load(snapshot_bytes, self.header)
+        self._torn = False
+        for runs, saved in zip(self.runs, state["runs"], strict=True):
+            for run, each in zip(runs, saved, strict=True):
+                run.runner.restore(each)
+        self.held = [Held.restored(saved) for saved in state["held"]]
+        self.watched.restore(state["watched"])
+        self.frontier, self.rows = state["frontier"], state["rows"]
+
+    # ------------------------------------------------------------ events of the last results
+
+    def _begin(self) -> None:
+        self._refuse_torn()
+        self._events, self._event_rows = None, np.zeros(0, np.int64)
+
+    def _refuse_torn(self) -> None:
+        if self._torn:
+            raise CereusError(
+                "a batch was refused after some queries of this text had read it",
+                hint="go on from the last snapshot, or make a new recognizer",
+            )
+
+    def _remember(self, rows: Ints, events: pa.Array) -> None:
+        every, first = np.unique(np.concatenate([self._event_rows, rows]), return_index=True)
+        added = pa.Table.from_struct_array(events)
+        whole = added if self._events is None else pa.concat_tables([self._events, added])
+        self._events, self._event_rows = whole.take(pa.array(first)), every
+
+    @property
+    def events(self) -> pa.Table | None:
+        return self._events
+
+    @property
+    def event_rows(self) -> Ints:
+        return self._event_rows

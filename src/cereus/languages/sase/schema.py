@@ -1,0 +1,173 @@
+"""A SASE+ query over events with known columns: what fits, and the columns of what it puts out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import pyarrow as pa
+
+from cereus.clauses.tree import AttributeWindow
+from cereus.errors import ConditionTypeError, QueryError
+from cereus.expr import check
+from cereus.expr import tree as ex
+from cereus.expr.functions import Kind
+from cereus.expr.types import column_type
+from cereus.languages.sase import tree as sase
+from cereus.languages.sase.output import output_names
+from cereus.languages.sase.streams import in_order
+from cereus.syntax.parsing import located
+
+ARROW = {
+    Kind.STRING: pa.string(),
+    Kind.BOOLEAN: pa.bool_(),
+    Kind.TIMESTAMP: pa.timestamp("us", "UTC"),
+    Kind.INTERVAL: pa.duration("us"),
+    Kind.ANY: pa.null(),
+}
+"""The Arrow types of computed values; numbers are looked at more closely."""
+
+
+def checked(
+    program: sase.Program,
+    schema: pa.Schema,
+    *,
+    type: str | None = "type",
+    time: str | None = "time",
+) -> tuple[sase.Program, tuple[pa.Schema, ...]]:
+    """The program with timestamps among its literals read as such, and the schema of each query's
+    output events. Raises, with the place, where a column is unknown or operands do not fit.
+    """
+    streams: dict[str, pa.Schema] = {}
+    found: dict[int, tuple[sase.Union, pa.Schema]] = {}
+    try:
+        for union in in_order(program):
+            inputs = [streams.get(b.source or "", schema) for b in union.blocks]
+            blocks = tuple(_block(b, s) for b, s in zip(union.blocks, inputs, strict=True))
+            coerced = replace(union, blocks=blocks)
+            output = _schema(coerced, inputs, type or "type", time)
+            found[id(union)] = coerced, output
+            if union.stream is not None:
+                streams[union.stream] = output
+    except QueryError as error:
+        raise (error if program.text is None else located(error, program.text)) from None
+    made = [found[id(union)] for union in program.queries]
+    return replace(program, queries=tuple(u for u, _ in made)), tuple(s for _, s in made)
+
+
+def _block(query: sase.Query, schema: pa.Schema) -> sase.Query:
+    for clause in query.clauses:
+        _check_condition(clause.condition, schema)
+    if query.having is not None:
+        _check_condition(query.having, schema)
+    if isinstance(query.window, AttributeWindow):
+        column_type(ex.Literal(None, span=query.window.span), query.window.attribute, schema)
+    where = tuple(
+        replace(group, clauses=tuple(_coerced(clause, schema) for clause in group.clauses))
+        for group in query.where
+    )
+    having = query.having and check.coerce(query.having, schema)
+    return replace(query, where=where, having=having)
+
+
+def _coerced(clause: sase.Clause, schema: pa.Schema) -> sase.Clause:
+    return replace(clause, condition=check.coerce(clause.condition, schema))
+
+
+def _check_condition(condition: ex.Expression, schema: pa.Schema) -> None:
+    if isinstance(condition, sase.Equivalence):
+        for path in condition.paths:
+            column_type(condition, path, schema)
+    else:
+        check.check(_built_in(condition, schema), schema)
+
+
+def _built_in(node: ex.Expression, schema: pa.Schema) -> ex.Expression:
+    """The expression with the user's own aggregates, whose values can be of any kind, as NULL."""
+    if isinstance(node, sase.Aggregate) and node.function not in sase.BUILT_IN:
+        column_type(node, node.attribute or (), schema)
+        return ex.Literal(None, span=node.span)
+    return ex.rebuild(node, lambda child: _built_in(child, schema))
+
+
+# ---------------------------------------------------------------- output
+
+
+def _schema(union: sase.Union, inputs: list[pa.Schema], type: str, time: str | None) -> pa.Schema:
+    """Type, time, and one column per value of RETURN: the same types in every block."""
+    names = output_names(union, [type, *([] if time is None else [time])])
+    first, *others = (
+        [value_type(value, schema) for value in block.output.values]
+        for block, schema in zip(union.blocks, inputs, strict=True)
+    )
+    for block, types in zip(union.blocks[1:], others, strict=True):
+        for value, own, other in zip(block.output.values, types, first, strict=True):
+            if own != other:
+                raise ConditionTypeError(
+                    f"this is of type {own}, in the first query of the UNION of type {other}",
+                    span=value.span,
+                )
+    fields = [pa.field(type, pa.string())]
+    if time is not None:
+        fields.append(pa.field(time, inputs[0].field(time).type))
+    return pa.schema([*fields, *map(pa.field, names, first)])
+
+
+def value_type(value: ex.Expression, schema: pa.Schema) -> pa.DataType:
+    """The Arrow type of something in RETURN: a scalar, a list, a struct, a list of structs."""
+    match value:
+        case sase.Series(_, path):
+            return pa.list_(column_type(value, path, schema))
+        case sase.Record(_, paths):
+            return _struct(value, paths, schema)
+        case sase.Records(_, paths):
+            return pa.list_(_struct(value, paths, schema))
+        case sase.Aggregate(k=int()):
+            return pa.list_(column_type(value, value.attribute or (), schema))
+        case sase.Aggregate():
+            return _aggregate_type(value, schema)
+        case ex.Attribute(path):
+            return column_type(value, path, schema)
+    kind = check.check(_built_in(value, schema), schema, expected=None)
+    if kind is not Kind.NUMBER:
+        return ARROW[kind]
+    return pa.int64() if _is_whole(value, schema) else pa.float64()
+
+
+def _struct(node: ex.Expression, paths: Iterable[sase.Path], schema: pa.Schema) -> pa.DataType:
+    return pa.struct([pa.field(path[-1], column_type(node, path, schema)) for path in paths])
+
+
+def _aggregate_type(node: sase.Aggregate, schema: pa.Schema) -> pa.DataType:
+    """An aggregate of the user's own has the type of what it combines."""
+    if node.function == "count":
+        if node.attribute is not None:
+            column_type(node, node.attribute, schema)
+        return pa.int64()
+    column = column_type(node, node.attribute or (), schema)
+    if node.function not in ("sum", "avg"):
+        return column
+    check.check(node, schema, expected=Kind.NUMBER)
+    return pa.int64() if node.function == "sum" and pa.types.is_integer(column) else pa.float64()
+
+
+WHOLE_CALLS = ("length", "year", "month", "day", "hour", "minute", "second", "weekday", "sign")
+
+
+def _is_whole(node: ex.Expression, schema: pa.Schema) -> bool:
+    """Whether a number is always an integer."""
+    match node:
+        case ex.Literal(value):
+            return isinstance(value, int)
+        case ex.Attribute(path):
+            return bool(pa.types.is_integer(column_type(node, path, schema)))
+        case sase.Aggregate():
+            return bool(pa.types.is_integer(_aggregate_type(node, schema)))
+        case ex.Arithmetic(op):
+            return op != "/" and all(_is_whole(child, schema) for child in node.children())
+        case ex.Call(function):
+            return function in WHOLE_CALLS
+        case ex.Case(branches, default):
+            values = [value for _, value in branches] + ([default] if default else [])
+            return all(_is_whole(value, schema) for value in values)
+    return all(_is_whole(child, schema) for child in node.children())

@@ -1,0 +1,1 @@
+"""SREMO, regular expressions with memory and output (symbolic register transducers)."""

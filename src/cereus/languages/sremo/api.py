@@ -1,0 +1,156 @@
+"""SREMO as Python objects and as text: build expressions, compile them, make transducers of them.
+
+    from cereus import sremo
+
+    pattern = sremo.any_(sremo.event("BUY", store="r"), sremo.event("SELL", where="id = r.id"))
+    assert pattern == sremo.parse("any({BUY:} -> r, {SELL: id = r.id})")
+    matches = sremo.compile(pattern, window="10 events").run(table)
+
+`e >> f` (`e . f`), `e | f`, `e & f`, `~e` (`!e`), `e.star()`, `e.plus()` and `e.optional()` make
+expressions from expressions. Every function here takes an expression or its text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from cereus.clauses.tree import AttributeWindow, ParsedQuery, TimeWindow, Window
+from cereus.expr.text import parse_condition
+from cereus.languages.sremo import srt, tree
+from cereus.languages.sremo.query import SremoQuery
+from cereus.languages.sremo.srt import Transducer, Transition
+from cereus.languages.sremo.text import named, parse_expression
+from cereus.languages.sremo.tree import SKIP, SKIP_ANY, Epsilon, Nothing, Sremo
+from cereus.limits import Limits
+from cereus.query import Query
+from cereus.stream import UNITS, Stream
+
+__all__ = [
+    "SKIP",
+    "SKIP_ANY",
+    "Sremo",
+    "Transducer",
+    "Transition",
+    "any_",
+    "compile",
+    "empty",
+    "eps",
+    "event",
+    "next_",
+    "parse",
+    "skip",
+    "srt",
+    "transducer",
+    "within",
+]
+
+eps: Sremo = Epsilon()
+empty: Sremo = Nothing()
+
+
+# ---------------------------------------------------------------- building
+
+
+def event(type: str | None = None, *, where: str | None = None, store: str | None = None) -> Sremo:
+    """One event, marked: `{type: where} -> store`."""
+    return _terminal(type, where, store, marks=True)
+
+
+def skip(type: str | None = None, *, where: str | None = None, store: str | None = None) -> Sremo:
+    """One event, not marked: `skip{type: where} -> store`."""
+    return _terminal(type, where, store, marks=False)
+
+
+def _terminal(type: str | None, where: str | None, store: str | None, *, marks: bool) -> Sremo:
+    condition = tree.TRUE if where is None else parse_condition(where)
+    return tree.Terminal(condition, marks, store, type)
+
+
+def any_(*parts: Sremo | str) -> Sremo:
+    """`any(e1, e2, …)`: skip till any match."""
+    return tree.Any(tuple(map(_expression, parts)))
+
+
+def next_(*parts: Sremo | str) -> Sremo:
+    """`next(e1, e2, …)`: skip till the next match."""
+    return tree.Next(tuple(map(_expression, parts)))
+
+
+def within(body: Sremo | str, window: int | str) -> Sremo:
+    """`e[1..w]` for a number of events, or `e WITHIN …` for a text: "5 seconds", "100 [ts]"."""
+    return tree.Windowed(_expression(body), _window(window))
+
+
+def parse(text: str) -> Sremo:
+    """Read an expression. `r.x` is read from the register r when the expression is compiled."""
+    return parse_expression(text)
+
+
+def _expression(given: Sremo | str) -> Sremo:
+    return parse_expression(given) if isinstance(given, str) else given
+
+
+def _window(given: int | str) -> Window:
+    text = f"{given} EVENTS" if isinstance(given, int) else given
+    bounded = parse_expression(f"eps WITHIN {text}")
+    assert isinstance(bounded, tree.Windowed)
+    return bounded.window
+
+
+# ---------------------------------------------------------------- running, constructing
+
+
+def compile(
+    expression: Sremo | str,
+    *,
+    window: int | str | None = None,
+    partition_by: str | Iterable[str] = (),
+    detect: bool = False,
+    stream: Stream | None = None,
+    limits: Limits | None = None,
+) -> Query:
+    """The query of an expression: what `cereus.compile(…, dialect="sremo")` makes of a text."""
+    keys = (partition_by,) if isinstance(partition_by, str) else tuple(partition_by)
+    query = ParsedQuery(
+        tree.Pattern(named(_expression(expression)), detect),
+        window=None if window is None else _window(window),
+        partition_by=tuple((key,) for key in keys),
+    )
+    compiled = SremoQuery(query, stream or Stream(), limits or Limits())
+    compiled.check(None)
+    return Query(compiled)
+
+
+def transducer(
+    expression: Sremo | str,
+    *,
+    streaming: bool = False,
+    window: int | None = None,
+    stream: Stream | None = None,
+) -> Transducer:
+    """The symbolic register transducer of an expression (Theorem 27, and the constructions of §5
+    for `&`, windows and `!`), with ε transitions; see `sremo.srt` for what can be done with it.
+
+    `streaming` puts ⊤* before it (Def. 32). `window` bounds the length of strings: a `!` that
+    compares registers which it stores into itself has no transducer without a bound.
+    """
+    make = srt.streaming if streaming else srt.from_sremo
+    known = stream or Stream()
+    whole = _measured(named(_expression(expression)), known)
+    return make(whole, known.type or "type", window=window, time_column=known.time)
+
+
+def _measured(expression: Sremo, stream: Stream) -> Sremo:
+    """Where times are plain numbers, windows in time as windows on that column."""
+    if stream.time is None or stream.unit is None:
+        return expression
+    path, unit = (stream.time,), UNITS[stream.unit]
+
+    def measured(node: Sremo) -> Sremo:
+        match node:
+            case tree.Windowed(body, TimeWindow(microseconds)):
+                window = AttributeWindow(microseconds / unit, path)
+                return tree.Windowed(body, window, span=node.span)
+        return node
+
+    return tree.bottom_up(expression, measured)

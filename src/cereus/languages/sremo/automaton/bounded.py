@@ -1,0 +1,109 @@
+"""Complement, which follows a set of runs, and windows, which follow the first mark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from cereus.automata.memory.values import Seen
+from cereus.automata.model import Letter
+from cereus.languages.sremo.automaton.memory import Held
+from cereus.languages.sremo.automaton.parts import Configuration, Part, Step
+
+
+@dataclass(frozen=True)
+class Complement(Part):
+    """!e: (what is held, all configurations of e). It may end wherever none of them may.
+
+    `begin` is what e's own registers hold when it does not read those around it, else None.
+    """
+
+    body: Part
+    begin: Held | None = None
+
+    def enter(self, held: Held) -> Iterable[Configuration]:
+        runs = frozenset(self.body.enter(held if self.begin is None else self.begin))
+        if not self._hopeless(runs):
+            yield (held, runs)
+
+    def steps(self, at: Any, letter: Letter) -> Iterator[Step]:
+        held, runs = at
+        reached = {
+            step.to
+            for run in runs
+            for step in self.body.steps(run, letter)
+            if self.body.goes_on(step.to) or any(True for _ in self.body.leave(step.to))
+        }
+        if not self._hopeless(reached):
+            yield Step(False, (held, frozenset(reached)))
+
+    def _hopeless(self, runs: Iterable[Configuration]) -> bool:
+        return any(map(self.body.for_ever, runs))
+
+    def leave(self, at: Any) -> Iterable[Held]:
+        held, runs = at
+        return () if any(True for run in runs for _ in self.body.leave(run)) else (held,)
+
+    def held(self, at: Any) -> list[Held]:
+        return [at[0]]
+
+    def for_ever(self, at: Any) -> bool:
+        return not at[1]
+
+
+@dataclass(frozen=True)
+class Wrapped(Part):
+    """(configuration of the body, how far it is from its first mark)."""
+
+    body: Part
+
+    def enter(self, held: Held) -> Iterable[Configuration]:
+        return [(at, None) for at in self.body.enter(held)]
+
+    def leave(self, at: Any) -> Iterable[Held]:
+        return self.body.leave(at[0])
+
+    def held(self, at: Any) -> list[Held]:
+        return self.body.held(at[0])
+
+    def goes_on(self, at: Any) -> bool:
+        return self.body.goes_on(at[0])
+
+    def for_ever(self, at: Any) -> bool:
+        return self.body.for_ever(at[0])
+
+
+@dataclass(frozen=True)
+class WithinEvents(Wrapped):
+    """e[1..w]: counts events from the first mark on, up to w."""
+
+    size: int
+
+    def steps(self, at: Any, letter: Letter) -> Iterator[Step]:
+        inner, age = at
+        for step in self.body.steps(inner, letter):
+            if age is None:
+                yield step._replace(to=(step.to, 1 if step.marked else None))
+            elif not step.marked or age < self.size:
+                yield step._replace(to=(step.to, min(age + 1, self.size)))
+
+
+@dataclass(frozen=True)
+class WithinValues(Wrapped):
+    """The same by the values of a column: times, or an attribute that never decreases."""
+
+    path: tuple[str, ...]
+    size: Any
+
+    def steps(self, at: Any, letter: Letter) -> Iterator[Step]:
+        inner, first = at
+        if not isinstance(letter, Seen):  # nothing known: an automaton that is only looked at
+            yield from (s._replace(to=(s.to, first)) for s in self.body.steps(inner, letter))
+            return
+        now = letter.values[self.path]
+        for step in self.body.steps(inner, letter):
+            begin = now if first is None and step.marked else first
+            # a distance from or to NULL is within nothing
+            if not step.marked or (now is not None and now - begin <= self.size):
+                yield step._replace(to=(step.to, begin))

@@ -1,0 +1,62 @@
+"""What to tell a person whose SREMO text does not follow the grammar."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from cereus.syntax import errors as syntax_errors
+from cereus.syntax.errors import HintRule, Trouble
+
+WORDS = (
+    ("DOT", "an operator (. | & * + ? [1..w])"),
+    ("COMMA", "','"),
+    ("_WITHIN", "WITHIN"),
+    ("RPAR", "')'"),
+    ("$END", "the end of the text"),
+)
+
+
+def in_words(trouble: Trouble) -> NoReturn:
+    """The syntax error in the words of SREMO: raised from here, since the general words for
+    terminals are those of conditions and queries."""
+    syntax_errors.refuse(trouble, expected(trouble.accepted), RULES)
+
+
+def expected(accepted: frozenset[str]) -> str:
+    """The accepted terminals in words."""
+    if "SKIP" in accepted:
+        return "an expression ({condition}, skip, any(…), next(…), '(', '!', eps or empty)"
+    if "DOT" in accepted and "COMPARE" not in accepted:
+        return " or ".join(phrase for needed, phrase in WORDS if needed in accepted)
+    return syntax_errors.expected(accepted)
+
+
+# ---------------------------------------------------------------- the commonest mistakes
+
+
+def others_sequence(trouble: Trouble) -> str | None:
+    if trouble.found in (";", ":", ",") and "DOT" in trouble.accepted:
+        return "write . for the very next event, or any(e1, e2) to skip events in between"
+    return None
+
+
+def braces_missing(trouble: Trouble) -> str | None:
+    word = trouble.found or ""
+    if "SKIP" in trouble.accepted and word[:1].isalpha():
+        return f"an event stands in braces: {{{word}:}} of a type, {{price > 10}} by a condition"
+    return None
+
+
+def stores_an_event(trouble: Trouble) -> str | None:
+    if trouble.rest.startswith("->"):
+        return "-> stores the event of one {…} or skip{…}, so it stands right behind it"
+    return None
+
+
+def two_expressions(trouble: Trouble) -> str | None:
+    if "DOT" in trouble.accepted and (trouble.found or "")[:1] in ("{", "(", "!"):
+        return "put . (then), | (or) or & (and) between two expressions"
+    return None
+
+
+RULES: tuple[HintRule, ...] = (others_sequence, braces_missing, stores_an_event, two_expressions)

@@ -1,0 +1,40 @@
+"""SREMO as one of the languages of Cereus."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cereus.clauses.tree import ParsedQuery
+from cereus.language.protocol import Language, Params
+from cereus.languages.sremo.query import SremoQuery
+from cereus.languages.sremo.text import named, parse
+from cereus.languages.sremo.tree import Pattern, SremoTree
+from cereus.languages.sremo.tree import Sremo as Expression
+from cereus.limits import Limits
+from cereus.stream import Stream
+
+
+class Sremo(Language):
+    name = "sremo"
+    title = "SREMO"
+    suffixes = ("sremo",)
+
+    def parse(self, text: str, *, params: Params | None = None, **options: Any) -> SremoTree:
+        return parse(text)
+
+    def accepts(self, source: object) -> bool:
+        if isinstance(source, ParsedQuery):
+            return isinstance(source.formula, Pattern)
+        return isinstance(source, Expression)
+
+    def compile(
+        self,
+        tree: SremoTree | Expression,
+        stream: Stream,
+        *,
+        limits: Limits,
+        text: str | None = None,
+        **options: Any,
+    ) -> SremoQuery:
+        query = tree if isinstance(tree, ParsedQuery) else ParsedQuery(Pattern(named(tree)))
+        return SremoQuery(query, stream, limits)

@@ -1,0 +1,151 @@
+"""SREMO → automaton over event tests: what is asked of one event becomes a test, what is asked of
+registers a guard (`automata.sremo`)."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from cereus.clauses.tree import AttributeWindow, EventWindow, TimeWindow, Window
+from cereus.expr import tree as ex
+from cereus.languages.sremo import tree as sremo
+from cereus.languages.sremo.automaton import bounded, parts
+from cereus.languages.sremo.automaton.memory import Guard, Held, JoinRows, Registers, Remembering
+from cereus.languages.sremo.automaton.parts import Part
+from cereus.languages.sremo.automaton.streaming import Streaming
+from cereus.plan.tests import EventTest, TestSet, conjuncts
+from cereus.stream import Stream, time_window
+
+Names = frozenset[str]
+
+
+@dataclass
+class Lowering(ABC):
+    """What all parts of one expression share. The way registers are kept is a subclass's: in
+    slots of the kernel (`plan.sremo_slots`), or in states."""
+
+    stream: Stream
+    schema: pa.Schema | None
+    tests: TestSet = field(default_factory=TestSet)
+    compared: set[tuple[str, ...]] = field(default_factory=set)
+    """The columns whose values the automaton reads."""
+
+    # ------------------------------------------------------------ how registers are kept
+
+    empty: Held = frozenset()
+
+    @abstractmethod
+    def guard(self, node: sremo.Terminal, conditions: list[ex.Expression], after: Names) -> Guard:
+        """What a terminal asks of registers, and writes."""
+
+    @abstractmethod
+    def joined(self, node: sremo.Intersection) -> Any: ...
+
+    @abstractmethod
+    def complement(self, body: sremo.Sremo) -> Part: ...
+
+    def until(self, node: sremo.Terminal) -> Part:
+        """The events before the next one that satisfies the terminal's condition."""
+        bit, guard = self._asked(node, frozenset(), always=True)
+        return parts.SkipUntil(bit, guard)
+
+    # ------------------------------------------------------------ expressions
+
+    def streaming(self, expression: sremo.Sremo) -> Streaming:
+        part = parts.Concatenation(parts.SkipAny(), self.part(expression, frozenset()))
+        return Streaming(part, self.empty)
+
+    def part(self, node: sremo.Sremo, after: Names) -> Part:
+        """The part of an expression whose registers `after` may be read after it."""
+        match node:
+            case sremo.Epsilon():
+                return parts.Epsilon()
+            case sremo.Nothing():
+                return parts.Nothing()
+            case sremo.Terminal():
+                bit, guard = self._asked(node, after, always=node.marks)
+                return parts.One(bit, node.marks, guard)
+            case sremo.Star(sremo.SKIP):
+                return parts.SkipAny()
+            case sremo.Star(body) | sremo.Plus(body):
+                again = self.part(body, sremo.loop_live(body, after))
+                return parts.Iteration(again, once=isinstance(node, sremo.Plus))
+            case sremo.Optional(body):
+                return parts.Disjunction((self.part(body, after), parts.Epsilon()))
+            case sremo.Concatenation(left, right):
+                between = sremo.live(right, after)
+                return parts.Concatenation(self.part(left, between), self.part(right, after))
+            case sremo.Disjunction(left, right):
+                return parts.Disjunction((self.part(left, after), self.part(right, after)))
+            case sremo.Intersection(left, right):
+                both = self.part(left, after), self.part(right, after)
+                return parts.Intersection(*both, self.joined(node))
+            case sremo.Complement(body):
+                stop = sremo.stops_at(node)
+                return self.complement(body) if stop is None else self.until(stop)
+            case sremo.Windowed(body, EventWindow(size)):
+                return bounded.WithinEvents(self.part(body, after), size)
+            case sremo.Windowed(body, window):
+                return self.within(self.part(body, after), window)
+        raise TypeError(f"not a SREMO: {node!r}")
+
+    def _asked(self, node: sremo.Terminal, after: Names, *, always: bool) -> tuple[Any, Guard]:
+        """The test of an event (None: any event passes), and the guard of its registers."""
+        asked = [c for c in conjuncts(node.condition) if c != sremo.TRUE]
+        local = tuple(c for c in asked if not ex.variables(c))
+        others = [c for c in asked if ex.variables(c)]
+        guard = self.guard(node, others, after)
+        bit = None
+        if always or node.type is not None or asked or node.register in after:
+            bit = self.tests.bit(EventTest(node.type, None, local))
+        return bit, guard
+
+    def within(self, part: Part, window: Window) -> Part:
+        """A window by times or by an attribute, inside an expression."""
+        if isinstance(window, AttributeWindow):
+            path, size = window.attribute, window.size
+        else:
+            assert isinstance(window, TimeWindow)
+            path, size = time_window(window, self.stream, self.schema)
+        self.compared.add(path)
+        return bounded.WithinValues(part, path, size)
+
+
+# ---------------------------------------------------------------- registers as values
+
+
+@dataclass
+class ByValue(Lowering):
+    """States remember values: decides anything."""
+
+    registers: Registers = field(default_factory=lambda: Registers((), ()))
+
+    def streaming(self, expression: sremo.Sremo) -> Streaming:
+        reads: dict[str, set[tuple[str, ...]]] = {}
+        for node in terminals(expression):
+            for attribute in node.condition.walk():
+                if isinstance(attribute, ex.Attribute) and attribute.variable is not None:
+                    reads.setdefault(attribute.variable, set()).add(attribute.path)
+        names = tuple(sorted(reads))
+        self.registers = Registers(names, tuple(tuple(sorted(reads[name])) for name in names))
+        self.empty = self.registers.empty
+        return super().streaming(expression)
+
+    def guard(self, node: sremo.Terminal, conditions: list[ex.Expression], after: Names) -> Guard:
+        self.compared |= frozenset().union(*map(ex.attributes, conditions))
+        whole = ex.And(tuple(conditions)) if conditions else None
+        return Remembering(self.registers, whole, node.register, after)
+
+    def joined(self, node: sremo.Intersection) -> Any:
+        writes = sremo.written(node.left)
+        return JoinRows(tuple(name in writes for name in self.registers.names))
+
+    def complement(self, body: sremo.Sremo) -> Part:
+        return bounded.Complement(self.part(body, frozenset()))
+
+
+def terminals(expression: sremo.Sremo) -> list[sremo.Terminal]:
+    return [node for node in expression.walk() if isinstance(node, sremo.Terminal)]

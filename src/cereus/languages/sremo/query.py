@@ -1,0 +1,35 @@
+"""SREMO: the same executors as CEQL, with plans of its own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pyarrow as pa
+
+from cereus.clauses.tree import Consume
+from cereus.language.compiled import CompiledQuery
+from cereus.language.pattern import PatternQuery
+from cereus.languages.sremo import text as language
+from cereus.languages.sremo import tree as sremo
+from cereus.languages.sremo.plan import build
+from cereus.plan.plan import Plan
+
+
+class SremoQuery(PatternQuery):
+    dialect = "sremo"
+
+    def to_text(self) -> str:
+        return language.to_text(self.query)
+
+    def build(self, schema: pa.Schema | None) -> Plan:
+        return build(self.query, self.stream, schema)
+
+    def counting(self) -> CompiledQuery | None:
+        """Matches end where they are reported, so they can be counted unless something limits
+        them one by one, or only the places where they end are asked for."""
+        assert isinstance(self.query.formula, sremo.Pattern)
+        if self.query.formula.detect:
+            return None
+        if self.query.limit is not None or self.query.consume is not Consume.NONE:
+            return None
+        return self.replaced(query=replace(self.query, count=True))

@@ -1,0 +1,188 @@
+"""SREMO with registers in slots of the kernel.
+
+A comparison of one register with the event is a check of one slot, by which partial matches can be
+found. Any other condition is AND, OR and NOT of *atoms*, each a term over slots and columns of the
+event, and false while a register that it reads is empty (Def. 13).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from typing import Any
+
+from cereus.automata.memory.compare import KINDS, CannotRegister, Column, Columns, comparable
+from cereus.automata.memory.slots import FLIPPED
+from cereus.automata.memory.term_text import Leaf, NotATerm, Translation, not_too_deep
+from cereus.automata.memory.terms import Term, column, leaf, slot
+from cereus.automata.model import Check, Slot, Update
+from cereus.clauses.tree import Window
+from cereus.expr import tree as ex
+from cereus.expr.print import condition_text
+from cereus.languages.sremo import tree as sremo
+from cereus.languages.sremo.automaton import bounded
+from cereus.languages.sremo.automaton.memory import (
+    Atom,
+    Compared,
+    Formula,
+    Guard,
+    JoinNames,
+    Slotted,
+)
+from cereus.languages.sremo.automaton.parts import Part
+from cereus.languages.sremo.automaton.streaming import Streaming
+from cereus.languages.sremo.lower import Lowering, Names, terminals
+from cereus.plan.tests import EventTest, conjuncts
+
+AT_HAND = "•"
+"""The event that is read, as a variable beside the registers."""
+
+
+@dataclass
+class BySlot(Lowering):
+    """Values in slots of the kernel, or CannotRegister."""
+
+    columns: Columns = field(default_factory=Columns)
+    slots: dict[tuple[str, int, bool], Slot] = field(default_factory=dict)
+    """By register, column, and whether it is no equality that reads them."""
+    stops: frozenset[ex.Expression] = frozenset()
+    """The conditions that `next` asks to fail, and which are more than an equality."""
+
+    def streaming(self, expression: sremo.Sremo) -> Streaming:
+        ending = [stop for node in expression.walk() if (stop := sremo.stops_at(node))]
+        self.stops = frozenset(stop.condition for stop in ending if not _is_equality(stop))
+        self._find_slots(expression)
+        if any(map(_bare, expression.walk())):
+            self.tests.bit(EventTest())  # a gap may lead to several states: nothing is dropped
+        made = super().streaming(expression)
+        names = sorted({name for name, _, _ in self.slots})
+        of = {name: tuple(s for key, s in self.slots.items() if key[0] == name) for name in names}
+        return Streaming(made.part, made.begin, tuple(of.items()))
+
+    def _find_slots(self, expression: sremo.Sremo) -> None:
+        """All that is read must be known before anything is stored; equalities first, so that
+        terms can read their slots."""
+        nodes = [node for node in terminals(expression) if node.reads]
+        for condition in (each for node in nodes for each in self._apart(node)):
+            if _says_equal(condition):
+                self._compared(condition)
+        for node in nodes:
+            self._decided(node)
+
+    def _apart(self, node: sremo.Terminal) -> list[ex.Expression]:
+        return [] if node.condition in self.stops else _of_registers(node)
+
+    def guard(self, node: sremo.Terminal, conditions: list[ex.Expression], after: Names) -> Guard:
+        updates = tuple(
+            Update(place, "set", number)
+            for (name, number, _), place in self.slots.items()
+            if name == node.register
+        )
+        return Slotted(self._decided(node), node.register, updates, after)
+
+    def joined(self, node: sremo.Intersection) -> Any:
+        for one, other in ((node.left, node.right), (node.right, node.left)):
+            if any(sremo.written(one) & each.reads for each in terminals(other)):
+                raise CannotRegister("one side of & reads a register that the other side stores")
+        return JoinNames(sremo.written(node.left))
+
+    def complement(self, body: sremo.Sremo) -> Part:
+        if any(node.reads for node in terminals(body)):
+            raise CannotRegister("! has to follow every run of a part that reads registers")
+        return bounded.Complement(self.part(body, frozenset()), frozenset())
+
+    def within(self, part: Part, window: Window) -> Part:
+        raise CannotRegister("a window of its own inside the expression measures times")
+
+    # ------------------------------------------------------------ conditions
+
+    def _decided(self, node: sremo.Terminal) -> tuple[Compared | Formula, ...]:
+        """What decides a terminal's conditions on registers. What is asked to fail is one term
+        wherever it is asked, so that it is known that never both hold."""
+        asked = _of_registers(node)
+        self.compared |= frozenset().union(*map(ex.attributes, asked))
+        if asked and node.condition in self.stops:
+            return (self._formula(sremo.conjunction(asked)),)
+        return tuple(self._compared(each) or self._formula(each) for each in asked)
+
+    def _compared(self, condition: ex.Expression) -> Compared | None:
+        """`f(r) op g(event)` as the register and the check of its slot."""
+        if not isinstance(condition, ex.Comparison):
+            return None
+        sides = (condition.left, condition.right)
+        kept, given = sides if ex.variables(sides[0]) else sides[::-1]
+        names = {node.variable for node in kept.walk() if isinstance(node, ex.Attribute)}
+        if ex.variables(given) or len(names) != 1 or None in names:
+            return None
+        assert self.schema is not None
+        try:
+            kind = comparable(condition, self.schema)
+        except CannotRegister:
+            return None
+        if condition.op == "!=" and kind == "float":
+            return None  # NaN, which this kind has no value for, differs from all
+        (name,) = ex.variables(kept)
+        op = condition.op if kept is condition.left else FLIPPED[condition.op]
+        number = self.columns.number(Column(ex.without_variable(kept), kind))
+        place = self._slot(name, number, by_order=op != "=")
+        return Compared(name, Check(op, place, self.columns.number(Column(given, kind))))
+
+    def _slot(self, name: str, number: int, *, by_order: bool) -> Slot:
+        return self.slots.setdefault((name, number, by_order), Slot(by_order, len(self.slots), 0))
+
+    # ------------------------------------------------------------ terms
+
+    def _formula(self, condition: ex.Expression) -> Formula:
+        atoms: dict[Atom, int] = {}
+        try:
+            shape = self._shape(condition, atoms)
+            not_too_deep(shape.filled([atom.term for atom in atoms]))
+        except NotATerm as reason:
+            raise CannotRegister(f"{condition_text(condition)}: {reason}") from None
+        return Formula(shape, tuple(atoms))
+
+    def _shape(self, node: ex.Expression, atoms: dict[Atom, int]) -> Term:
+        """What `lang.sremo.with_empty` goes down to, is an atom here; so is what is asked of the
+        event alone, which is computed ahead."""
+        if ex.variables(node) and isinstance(node, ex.And | ex.Or | ex.Not):
+            parts = [self._shape(part, atoms) for part in node.children()]
+            op = type(node).__name__.lower()
+            if isinstance(node, ex.Not):
+                return Term(op, tuple(parts))
+            return reduce(lambda one, other: Term(op, (one, other)), parts)
+        assert self.schema is not None
+        term = Translation(_about_events(node), self.schema).term(self._read)
+        return leaf(atoms.setdefault(Atom(ex.variables(node), term), len(atoms)))
+
+    def _read(self, value: Leaf) -> Term:
+        number = self.columns.number(Column(value.expression, KINDS[value.sort]))
+        if value.variable == AT_HAND:
+            return column(number)
+        indexed = (value.variable, number, False) in self.slots
+        return slot(self._slot(value.variable, number, by_order=not indexed))
+
+
+def _about_events(node: ex.Expression) -> ex.Expression:
+    """The event at hand as a variable like the registers."""
+    if isinstance(node, ex.Attribute) and node.variable is None:
+        return replace(node, variable=AT_HAND)
+    return ex.rebuild(node, _about_events)
+
+
+def _of_registers(node: sremo.Terminal) -> list[ex.Expression]:
+    return [part for part in conjuncts(node.condition) if ex.variables(part)]
+
+
+def _says_equal(condition: ex.Expression) -> bool:
+    return isinstance(condition, ex.Comparison) and condition.op == "="
+
+
+def _is_equality(node: sremo.Terminal) -> bool:
+    """Whether all that is asked of registers is one equality."""
+    asked = _of_registers(node)
+    return not asked or (len(asked) == 1 and _says_equal(asked[0]))
+
+
+def _bare(node: sremo.Sremo) -> bool:
+    """Whether a ⊤↑⊗ stands anywhere but alone under a star."""
+    return not isinstance(node, sremo.Star) and sremo.SKIP in node.children()

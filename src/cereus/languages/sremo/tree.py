@@ -1,0 +1,340 @@
+"""The syntax tree of SREMO: symbolic regular expressions with memory and output.
+
+Names and meaning are those of the paper (Alevizos, Artikis, Paliouras: "Complex event recognition
+with symbolic register transducers"), Definitions 15, 39, 44, 45.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, fields, replace
+from functools import reduce
+
+from cereus.clauses.tree import Node, ParsedQuery, PatternTree, Window
+from cereus.expr import tree as ex
+
+TRUE: ex.Expression = ex.Literal(True)
+
+
+@dataclass(frozen=True)
+class Sremo(Node):
+    """e: a set of matches, and of valuations of the registers, for every string."""
+
+    def children(self) -> Iterator[Sremo]:
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if isinstance(value, Sremo):
+                yield value
+            elif isinstance(value, tuple):
+                yield from (item for item in value if isinstance(item, Sremo))
+
+    def walk(self) -> Iterator[Sremo]:
+        """This node and all below it, top down."""
+        yield self
+        for child in self.children():
+            yield from child.walk()
+
+    def __rshift__(self, other: Sremo) -> Sremo:
+        return Concatenation(self, other)
+
+    def __or__(self, other: Sremo) -> Sremo:
+        return Disjunction(self, other)
+
+    def __and__(self, other: Sremo) -> Sremo:
+        return Intersection(self, other)
+
+    def __invert__(self) -> Sremo:
+        return Complement(self)
+
+    def star(self) -> Sremo:
+        return Star(self)
+
+    def plus(self) -> Sremo:
+        return Plus(self)
+
+    def optional(self) -> Sremo:
+        return Optional(self)
+
+    def __str__(self) -> str:
+        from cereus.languages.sremo.print import expression_text
+
+        return expression_text(self)
+
+
+@dataclass(frozen=True)
+class Epsilon(Sremo):
+    """`eps` (ε): the empty string."""
+
+
+@dataclass(frozen=True)
+class Nothing(Sremo):
+    """`empty` (∅): no string."""
+
+
+@dataclass(frozen=True)
+class Terminal(Sremo):
+    """`{φ} -> r` (φ↑•↓r), and `skip{φ} -> r` (φ↑⊗↓r) when it does not mark.
+
+    One event that satisfies φ. Attributes of φ that carry a variable are read from the register
+    of that name. `type`, where it is given, is asked of the stream's type column.
+    """
+
+    condition: ex.Expression = TRUE
+    marks: bool = True
+    register: str | None = None
+    type: str | None = None
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """The registers that φ reads."""
+        return ex.variables(self.condition)
+
+    def typed(self, type_column: str) -> ex.Expression:
+        """φ, with the type among its conditions."""
+        if self.type is None:
+            return self.condition
+        typed = ex.Comparison("=", ex.Attribute((type_column,)), ex.Literal(self.type))
+        return conjunction((typed, self.condition))
+
+    @property
+    def is_top(self) -> bool:
+        """⊤: whether every event satisfies φ."""
+        return self.type is None and self.condition == TRUE
+
+
+@dataclass(frozen=True)
+class Concatenation(Sremo):
+    """`e1 . e2`"""
+
+    left: Sremo
+    right: Sremo
+
+
+@dataclass(frozen=True)
+class Disjunction(Sremo):
+    """`e1 | e2` (+ in the paper)"""
+
+    left: Sremo
+    right: Sremo
+
+
+@dataclass(frozen=True)
+class Star(Sremo):
+    """`e*`"""
+
+    body: Sremo
+
+
+@dataclass(frozen=True)
+class Plus(Sremo):
+    """`e+`, which is `e . e*`"""
+
+    body: Sremo
+
+
+@dataclass(frozen=True)
+class Optional(Sremo):
+    """`e?`, which is `e | eps`"""
+
+    body: Sremo
+
+
+@dataclass(frozen=True)
+class Intersection(Sremo):
+    """`e1 & e2`: the matches of both (Def. 33). Each side has registers of its own to write;
+    neither sees what the other writes."""
+
+    left: Sremo
+    right: Sremo
+
+
+@dataclass(frozen=True)
+class Complement(Sremo):
+    """`!e`: the strings that e does not accept; nothing is marked, no register written."""
+
+    body: Sremo
+
+
+@dataclass(frozen=True)
+class Windowed(Sremo):
+    """`e[1..w]` (Def. 39) and `e WITHIN 5 s`: bounds what lies between first and last mark."""
+
+    body: Sremo
+    window: Window
+
+
+@dataclass(frozen=True)
+class Any(Sremo):
+    """`any(e1, …)` (⊙, Def. 44): skip till any match between the parts; of a single part that is
+    an iteration, between its rounds."""
+
+    parts: tuple[Sremo, ...]
+
+
+@dataclass(frozen=True)
+class Next(Sremo):
+    """`next(e1, …)` (@, Def. 45): skip till the next match, in the same places."""
+
+    parts: tuple[Sremo, ...]
+
+
+@dataclass(frozen=True)
+class Pattern(PatternTree):
+    """A SREMO where a query has its formula. With `detect`, only the places where matches end are
+    asked for."""
+
+    expression: Sremo
+    detect: bool = False
+
+    @property
+    def conditions_on_registers(self) -> list[ex.Expression]:
+        """The conditions between events, each once."""
+        nodes = (n for n in self.expression.walk() if isinstance(n, Terminal) and n.reads)
+        return list(dict.fromkeys(node.condition for node in nodes))
+
+
+SremoTree = ParsedQuery[Pattern]
+"""A SREMO query."""
+
+
+SKIP = Terminal(marks=False)
+"""⊤↑⊗"""
+SKIP_ANY = Star(SKIP)
+"""(⊤↑⊗)*"""
+
+
+# ---------------------------------------------------------------- what the definitions make of it
+
+
+def conjunction(conditions: Iterable[ex.Expression]) -> ex.Expression:
+    """All of them at once; ⊤ says nothing."""
+    parts = tuple(dict.fromkeys(c for c in conditions if c != TRUE))
+    return ex.And(parts) if len(parts) > 1 else (*parts, TRUE)[0]
+
+
+def concatenation(*parts: Sremo) -> Sremo:
+    return reduce(Concatenation, parts) if parts else Epsilon()
+
+
+def without(body: Sremo) -> Sremo:
+    """The strings in which no part is accepted by `body`: what NEXT may skip.
+
+    Def. 45 writes (!e)*. But a string that is longer than an e is in !e whatever it contains, so
+    that would skip anything; and for a condition φ the paper itself reads it as (¬φ)*, the
+    strings without a φ, which is what this says of every e.
+    """
+    return Complement(concatenation(SKIP_ANY, body, SKIP_ANY))
+
+
+def stops_at(expression: Sremo) -> Terminal | None:
+    """φ of a !(⊤* φ ⊤*), which is what NEXT makes of a single event."""
+    match expression:
+        case Complement(Concatenation(Concatenation(before, Terminal() as terminal), after)):
+            return terminal if before == after == SKIP_ANY else None
+    return None
+
+
+def bottom_up(expression: Sremo, change: Callable[[Sremo], Sremo]) -> Sremo:
+    """`change` applied to every part of an expression, the inner parts first."""
+    parts: dict[str, object] = {}
+    for each in fields(expression):
+        value = getattr(expression, each.name)
+        if isinstance(value, Sremo):
+            parts[each.name] = bottom_up(value, change)
+        elif isinstance(value, tuple) and value and isinstance(value[0], Sremo):
+            parts[each.name] = tuple(bottom_up(part, change) for part in value)
+    return change(replace(expression, **parts) if parts else expression)  # type: ignore[arg-type]
+
+
+def rewritten(expression: Sremo) -> Sremo:
+    """The same with strategies written out (Def. 44, 45), by `.` `*` and `!`; bottom up."""
+    return bottom_up(expression, _written_out)
+
+
+def _written_out(node: Sremo) -> Sremo:
+    match node:
+        case Any((Plus(body),)) | Any((Star(body),)):
+            chain = Concatenation(body, Star(Concatenation(SKIP_ANY, body)))
+            return chain if isinstance(node.parts[0], Plus) else Optional(chain)
+        case Next((Plus(body),)) | Next((Star(body),)):
+            chain = Concatenation(body, Star(Concatenation(without(body), body)))
+            return chain if isinstance(node.parts[0], Plus) else Optional(chain)
+        case Any((first, *rest)):
+            return concatenation(first, *(p for part in rest for p in (SKIP_ANY, part)))
+        case Next((first, *rest)):
+            return concatenation(first, *(p for part in rest for p in (without(part), part)))
+    return node
+
+
+def balanced(expression: Sremo) -> Sremo:
+    """The same with chains of `.` halved again and again: a pattern of many events in a row is
+    then no deeper than Python's stack."""
+    chain: list[Sremo] = []
+    node = expression
+    while isinstance(node, Concatenation):
+        chain.append(node.right)
+        node = node.left
+    if chain:
+        return _halved([balanced(part) for part in (node, *reversed(chain))])
+    parts = {
+        each.name: balanced(value)
+        for each in fields(node)
+        if isinstance(value := getattr(node, each.name), Sremo)
+    }
+    return replace(node, **parts) if parts else node  # type: ignore[arg-type]
+
+
+def _halved(parts: list[Sremo]) -> Sremo:
+    if len(parts) == 1:
+        return parts[0]
+    middle = (len(parts) + 1) // 2
+    return Concatenation(_halved(parts[:middle]), _halved(parts[middle:]))
+
+
+def written(expression: Sremo) -> frozenset[str]:
+    """The registers that an expression writes, as seen from outside (not those in a `!e`)."""
+    if isinstance(expression, Terminal):
+        return frozenset({expression.register} - {None})  # type: ignore[arg-type]
+    if isinstance(expression, Complement):
+        return frozenset()
+    return frozenset().union(*map(written, expression.children()))
+
+
+def live(expression: Sremo, after: frozenset[str]) -> frozenset[str]:
+    """The registers whose contents may still be read when `expression` is entered, those `after`
+    being read after it. Strategies have to be written out."""
+    match expression:
+        case Terminal(register=register):
+            return expression.reads | (after - {register})
+        case Concatenation(left, right):
+            return live(left, live(right, after))
+        case Disjunction(left, right) | Intersection(left, right):
+            return live(left, after) | live(right, after)
+        case Star(body) | Plus(body):
+            again = loop_live(body, after)
+            return again if isinstance(expression, Star) else live(body, again)
+        case Optional(body):
+            return after | live(body, after)
+        case Complement(body):
+            return after | live(body, frozenset())
+        case Windowed(body):
+            return live(body, after)
+    return after
+
+
+def loop_live(body: Sremo, after: frozenset[str]) -> frozenset[str]:
+    """The same between two rounds of an iteration."""
+    again = after
+    while True:
+        more = after | live(body, again)
+        if more == again:
+            return again
+        again = more
+
+
+def with_empty(condition: ex.Expression, empty: frozenset[str]) -> ex.Expression:
+    """The condition where some registers are empty (Def. 13): an atomic condition on one of them
+    is false, so its negation is true."""
+    if isinstance(condition, ex.And | ex.Or | ex.Not):
+        return ex.rebuild(condition, lambda child: with_empty(child, empty))
+    return ex.Literal(False) if ex.variables(condition) & empty else condition

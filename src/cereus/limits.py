@@ -1,0 +1,36 @@
+"""What a run may use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cereus.errors import CereusError
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a run may use. Reaching a limit is an error that names it, never a silent loss.
+
+    nodes              nodes of partial matches, 32 bytes each
+    configurations     states with different remembered values, for the key at hand
+    states             states of the determinised automaton
+    matches_per_event  matches reported at one event
+    shed               go on all the same: matches past their limit are left out, and at the other
+                       limits the partial matches of the key at hand are dropped; the results say
+                       so (`Matches.shed`)
+    """
+
+    nodes: int = 200_000_000
+    configurations: int = 20_000_000
+    states: int = 100_000
+    matches_per_event: int | None = None
+    shed: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("nodes", "configurations", "states", "matches_per_event"):
+            value = getattr(self, name)
+            whole = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+            if not whole and (value is not None or name != "matches_per_event"):
+                raise CereusError(
+                    f"the limit {name} is {value!r}", hint="write a whole number of at least 0"
+                )

@@ -1,0 +1,1 @@
+"""SASE+ by its definition (§2, A.1, A.2)."""

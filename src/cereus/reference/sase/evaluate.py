@@ -1,0 +1,133 @@
+"""SASE+ queries: their matches, their output events, and how queries feed one another (§2.2).
+
+`answers(program, events)` is the whole meaning of a text. How one block is matched is in
+`sase_nfa`, what negation drops in `sase_negation`, what terms are worth in `sase_terms`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from cereus.languages.sase import tree as sase
+from cereus.languages.sase.output import output_names, output_type
+from cereus.languages.sase.streams import in_order
+from cereus.reference.conditions import Event
+from cereus.reference.sase.negation import Negations
+from cereus.reference.sase.nfa import Automaton, Input, Positions
+from cereus.reference.sase.terms import Aggregates, holds, value
+
+
+@dataclass(frozen=True)
+class Match:
+    """A pattern match with its output values. Positions are row numbers of the stream read.
+
+    `reported_at` is the event on which the match is known, None at the end of the input.
+    """
+
+    bindings: tuple[tuple[str, Positions], ...]
+    reported_at: int | None
+    values: tuple[Any, ...] = ()
+
+    @property
+    def positions(self) -> Positions:
+        return tuple(sorted(p for _, held in self.bindings for p in held))
+
+    @property
+    def end(self) -> int:
+        return self.positions[-1]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one query (one UNION) of a program gives: matches and, in the same order, the events
+    that they become. `blocks` says which block of the union each match is of."""
+
+    matches: tuple[Match, ...]
+    blocks: tuple[int, ...]
+    events: tuple[dict[str, Any], ...]
+
+
+def matches(query: sase.Query, stream: Input, aggregates: Aggregates | None = None) -> list[Match]:
+    """The matches of one block that no negation and no HAVING drops, by their last event, then by
+    the positions of their variables in SEQ order."""
+    automaton = Automaton(query, stream, aggregates or {})
+    negations = Negations(automaton)
+    found: list[Match] = []
+    for buffer, at in automaton.accepted().items():
+        events = automaton.events_of(buffer)
+        if negations.block(buffer) or not _kept(query, automaton, events):
+            continue
+        values = tuple(value(each, events, automaton.aggregates) for each in query.output.values)
+        named = zip((c.variable for c in automaton.components), buffer, strict=True)
+        found.append(Match(tuple(named), negations.known_at(buffer, at), values))
+    return sorted(found, key=lambda match: (match.end, [held for _, held in match.bindings]))
+
+
+def _kept(query: sase.Query, automaton: Automaton, events: dict[str, list[Event]]) -> bool:
+    return query.having is None or holds(query.having, events, automaton.aggregates)
+
+
+def answers(
+    program: sase.Program,
+    events: Sequence[Event],
+    *,
+    type: str | None = "type",
+    time: str | None = "time",
+    stream: str | None = None,
+    aggregates: Aggregates | None = None,
+) -> tuple[Answer, ...]:
+    """The answer of every query of a program, in the order of the text.
+
+    `FROM s` reads what another query writes `IN STREAM s`; where none does, the input, or with a
+    `stream` column the rows of the input that say `s`. Positions are row numbers of what is read.
+    """
+    whole = Input(events, type, time)
+    named: dict[str, Input] = {}
+    found: dict[int, Answer] = {}
+    for union in in_order(program):
+        inputs = [_source(block.source, named, whole, stream) for block in union.blocks]
+        answer = _answer(union, inputs, aggregates or {})
+        found[id(union)] = answer
+        if union.stream is not None:
+            named[union.stream] = Input(answer.events, type or "type", time)
+    return tuple(found[id(union)] for union in program.queries)
+
+
+def _source(name: str | None, named: dict[str, Input], whole: Input, stream: str | None) -> Input:
+    if name is not None and name in named:
+        return named[name]
+    if name is None or stream is None:
+        return whole
+    return replace(whole, events=[event for event in whole.events if event[stream] == name])
+
+
+def _answer(union: sase.Union, inputs: list[Input], aggregates: Aggregates) -> Answer:
+    """The matches of all blocks by the time of their last event; what a block finds twice in two
+    ways is one match, what two blocks find are two."""
+    rows = [
+        (_order(source, match), block, match, _event(union, source, match))
+        for block, (query, source) in enumerate(zip(union.blocks, inputs, strict=True))
+        for match in matches(query, source, aggregates)
+    ]
+    rows.sort(key=lambda row: row[:2])
+    return Answer(
+        tuple(match for _, _, match, _ in rows),
+        tuple(block for _, block, _, _ in rows),
+        tuple(event for *_, event in rows),
+    )
+
+
+def _order(source: Input, match: Match) -> int:
+    return match.end if source.time is None else source.time_of(match.end)
+
+
+def _event(union: sase.Union, source: Input, match: Match) -> dict[str, Any]:
+    """The output event: its type, the time of the match's last event, and the values of RETURN."""
+    made: dict[str, Any] = {}
+    if source.time is not None:
+        made[source.time] = source.events[match.end][source.time]
+    reserved = [column for column in (source.type or "type", source.time) if column is not None]
+    names = output_names(union, reserved)
+    return made | dict(zip(names, match.values, strict=True)) | {reserved[0]: output_type(union)}

@@ -1,0 +1,105 @@
+"""The values of SASE+ terms (A.1) on a match buffer: the events selected for each variable.
+
+`a[i]` is always the event selected last: an edge puts the event at hand into the buffer first and
+then asks its condition, as the begin and take moves of A.2 do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
+from typing import Any
+
+from cereus.expr import tree as ex
+from cereus.languages.sase import tree as sase
+from cereus.reference import cel
+from cereus.reference.conditions import Event, evaluate, read
+
+Buffer = Mapping[str, Sequence[Event]]
+Aggregates = Mapping[str, sase.UserAggregate]
+
+
+def holds(condition: ex.Expression, buffer: Buffer, aggregates: Aggregates) -> bool:
+    """Whether a condition is true of the buffer; NULL is not."""
+    return value(condition, buffer, aggregates) is True
+
+
+def value(expression: ex.Expression, buffer: Buffer, aggregates: Aggregates) -> Any:
+    """The value of a term, a condition, or something in RETURN."""
+    match expression:
+        case sase.Series(variable, path):
+            return [read(event, path) for event in buffer[variable]]
+        case sase.Record(variable, paths, at):
+            return _record(_element(buffer[variable], at or sase.Index.FIRST), paths)
+        case sase.Records(variable, paths):
+            return [_record(event, paths) for event in buffer[variable]]
+        case sase.Aggregate(k=int()):
+            return _aggregate(expression, buffer, aggregates)
+    return worth(expression, lambda node: _read(node, buffer, aggregates))
+
+
+Identifier = ex.Attribute | sase.Aggregate
+Read = Callable[[Identifier], Any]
+
+
+def worth(expression: ex.Expression, read: Read) -> Any:
+    """The value of a term or a condition, whose identifiers are worth what `read` says."""
+    return evaluate(_known(expression, read), {})
+
+
+def _known(node: ex.Expression, read: Read) -> ex.Expression:
+    """The expression with every identifier replaced by its value."""
+    match node:
+        case ex.Attribute() | sase.Aggregate():
+            return ex.Literal(read(node))
+        case ex.Comparison(op, left, right):
+            return ex.Or(
+                tuple(
+                    ex.Comparison(op, one, other)
+                    for one in _side(left, read)
+                    for other in _side(right, read)
+                )
+            )
+    return ex.rebuild(node, lambda child: _known(child, read))
+
+
+def _side(node: ex.Expression, read: Read) -> list[ex.Expression]:
+    """What a comparison compares: one value, or each of the k highest (§5: of a sequence, one)."""
+    if isinstance(node, sase.Aggregate) and node.k is not None:
+        return [ex.Literal(each) for each in read(node)]
+    return [_known(node, read)]
+
+
+def _read(node: Identifier, buffer: Buffer, aggregates: Aggregates) -> Any:
+    """What an identifier is worth on a buffer."""
+    if isinstance(node, sase.Aggregate):
+        return _aggregate(node, buffer, aggregates)
+    at = node.at if isinstance(node, sase.Item) else sase.Index.FIRST
+    return read(_element(buffer[str(node.variable)], at), node.path)
+
+
+def _element(events: Sequence[Event], at: sase.Index) -> Event:
+    places = {sase.Index.FIRST: 0, sase.Index.PREVIOUS: -2}
+    return events[places.get(at, -1)]
+
+
+def _record(event: Event, paths: tuple[sase.Path, ...]) -> dict[str, Any]:
+    return {path[-1]: read(event, path) for path in paths}
+
+
+def _aggregate(node: sase.Aggregate, buffer: Buffer, aggregates: Aggregates) -> Any:
+    """Nulls are passed over, as in SQL, but for first and last."""
+    events = buffer[node.variable]
+    events = events[:-1] if node.running else events
+    if node.function in aggregates:
+        own = aggregates[node.function]
+        combine: Callable[[Any, Any], Any] = own.combine
+        return reduce(combine, _values(node, events), own.identity)
+    if node.k is not None:
+        return sase.ranked(_values(node, events), node.function, node.k)
+    return cel.aggregate(node, events)
+
+
+def _values(node: sase.Aggregate, events: Sequence[Event]) -> list[Any]:
+    every = (read(event, node.attribute or ()) for event in events)
+    return [each for each in every if each is not None]

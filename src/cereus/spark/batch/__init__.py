@@ -1,0 +1,1 @@
+"""Matching a DataFrame of history."""

@@ -1,0 +1,184 @@
+"""PAR and the event algebra on DataFrames: filter in Catalyst, arrange by key and time, run.
+
+What a result says by row number in one process, it says by the events themselves here: the rows
+of a DataFrame have no numbers.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import types as st
+
+from cereus.engine.executor import Executor
+from cereus.errors import CereusError
+from cereus.language.compiled import EventwiseQuery
+from cereus.spark.batch.arranging import arranged, kept
+from cereus.spark.relevance import passing
+from cereus.spark.schemas import (
+    SHOWN_AS,
+    Path,
+    arrow_schema,
+    check_arrow,
+    check_once,
+    chosen_columns,
+    eventwise_schema,
+    orderable,
+    result_order,
+)
+from cereus.spark.slices import Split
+from cereus.spark.worker import results
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+log = logging.getLogger("cereus.spark")
+
+
+@dataclass(frozen=True)
+class EventwiseTask:
+    """A query with all that a worker needs to run it; `shown` are the columns of an event."""
+
+    query: EventwiseQuery
+    shown: tuple[str, ...]
+    sorted_by: tuple[tuple[str, ...], ...]
+
+    def run(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return results(self, batches, self.sorted_by)
+
+    def executor(self, schema: pa.Schema) -> Executor:
+        return self.query.executor(schema, keep=self.shown)
+
+    def result(self, found: pa.RecordBatch, executor: Executor) -> pa.RecordBatch:
+        shown = found.select(result_order(self.query, found.schema.names))
+        return with_events(shown, executor if self.shown else None)
+
+
+def with_events(found: pa.RecordBatch, executor: Executor | None) -> pa.RecordBatch:
+    """Results with events in place of row numbers; without an executor, with neither."""
+    columns = {}
+    for name, column in zip(found.schema.names, found.columns, strict=True):
+        if name not in SHOWN_AS:
+            columns[name] = column
+        elif executor is not None:
+            columns[SHOWN_AS[name]] = _events(column, executor)
+    return pa.RecordBatch.from_pydict(columns)
+
+
+def _events(rows: pa.Array, executor: Executor) -> pa.Array:
+    """The events with these row numbers, each a struct; lists stay lists."""
+    listed = pa.types.is_list(rows.type)
+    assert executor.events is not None
+    order = np.argsort(executor.event_rows)
+    places = np.searchsorted(executor.event_rows[order], (rows.flatten() if listed else rows))
+    taken = executor.events.take(pa.array(order[places])).combine_chunks().to_struct_array()
+    events = taken.combine_chunks() if isinstance(taken, pa.ChunkedArray) else taken
+    return pa.ListArray.from_arrays(rows.offsets, events) if listed else events
+
+
+# ---------------------------------------------------------------- on the driver
+
+
+def eventwise(
+    df: DataFrame,
+    query: EventwiseQuery,
+    *,
+    events: bool,
+    columns: Iterable[str] | None,
+    tie: str | Iterable[str],
+    order: str | None,
+    parallelism: int | None,
+    split: Split,
+    push_down: bool,
+) -> Eventwise:
+    """What `match` is about to do with a program or an expression. PAR gives a row per event with
+    output or completion, with the event as `event`; the event algebra a row per instance, and
+    with `values=True` its events as `events`."""
+    if split:
+        raise CereusError(f"queries in {query.dialect} cannot be cut by time", hint="use keys")
+    ties, shown = chosen_columns(df, tie, columns, order)
+    known = arrow_schema(df.schema)
+    query.check(known)
+    query = query.spread(known)
+    by = order_of(query, order)
+    wanted = shown if events else ()
+    made = Eventwise(df, query, known, wanted, by, ties, parallelism, push_down)
+    check_arrow(made.shown, df.schema)
+    message = "the result would have two columns {}"
+    check_once(made.schema.names, message, "rename the key column")
+    return made
+
+
+@dataclass(frozen=True)
+class Eventwise:
+    """A query over a DataFrame, and how it is going to be run; `known` is its Arrow schema."""
+
+    df: DataFrame
+    query: EventwiseQuery
+    known: pa.Schema
+    shown: tuple[str, ...]
+    order: str
+    ties: tuple[str, ...]
+    parallelism: int | None
+    push_down: bool
+
+    @property
+    def groups(self) -> tuple[Path, ...]:
+        """The columns that decide which task gets an event; () for one task."""
+        return self.query.keys
+
+    @property
+    def needed(self) -> list[str]:
+        """The columns that the query and the order read."""
+        read = {path[0] for path in self.query.columns(self.known)} | {self.order, *self.ties}
+        return [name for name in self.df.columns if name in read]
+
+    @property
+    def travelling(self) -> list[str]:
+        return [name for name in self.df.columns if name in {*self.needed, *self.shown}]
+
+    def filters(self) -> list[Column]:
+        """What decides, before anything moves, that an event cannot matter."""
+        if not self.push_down or self.query.counts_events:
+            return []
+        tests = self.query.tests(self.known)
+        relevant = passing(tests, self.query.stream, self.df.schema)
+        return [] if relevant is None else [relevant]
+
+    def order_by(self) -> list[Path]:
+        """Key, time, and then values, so that the order of equal times is always the same."""
+        keys = [path[0] for path in self.groups]
+        names = [*keys, self.order, *self.ties, *self.needed, *self.travelling]
+        return [(n,) for n in dict.fromkeys(names) if orderable(self.df.schema[n].dataType)]
+
+    def arranged(self) -> DataFrame:
+        """The events that matter, together by key, in the order of time."""
+        events = kept(self.df, self.filters(), self.travelling)
+        return arranged(events, self.groups, self.order_by(), self.parallelism)
+
+    @property
+    def schema(self) -> st.StructType:
+        return eventwise_schema(self.query, self.df.schema, self.shown)
+
+    def task(self) -> EventwiseTask:
+        return EventwiseTask(self.query, self.shown, self.groups)
+
+    def run(self) -> DataFrame:
+        if not self.groups:
+            log.warning("the whole stream runs in one task (no keys): %s", self.query.text)
+        return self.arranged().mapInArrow(self.task().run, self.schema)
+
+
+def order_of(query: EventwiseQuery, order: str | None) -> str:
+    name = query.stream.time or order
+    if name is None:
+        raise CereusError(
+            "the rows of a DataFrame have no order: which column says it?",
+            hint='compile with Stream(time="…"), or say match(…, order="…")',
+        )
+    return name

@@ -1,0 +1,202 @@
+"""Matching a DataFrame: project and filter in Catalyst, arrange by key and time, match in Arrow.
+
+The rows of a key come together, in the order of time, in one of many tasks; there the engine reads
+all keys of an Arrow batch in one pass. DataFrames have no order of rows, so events of one time are
+ordered by their values (see `match`).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from pyspark.sql import types as st
+
+from cereus.clauses.tree import AttributeWindow, Consume
+from cereus.engine.results.event_rows import EventShape
+from cereus.errors import CereusError
+from cereus.plan.plan import Plan
+from cereus.query import Query
+from cereus.spark.batch.arranging import arranged, kept
+from cereus.spark.relevance import own_streams, relevant
+from cereus.spark.schemas import (
+    Path,
+    arrow_schema,
+    check_arrow,
+    check_once,
+    chosen_columns,
+    orderable,
+    pattern_schema,
+)
+from cereus.spark.slices import OWN, SLICE, Slices, Split, slices_for
+from cereus.spark.worker import Task
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+log = logging.getLogger("cereus.spark")
+
+
+@dataclass(frozen=True)
+class Batch:
+    """A query over a DataFrame, and how it is going to be run.
+
+    shown   the columns of an event, wherever one is shown
+    order   the column that orders the events
+    ties    columns that order events of one time, before all others
+    slices  the cut by time, or why there is none
+    """
+
+    df: DataFrame
+    query: Query
+    plan: Plan
+    shown: tuple[str, ...]
+    listed: bool
+    order: Path
+    ties: tuple[str, ...]
+    slices: Slices | str
+    parallelism: int | None
+    push_down: bool
+
+    # ------------------------------------------------------------ what travels
+
+    @cached_property
+    def needed(self) -> list[str]:
+        """The columns that the pattern and the order read."""
+        paths = {*self.plan.columns, self.order}
+        paths.update(p for output in self.plan.query.select or () for p in output.attributes)
+        names = {path[0] for path in paths} | set(self.ties)
+        return [name for name in self.df.columns if name in names]
+
+    @cached_property
+    def travelling(self) -> list[str]:
+        payload = set(self.shape.payload(self.plan.query)) | set(self.needed)
+        return [name for name in self.df.columns if name in payload]
+
+    @property
+    def shape(self) -> EventShape:
+        return EventShape(self.shown, self.listed, OWN if self.sliced else None)
+
+    @property
+    def sliced(self) -> bool:
+        return isinstance(self.slices, Slices)
+
+    def filters(self) -> list[Column]:
+        """What decides, before anything moves, that an event cannot matter."""
+        pushed = relevant(self.plan, self.df.schema) if self.push_down else None
+        return [each for each in (own_streams(self.plan), pushed) if each is not None]
+
+    # ------------------------------------------------------------ how it is arranged
+
+    @property
+    def groups(self) -> tuple[Path, ...]:
+        """The columns that decide which task gets an event; () for one task."""
+        if self.plan.query.consume is Consume.ANY:
+            return ()  # a match of one key ends the partial matches of all
+        return (*self.plan.keys, *([(SLICE,)] if self.sliced else []))
+
+    def order_by(self) -> list[Path]:
+        """Key, time, and then values, so that the order of equal times is always the same.
+
+        What the pattern reads comes before what is only shown: the matches do not depend on
+        which columns are.
+        """
+        paths = [*self.groups, self.order]
+        window = self.plan.query.window
+        if isinstance(window, AttributeWindow):
+            paths.append(window.attribute)
+        paths.extend((name,) for name in (*self.ties, *self.needed, *self.travelling))
+        kinds = {field.name: field.dataType for field in self.df.schema}
+        return [p for p in dict.fromkeys(paths) if p[0] not in kinds or orderable(kinds[p[0]])]
+
+    def arranged(self) -> DataFrame:
+        events = kept(self.df, self.filters(), self.travelling)
+        if isinstance(self.slices, Slices):
+            events = self.slices.spread(events)
+        return arranged(events, self.groups, self.order_by(), self.parallelism)
+
+    # ------------------------------------------------------------ what comes out
+
+    @cached_property
+    def schema(self) -> st.StructType:
+        return pattern_schema(self.plan, self.df.schema, self.shown, listed=self.listed)
+
+    def task(self) -> Task:
+        stream = self.plan.stream
+        if self.sliced:
+            stream = replace(stream, keys=(*stream.keys, SLICE))
+        return Task(
+            self.query.pattern.replaced(stream=stream),
+            self.shape,
+            self.groups,
+            tuple(self.schema.names),
+        )
+
+    def warn(self) -> None:
+        if not self.groups:
+            why = "CONSUME BY ANY" if self.plan.keys else self.slices
+            log.warning("the whole stream is matched in one task (%s): %s", why, self.plan.text)
+
+    def run(self) -> DataFrame:
+        self.warn()
+        return self.arranged().mapInArrow(self.task().run, self.schema)
+
+
+def batch(
+    df: DataFrame,
+    query: Query,
+    *,
+    events: bool = True,
+    columns: Iterable[str] | None = None,
+    tie: str | Iterable[str] = (),
+    order: str | None = None,
+    parallelism: int | None = None,
+    split: Split = None,
+    push_down: bool = True,
+) -> Batch:
+    """What `match` is about to do with a pattern."""
+    plan = query.plan(arrow_schema(df.schema))
+    ties, shown = chosen_columns(df, tie, columns, order)
+    slices = slices_for(plan, df.schema, split)
+    made = Batch(
+        df,
+        query,
+        plan,
+        shown,
+        events and not plan.query.count,
+        _order(plan, order),
+        ties,
+        slices,
+        parallelism,
+        push_down,
+    )
+    _check_names(made)
+    return made
+
+
+# ---------------------------------------------------------------- checks
+
+
+def _check_names(made: Batch) -> None:
+    hint = "rename the variable or the column; events=False leaves the column 'events' out"
+    check_once(made.schema.names, "the matches would have two columns {}", hint)
+    if not made.shown:
+        raise CereusError("columns=[] shows nothing of an event", hint="use events=False")
+    check_arrow(made.travelling, made.df.schema)
+
+
+def _order(plan: Plan, order: str | None) -> Path:
+    """What orders the events: their time, or else what is never to decrease."""
+    if plan.stream.time is not None:
+        return (plan.stream.time,)
+    if order is not None:
+        return (order,)
+    if isinstance(plan.query.window, AttributeWindow):
+        return plan.query.window.attribute
+    raise CereusError(
+        "the rows of a DataFrame have no order: which column says it?",
+        hint='compile with Stream(time="…"), or say match(…, order="…")',
+    )

@@ -1,0 +1,84 @@
+"""Several queries over one DataFrame: their matches in one DataFrame, which says whose they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import reduce
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql import types as st
+
+from cereus.errors import CereusError, DataError
+from cereus.many import QuerySet
+from cereus.query import Query
+from cereus.spark.batch.eventwise import Eventwise
+from cereus.spark.batch.pattern import Batch
+from cereus.spark.batch.together import QUERY, Together
+from cereus.spark.relevance import quoted
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+Queries = QuerySet | Mapping[str, Query] | Iterable[Query]
+
+
+def named(queries: Queries) -> dict[str, Query]:
+    """Queries by name; those of a list by number, "0", "1", …"""
+    if isinstance(queries, QuerySet):
+        found = queries.queries
+    elif isinstance(queries, Mapping):
+        found = dict(queries)
+    else:
+        found = {str(number): query for number, query in enumerate(queries)}
+    if not found:
+        raise CereusError("no query was given", hint="give a query, or a list or dict of queries")
+    return found
+
+
+def match_several(
+    arrange: Callable[[Query], Batch | Eventwise], queries: Mapping[str, Query]
+) -> DataFrame:
+    """The matches of all queries, each with the name of its query. Columns that not all of them
+    have are null elsewhere."""
+    parts = {name: arrange(query) for name, query in queries.items()}
+    _check({name: part.schema for name, part in parts.items()})
+    found = [_found(names, parts) for names in _passes(parts)]
+    whole = reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), found)
+    columns = dict.fromkeys(name for part in parts.values() for name in part.schema.names)
+    return whole.select(QUERY, *(quoted((name,)) for name in columns))
+
+
+def _passes(parts: Mapping[str, Batch | Eventwise]) -> list[list[str]]:
+    """The queries by name; those that arrange the rows alike are matched in one pass."""
+    passes: dict[object, list[str]] = {}
+    for name, part in parts.items():
+        alike = isinstance(part, Batch) and not part.sliced
+        passes.setdefault((part.groups, part.order) if alike else name, []).append(name)
+    return list(passes.values())
+
+
+def _found(names: list[str], parts: Mapping[str, Batch | Eventwise]) -> DataFrame:
+    patterns = {name: part for name in names if isinstance(part := parts[name], Batch)}
+    if len(patterns) > 1:
+        return Together(patterns).run()
+    return parts[names[0]].run().select(F.lit(names[0]).alias(QUERY), "*")
+
+
+def _check(schemas: Mapping[str, st.StructType]) -> None:
+    """A column has one type in all of them, and none is called as the query's is."""
+    seen: dict[str, tuple[str, st.DataType]] = {}
+    for name, schema in schemas.items():
+        for field in schema:
+            if field.name == QUERY:
+                raise DataError(
+                    f"the matches of {name} have a column {QUERY!r} of their own",
+                    hint="rename it, or match the queries one by one",
+                )
+            first, kind = seen.setdefault(field.name, (name, field.dataType))
+            if kind != field.dataType:
+                raise DataError(
+                    f"{field.name!r} is {kind.simpleString()} in the matches of {first}, and "
+                    f"{field.dataType.simpleString()} in those of {name}",
+                    hint="rename the variable, or match the queries one by one",
+                )

@@ -1,0 +1,215 @@
+"""Several queries in one pass: read, shuffled, sorted and handed to Python once.
+
+That takes queries with the same keys and the same column of time. What they may differ in is how
+they order events of one time (by the columns that each of them reads): Spark sorts as the first
+query wants it, and for the others a worker sorts those few events again.
+"""
+
+from __future__ import annotations
+
+import operator
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from pyspark.sql import types as st
+
+from cereus.spark.batch.arranging import arranged, kept
+from cereus.spark.batch.ordering import places_in_order
+from cereus.spark.batch.pattern import Batch
+from cereus.spark.schemas import Path
+from cereus.spark.worker import Run, Task, differ, joined, stretches, values_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+QUERY = "query"
+"""The column with the name of the query that a match is of."""
+MOMENT = "__cereus_moment"
+
+
+@dataclass(frozen=True)
+class Part:
+    """What a worker knows of one of the queries: the columns that it is given, and the order that
+    it wants events of one time in."""
+
+    name: str
+    task: Task
+    columns: tuple[str, ...]
+    order: tuple[Path, ...]
+
+
+@dataclass(frozen=True)
+class TogetherTask:
+    """The queries with all that a worker needs to run them.
+
+    moment  the columns that the rows are sorted by first: keys, and time
+    order   what they are sorted by then
+    names   the columns that the matches have
+    """
+
+    parts: tuple[Part, ...]
+    sorted_by: tuple[Path, ...]
+    moment: tuple[Path, ...]
+    order: tuple[Path, ...]
+    names: tuple[str, ...]
+
+    def run(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The matches of one partition."""
+        runs: list[Run] = []
+        schema = pa.schema([])
+        for batch, keys_are_over in stretches(
+            whole_moments(joined(batches), self.moment), self.sorted_by
+        ):
+            if not runs:
+                runs = [Run(p.task, batch.select(p.columns).schema) for p in self.parts]
+                schema = self._schema(runs)
+            moments = Moments(batch, self.moment)
+            for part, run in zip(self.parts, runs, strict=True):
+                own = self._own(part, batch, moments)
+                for found in run.push(own.select(part.columns), keys_are_over):
+                    yield _named(part.name, found, schema)
+        for part, run in zip(self.parts, runs, strict=bool(runs)):
+            yield from (_named(part.name, found, schema) for found in run.finish())
+
+    def _own(self, part: Part, batch: pa.RecordBatch, moments: Moments) -> pa.RecordBatch:
+        as_sorted = self.order[: len(part.order)] == part.order
+        return batch if as_sorted else moments.ordered(part.order)
+
+    def _schema(self, runs: list[Run]) -> pa.Schema:
+        """The columns of all matches, with the types that they have here."""
+        found = {QUERY: pa.field(QUERY, pa.string())}
+        for part, run in zip(self.parts, runs, strict=True):
+            found.update((name, run.executor.schema.field(name)) for name in part.task.names)
+        return pa.schema([found[name] for name in self.names])
+
+
+def _named(name: str, found: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    """Matches with the name of their query; what they have not is null."""
+    columns = []
+    for field in schema:
+        if field.name == QUERY:
+            columns.append(pa.repeat(name, found.num_rows))
+        elif field.name in found.schema.names:
+            columns.append(found.column(field.name).cast(field.type))
+        else:
+            columns.append(pa.nulls(found.num_rows, field.type))
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+# ---------------------------------------------------------------- events of one time
+
+
+def whole_moments(
+    batches: Iterator[pa.RecordBatch], moment: tuple[Path, ...]
+) -> Iterator[pa.RecordBatch]:
+    """The same rows; those of one key and time are in one batch."""
+    held: list[pa.RecordBatch] = []
+    for batch in batches:
+        whole = pa.concat_batches([*held, batch])
+        begin = last_moment(whole, moment)
+        if begin:
+            yield whole.slice(0, begin)
+        held = [whole.slice(begin)]
+    yield from held
+
+
+def last_moment(batch: pa.RecordBatch, moment: tuple[Path, ...]) -> int:
+    """Where the rows begin that have the key and time of the last one."""
+    columns, last = values_of(batch, moment), batch.num_rows - 1
+    return bisect_left(range(last), True, key=lambda row: not differ(columns, row, last))
+
+
+class Moments:
+    """The rows of a batch by their moments: stretches of one key and time."""
+
+    def __init__(self, batch: pa.RecordBatch, moment: tuple[Path, ...]) -> None:
+        self.batch, self.moment = batch, moment
+
+    @cached_property
+    def numbers(self) -> npt.NDArray[np.int64]:
+        """The number of each row's moment."""
+        changes = np.zeros(self.batch.num_rows, bool)
+        for column in values_of(self.batch, self.moment):
+            codes = column.dictionary_encode(null_encoding="encode").indices.to_numpy()
+            changes[1:] |= codes[1:] != codes[:-1]
+        return np.cumsum(changes)
+
+    @cached_property
+    def shared(self) -> npt.NDArray[np.int64]:
+        """The rows that are not alone in their moments."""
+        return np.flatnonzero(np.bincount(self.numbers)[self.numbers] > 1)
+
+    def ordered(self, order: tuple[Path, ...]) -> pa.RecordBatch:
+        """The batch with the rows of each moment in this order."""
+        if not len(self.shared):
+            return self.batch
+        some = pa.Table.from_batches([self.batch.take(pa.array(self.shared))])
+        numbered = some.append_column(MOMENT, pa.array(self.numbers[self.shared]))
+        places = places_in_order(numbered, ((MOMENT,), *order))
+        rows = np.arange(self.batch.num_rows)
+        rows[self.shared] = self.shared[places]
+        return self.batch.take(pa.array(rows))
+
+
+# ---------------------------------------------------------------- on the driver
+
+
+@dataclass(frozen=True)
+class Together:
+    """Patterns over one DataFrame that arrange its rows alike, by name."""
+
+    parts: Mapping[str, Batch]
+
+    @property
+    def first(self) -> Batch:
+        return next(iter(self.parts.values()))
+
+    @property
+    def moment(self) -> tuple[Path, ...]:
+        return tuple(dict.fromkeys((*self.first.groups, self.first.order)))
+
+    @cached_property
+    def travelling(self) -> list[str]:
+        names = {name for part in self.parts.values() for name in part.travelling}
+        return [name for name in self.first.df.columns if name in names]
+
+    def filters(self) -> list[Column]:
+        """What can matter to one of the queries; every other drops it by itself."""
+        found = [part.filters() for part in self.parts.values()]
+        if not all(found):
+            return []
+        return [reduce(operator.or_, (reduce(operator.and_, each) for each in found))]
+
+    @property
+    def schema(self) -> st.StructType:
+        fields = {QUERY: st.StructField(QUERY, st.StringType())}
+        for part in self.parts.values():
+            for field in part.schema:
+                fields.setdefault(field.name, field)
+        return st.StructType(list(fields.values()))
+
+    def task(self) -> TogetherTask:
+        parts = tuple(
+            Part(name, part.task(), tuple(part.travelling), self._within(part))
+            for name, part in self.parts.items()
+        )
+        first = self.first
+        names = tuple(self.schema.names)
+        return TogetherTask(parts, first.groups, self.moment, self._within(first), names)
+
+    def _within(self, part: Batch) -> tuple[Path, ...]:
+        return tuple(path for path in part.order_by() if path not in self.moment)
+
+    def run(self) -> DataFrame:
+        for part in self.parts.values():
+            part.warn()
+        events = kept(self.first.df, self.filters(), self.travelling)
+        order = (*self.moment, *self._within(self.first))
+        sorted_rows = arranged(events, self.first.groups, order, self.first.parallelism)
+        return sorted_rows.mapInArrow(self.task().run, self.schema)

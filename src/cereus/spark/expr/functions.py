@@ -1,0 +1,211 @@
+"""The functions of `lang.functions` as Spark columns."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from functools import reduce
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F  # noqa: N812
+
+from cereus.errors import ConditionTypeError
+from cereus.expr.functions import EARTH_RADIUS_METRES
+from cereus.spark.expr.typed import (
+    DAY,
+    NULL,
+    SMALLEST,
+    TIMES,
+    Sort,
+    Typed,
+    as_bigint,
+    as_float,
+    big,
+    common_sort,
+    name,
+    unify,
+)
+
+HAS_NO_FRACTION = 2.0**52
+
+
+def call(function: str, arguments: Sequence[Typed]) -> Typed:
+    """The function's value: NULL for a NULL argument (but coalesce) and outside its domain."""
+    if function == "coalesce":
+        operands = unify(arguments)
+        return Typed(F.coalesce(*(each.column for each in operands)), common_sort(operands))
+    if any(argument.sort is Sort.NULL for argument in arguments):
+        return NULL()
+    return FUNCTIONS[function](*arguments)
+
+
+def _real(compute: Callable[..., Column]) -> Callable[..., Typed]:
+    """NaN for a NaN argument, NULL where the result is NaN without one."""
+
+    def build(*arguments: Typed) -> Typed:
+        numbers = [as_float(argument).column for argument in arguments]
+        value = compute(*numbers)
+        nan = reduce(operator.or_, [F.isnan(number) for number in numbers])
+        known = reduce(operator.and_, [number.isNotNull() for number in numbers])
+        defined = F.when(nan, F.lit(float("nan"))).when(~F.isnan(value), value)
+        return Typed(F.when(known, defined), Sort.FLOAT)
+
+    return build
+
+
+def _power(base: Column, exponent: Column) -> Column:
+    """Java has no value for 1 to the power of infinity, C says 1."""
+    fraction = (F.abs(exponent) < HAS_NO_FRACTION) & (F.floor(exponent) != exponent)
+    undefined = ((base == 0) & (exponent < 0)) | ((base < 0) & fraction)
+    return (
+        F.when(undefined, F.lit(None).cast("double"))
+        .when((F.abs(base) == 1) & (F.abs(exponent) == F.lit(float("inf"))), F.lit(1.0))
+        .otherwise(F.pow(base, exponent))
+    )
+
+
+def _distance(lat1: Column, lon1: Column, lat2: Column, lon2: Column) -> Column:
+    """Haversine."""
+    north, east = F.sin(F.radians(lat2 - lat1) / 2), F.sin(F.radians(lon2 - lon1) / 2)
+    across = F.cos(F.radians(lat1)) * F.cos(F.radians(lat2))
+    half = north * north + across * east * east
+    clipped = F.when((half > 1) & ~F.isnan(half), F.lit(1.0)).otherwise(half)
+    return F.asin(F.sqrt(clipped)) * (2 * EARTH_RADIUS_METRES)
+
+
+def _abs(number: Typed) -> Typed:
+    if number.sort is not Sort.INTEGER:
+        return Typed(F.abs(as_float(number).column), Sort.FLOAT)
+    value = as_bigint(number).column
+    return Typed(F.when(value != big(SMALLEST), F.abs(value)), Sort.INTEGER)
+
+
+def _sign(number: Typed) -> Typed:
+    if number.sort is not Sort.INTEGER:
+        return Typed(F.signum(as_float(number).column), Sort.FLOAT)
+    return Typed(F.signum(number.column).cast("bigint"), Sort.INTEGER)
+
+
+def _whole(toward: Callable[[Column], Column]) -> Callable[[Typed], Typed]:
+    """Spark's floor gives a bigint, which has no NaN and no infinity."""
+
+    def build(number: Typed) -> Typed:
+        if number.sort is Sort.INTEGER:
+            return number
+        value = as_float(number).column
+        whole = toward(value).cast("double")
+        return Typed(F.when(F.abs(value) < HAS_NO_FRACTION, whole).otherwise(value), Sort.FLOAT)
+
+    return build
+
+
+def _round(number: Typed, decimals: Typed | None = None) -> Typed:
+    """Not Spark's round, which rounds the decimal digits of a double."""
+    places = 0 if decimals is None else _given(decimals, "the decimals of round")
+    if number.sort is Sort.INTEGER:
+        return number if places >= 0 else _round_integer(as_bigint(number).column, -places)
+    value = as_float(number).column
+    scale = float(f"1e{min(abs(places), 300)}")
+    scaled = F.abs(value) * scale if places >= 0 else F.abs(value) / scale
+    floor = F.floor(scaled).cast("double")
+    whole = F.when(scaled - floor >= 0.5, floor + 1.0).otherwise(floor)
+    size = whole / scale if places >= 0 else whole * scale
+    rounded = F.when(value < 0, -size).otherwise(size)
+    return Typed(F.when(scaled < HAS_NO_FRACTION, rounded).otherwise(value), Sort.FLOAT)
+
+
+def _round_integer(value: Column, zeros: int) -> Typed:
+    if zeros > 18:  # to 0, or past the end
+        limit = 5 * 10**18
+        inside = (value < big(limit)) & (value > big(-limit)) if zeros == 19 else value.isNotNull()
+        return Typed(F.when(inside, big(0)), Sort.INTEGER)
+    step = 10**zeros
+    rest = value % big(step)
+    base = value - rest
+    up = F.when(rest >= big(step // 2), F.try_add(base, big(step)))
+    down = up.when(rest <= big(-(step // 2)), F.try_subtract(base, big(step)))
+    return Typed(down.otherwise(base), Sort.INTEGER)
+
+
+def _substr(text: Typed, start: Typed, length: Typed | None = None) -> Typed:
+    begin = _given(start, "the start of substr")
+    size = 2**31 - 1 if length is None else _given(length, "the length of substr")
+    return Typed(F.substring(text.column, begin, max(0, size)), Sort.STRING)
+
+
+def _given(operand: Typed, what: str) -> int:
+    if not isinstance(operand.value, int):
+        raise ConditionTypeError(f"{what} must be a whole number, written out")
+    return operand.value
+
+
+def _of_strings(function: Callable[..., Column], result: Sort) -> Callable[..., Typed]:
+    return lambda *texts: Typed(function(*(text.column for text in texts)), result)
+
+
+def _calendar(part: Callable[[Column], Column]) -> Callable[[Typed], Typed]:
+    def build(when: Typed) -> Typed:
+        return Typed(part(_date(when)), Sort.INTEGER)
+
+    return build
+
+
+def _date(when: Typed) -> Column:
+    """The day in UTC; Spark's own casts use the session's time zone."""
+    if when.sort not in TIMES:
+        raise ConditionTypeError(f"a timestamp is expected here, not {name(when)}")
+    if when.sort is not Sort.INSTANT:
+        return when.column.cast("date")
+    days = F.floor(F.unix_seconds(when.column) / F.lit(float(DAY)))
+    return F.date_from_unix_date(days.cast("int"))
+
+
+def _clock(period: int, unit: int) -> Callable[[Typed], Typed]:
+    """How many whole units of seconds have passed in the current period."""
+
+    def build(when: Typed) -> Typed:
+        seconds = F.pmod(_seconds(when), big(period))
+        return Typed(F.floor(seconds / F.lit(float(unit))), Sort.INTEGER)
+
+    return build
+
+
+def _seconds(when: Typed) -> Column:
+    if when.sort is Sort.INSTANT:
+        return F.unix_seconds(when.column)
+    if when.sort is Sort.LOCAL:
+        clock = F.hour(when.column) * 3600 + F.minute(when.column) * 60 + F.second(when.column)
+        return clock.cast("bigint")
+    if when.sort is not Sort.DATE:
+        raise ConditionTypeError(f"a timestamp is expected here, not {name(when)}")
+    return F.when(when.column.isNotNull(), big(0))
+
+
+FUNCTIONS: dict[str, Callable[..., Typed]] = {
+    "abs": _abs,
+    "sign": _sign,
+    "sqrt": _real(F.sqrt),
+    "exp": _real(F.exp),
+    "ln": _real(F.ln),
+    "power": _real(_power),
+    "round": _round,
+    "floor": _whole(F.floor),
+    "ceil": _whole(F.ceil),
+    "lower": _of_strings(F.lower, Sort.STRING),
+    "upper": _of_strings(F.upper, Sort.STRING),
+    "trim": _of_strings(F.trim, Sort.STRING),
+    "length": _of_strings(F.length, Sort.INTEGER),
+    "substr": _substr,
+    "concat": _of_strings(F.concat, Sort.STRING),
+    "starts_with": _of_strings(F.startswith, Sort.BOOLEAN),
+    "ends_with": _of_strings(F.endswith, Sort.BOOLEAN),
+    "contains": _of_strings(F.contains, Sort.BOOLEAN),
+    "year": _calendar(F.year),
+    "month": _calendar(F.month),
+    "day": _calendar(F.dayofmonth),
+    "hour": _clock(DAY, 3600),
+    "minute": _clock(3600, 60),
+    "second": _clock(60, 1),
+    "weekday": _calendar(F.weekday),
+    "distance": _real(_distance),
+}

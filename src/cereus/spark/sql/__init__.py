@@ -1,0 +1,1 @@
+"""The table function for SQL."""

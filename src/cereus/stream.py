@@ -1,0 +1,112 @@
+"""Which columns of a table say what: the description of a stream that a query is compiled for."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import pyarrow as pa
+
+from cereus.clauses.tree import TimeWindow
+from cereus.errors import CereusError, DataError, RefusedError
+from cereus.expr.functions import Kind
+from cereus.expr.types import kind_of
+
+UNITS = {"s": 1_000_000, "ms": 1_000, "us": 1, "ns": 0.001}
+"""Microseconds in one unit of a time column that holds plain numbers."""
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Which columns are what.
+
+    type    the column that names an event's type; None: every event has the type EVENT
+    time    the column with an event's time; None: there are no times, only positions
+    keys    columns that split the stream into substreams (PARTITION BY in the query adds to them)
+    stream  the column that names the stream an event came on, for queries FROM several streams
+    unit    what one unit of a numeric time column is: "s", "ms", "us" or "ns"
+    """
+
+    type: str | None = "type"
+    time: str | None = None
+    keys: tuple[str, ...] = ()
+    stream: str | None = None
+    unit: str | None = None
+
+    def __init__(
+        self,
+        *,
+        type: str | None = "type",
+        time: str | None = None,
+        keys: str | Iterable[str] = (),
+        stream: str | None = None,
+        unit: str | None = None,
+    ) -> None:
+        if unit is not None and unit not in UNITS:
+            raise CereusError(f"unknown time unit {unit!r}", hint="use one of s, ms, us, ns")
+        said = (keys,) if isinstance(keys, str) or not isinstance(keys, Iterable) else tuple(keys)
+        _check_names([name for name in (type, time, stream) if name is not None], said)
+        set_field = object.__setattr__
+        set_field(self, "type", type)
+        set_field(self, "time", time)
+        set_field(self, "keys", said)
+        set_field(self, "stream", stream)
+        set_field(self, "unit", unit)
+
+    def check(self, schema: pa.Schema) -> None:
+        """Every column has a name of its own; those that name types and streams hold text."""
+        refuse_repeated(
+            schema.names, "the events have two columns {}", "rename or drop one of them"
+        )
+        for name, what in ((self.type, "type"), (self.stream, "stream")):
+            if name is None or name not in schema.names:
+                continue
+            kind = schema.field(name).type
+            if kind_of(kind) not in (Kind.STRING, Kind.ANY):
+                raise DataError(
+                    f"the {what} column {name!r} has the type {kind}, but must hold text",
+                    hint="name another column, or cast this one to a string",
+                )
+
+
+def refuse_repeated(names: Sequence[str], message: str, hint: str) -> None:
+    """No two columns of one name: a query could not say which it means. `{}` is the name."""
+    twice = [name for place, name in enumerate(names) if name in names[:place]]
+    if twice:
+        raise DataError(message.format(repr(twice[0])), hint=hint)
+
+
+def _check_names(*columns: Iterable[Any]) -> None:
+    for column in itertools.chain(*columns):
+        if not isinstance(column, str):
+            raise CereusError(
+                f"a column is named by a text, not by a {type(column).__name__}: {column!r}",
+                hint='write Stream(type="…", time="…", keys=["…"])',
+            )
+
+
+def time_window(
+    window: TimeWindow, stream: Stream, schema: pa.Schema | None
+) -> tuple[tuple[str, ...], Any]:
+    """The column that a window in time is measured by, and its size in the column's own values."""
+    if stream.time is None:
+        raise RefusedError(
+            "WITHIN a length of time needs a time column",
+            span=window.span,
+            hint='say which one it is: Stream(time="…")',
+        )
+    path = (stream.time,)
+    kind = None if schema is None else schema.field(stream.time).type
+    plain = kind is not None and (pa.types.is_integer(kind) or pa.types.is_floating(kind))
+    if not plain:
+        return path, timedelta(microseconds=window.microseconds)
+    if stream.unit is None:
+        raise RefusedError(
+            f"the time column {stream.time!r} holds plain numbers: which unit?",
+            span=window.span,
+            hint=f'say Stream(time="{stream.time}", unit="ms"), or write WITHIN n [column]',
+        )
+    return path, window.microseconds / UNITS[stream.unit]

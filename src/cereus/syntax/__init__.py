@@ -1,0 +1,1 @@
+"""What the texts of all languages share: running a grammar, literals, error messages."""

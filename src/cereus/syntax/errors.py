@@ -1,0 +1,238 @@
+"""What to tell a person whose text does not follow the grammar.
+
+The parser knows which terminals it could have taken; here they become words that the person
+knows, and the commonest mistakes become hints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import NoReturn
+
+from lark import Token
+
+from cereus.errors import QuerySyntaxError, Span
+from cereus.syntax.literals import RESERVED
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """Where a parse stopped: `found` is None at the end of the text, `before` are the tokens
+    that were taken, `accepted` the terminals that could have come next."""
+
+    text: str
+    span: Span
+    found: str | None
+    before: tuple[Token, ...]
+    accepted: frozenset[str]
+
+    @property
+    def previous(self) -> str:
+        """The terminal just before the trouble."""
+        return plain_terminal(self.before[-1].type) if self.before else ""
+
+    @property
+    def rest(self) -> str:
+        return self.text[self.span[0] :]
+
+    def unclosed(self) -> Token | None:
+        """The innermost bracket that was opened and not closed."""
+        open_brackets: list[Token] = []
+        for token in self.before:
+            if token in CLOSING:
+                open_brackets.append(token)
+            elif token in CLOSING.values() and open_brackets:
+                open_brackets.pop()
+        return open_brackets[-1] if open_brackets else None
+
+
+def plain_terminal(name: str) -> str:
+    """A terminal's name without the prefix that lark gives to what a grammar imports."""
+    return name.replace("expr__grammar__", "")
+
+
+HintRule = Callable[[Trouble], str | None]
+CONTINUING = frozenset(("AND", "OR", "THEN", "ELSE", "FILTER", "UNLESS", "WITHIN"))
+"""Keywords that go on after a finished condition."""
+CLOSING = {"(": ")", "[": "]", "{": "}"}
+
+GROUPS: tuple[tuple[str, str, str], ...] = (
+    # needed, absorbed as well, said as
+    (
+        "NUMBER STRING NAME",
+        "QUOTED LPAR PLUS MINUS _NOT _CASE _TRUE _FALSE _NULL",
+        "an attribute or a value",
+    ),
+    ("NAME LPAR STAR _NOT", "QUOTED", "an event type, '(' or NOT"),
+    ("_WHERE COMMA NAME", "QUOTED STAR LPAR GREATER LSQB", "',', WHERE"),
+    ("NAME STAR", "QUOTED", "'*' or the variables to select"),
+    ("NAME", "QUOTED", "a name"),
+    # What may follow a name is only said as far as it is what a person would write there.
+    (
+        "COMPARE",
+        "GREATER _IN _LIKE _REGEXP _BETWEEN _IS _NOT LPAR LSQB DOT STRING NUMBER",
+        "a comparison",
+    ),
+    ("PLUS MINUS", "STAR SLASH PERCENT", "an arithmetic operator"),
+    (
+        "SEMICOLON COLON",
+        "PLUS COLON_PLUS _AS _AND _ALL _OR _UNLESS _FILTER GREATER LPAR LSQB",
+        "an operator (; : + AS AND OR UNLESS FILTER)",
+    ),
+    ("_PARTITION _WITHIN _CONSUME _LIMIT", "", "a clause (WITHIN, PARTITION BY …)"),
+)
+WORDS = {
+    "LPAR": "'('",
+    "RPAR": "')'",
+    "LSQB": "'['",
+    "RSQB": "']'",
+    "LBRACE": "'{'",
+    "RBRACE": "'}'",
+    "COMMA": "','",
+    "DOT": "'.'",
+    "DOTS": "'..'",
+    "STAR": "'*'",
+    "PLUS": "'+'",
+    "MINUS": "'-'",
+    "GREATER": "'>'",
+    "SEMICOLON": "';'",
+    "COLON": "':'",
+    "COLON_PLUS": "':+'",
+    "NUMBER": "a number",
+    "STRING": "a 'string'",
+    "QUOTED": "a name",
+    "PERCENTAGE": "a percentage",
+    "STRATEGY": "a strategy",
+    "TILDE": "'~'",
+    "_IN_STREAM": "IN STREAM",
+    "$END": "the end of the text",
+}
+
+
+def syntax_error(trouble: Trouble, hints: Iterable[HintRule]) -> QuerySyntaxError:
+    broken = _broken_quote(trouble) or _broken_bracket(trouble)
+    if broken is not None:
+        return broken
+    return _expecting(expected(trouble.accepted), trouble, hints)
+
+
+def refuse(trouble: Trouble, words: str, hints: Iterable[HintRule]) -> NoReturn:
+    """The error in a language's own words for what it expected."""
+    raise _expecting(words, trouble, hints)
+
+
+def _expecting(words: str, trouble: Trouble, hints: Iterable[HintRule]) -> QuerySyntaxError:
+    found = "the text ends" if trouble.found is None else f"found {trouble.found!r}"
+    return QuerySyntaxError(
+        f"expected {words}, but {found}",
+        text=trouble.text,
+        span=trouble.span,
+        hint=next((said for rule in (*hints, *HINTS) if (said := rule(trouble))), None),
+    )
+
+
+def expected(accepted: frozenset[str]) -> str:
+    """The accepted terminals in words: `an event type, '(' or NOT`."""
+    phrases: list[str] = []
+    left = set(accepted)
+    for needed, absorbed, phrase in GROUPS:
+        if set(needed.split()) <= left:
+            phrases.append(phrase)
+            left -= {*needed.split(), *absorbed.split()}
+    phrases += sorted({WORDS.get(name, name.strip("_")) for name in left - {"$END"}})
+    if "$END" in left:
+        phrases.append(WORDS["$END"])
+    if len(phrases) < 2:
+        return "".join(phrases)
+    return f"{', '.join(phrases[:-1])} or {phrases[-1]}"
+
+
+def _broken_quote(trouble: Trouble) -> QuerySyntaxError | None:
+    names = {"'": "string", '"': "quoted name", "`": "quoted name"}
+    if trouble.found in names:
+        what, closer = names[trouble.found], trouble.found
+    elif trouble.rest.startswith("/*"):
+        what, closer = "comment", "*/"
+    else:
+        return None
+    return QuerySyntaxError(
+        f"this {what} is never closed",
+        text=trouble.text,
+        span=trouble.span,
+        hint=f"end it with {closer}",
+    )
+
+
+def _broken_bracket(trouble: Trouble) -> QuerySyntaxError | None:
+    opener = trouble.unclosed()
+    if opener is None:
+        if trouble.found in CLOSING.values():
+            return QuerySyntaxError(
+                f"this {trouble.found!r} closes nothing", text=trouble.text, span=trouble.span
+            )
+        return None
+    closer = CLOSING[opener]
+    wrong = trouble.found in CLOSING.values() and trouble.found != closer
+    ended = trouble.found is None and _takes_closer(closer, trouble.accepted)
+    if not (wrong or ended):
+        return None
+    start = opener.start_pos or 0
+    return QuerySyntaxError(
+        f"this {str(opener)!r} is never closed",
+        text=trouble.text,
+        span=(start, start + 1),
+        hint=f"close it with {closer!r}",
+    )
+
+
+def _takes_closer(closer: str, accepted: frozenset[str]) -> bool:
+    return {")": "RPAR", "]": "RSQB", "}": "RBRACE"}[closer] in accepted
+
+
+# ---------------------------------------------------------------- hints that fit every language
+
+
+def missing_value(trouble: Trouble) -> str | None:
+    if not _compares(trouble) or "NUMBER" not in trouble.accepted:
+        return None
+    return f"write what to compare with after {trouble.before[-1]}"
+
+
+def _compares(trouble: Trouble) -> bool:
+    return trouble.previous in ("COMPARE", "GREATER")
+
+
+def chained_comparison(trouble: Trouble) -> str | None:
+    chained = trouble.found in {"<", "<=", ">", ">=", "=", "=="} and "_AND" in trouble.accepted
+    return "compare twice: a < b AND b < c" if chained else None
+
+
+def programmers_operator(trouble: Trouble) -> str | None:
+    for sign, word in (("&&", "AND"), ("||", "OR"), ("!", "NOT")):
+        if trouble.rest.startswith(sign):
+            return f"write {word}"
+    return None
+
+
+def keyword_as_name(trouble: Trouble) -> str | None:
+    word = trouble.found or ""
+    if word.upper() not in RESERVED or "NAME" not in trouble.accepted:
+        return None
+    if _compares(trouble) and word.upper() in CONTINUING:
+        return None
+    return f'{word} is a keyword; write "{word}" to use it as a name'
+
+
+def odd_quotes(trouble: Trouble) -> str | None:
+    odd = trouble.text.count("'") % 2
+    return "a string before this may not be closed: quotes come in pairs" if odd else None
+
+
+HINTS: tuple[HintRule, ...] = (
+    odd_quotes,
+    keyword_as_name,
+    missing_value,
+    chained_comparison,
+    programmers_operator,
+)

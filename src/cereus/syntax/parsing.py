@@ -1,0 +1,126 @@
+"""Running a grammar over a text: one place where lark is called and its errors end.
+
+Grammars are `.lark` files of the package, LALR, built once per process; `grammar` is the path
+of one below `cereus`, and `%import expr.grammar (…)` takes rules from the conditions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cache
+from typing import Any
+
+from lark import Lark, Token, Transformer, UnexpectedInput
+from lark.exceptions import UnexpectedToken, VisitError
+from lark.parsers.lalr_interactive_parser import InteractiveParser
+
+from cereus.errors import QueryError, QuerySyntaxError
+from cereus.syntax.errors import HintRule, Trouble, plain_terminal, syntax_error
+
+TOO_DEEP = "this text is nested too deeply"
+
+
+def read(
+    grammar: str,
+    start: str,
+    text: str,
+    transformer: Transformer[Token, Any],
+    hints: Iterable[HintRule] = (),
+) -> Any:
+    """Parse `text` and build its tree; every error shows its place in `text`.
+
+    `hints` are the language's own rules for common mistakes (see `syntax_errors`).
+    """
+    if not isinstance(text, str):
+        raise QuerySyntaxError(f"a text is needed, not a {type(text).__name__}")
+    tree = _parse(_lark(grammar, start), text, tuple(hints))
+    try:
+        return transformer.transform(tree)
+    except VisitError as error:
+        if isinstance(error.orig_exc, QueryError):
+            raise located(error.orig_exc, text) from None
+        if isinstance(error.orig_exc, RecursionError):
+            raise QuerySyntaxError(TOO_DEEP) from None
+        raise error.orig_exc from None
+    except RecursionError:
+        raise QuerySyntaxError(TOO_DEEP) from None
+
+
+def located(error: QueryError, text: str) -> QueryError:
+    """`error`, raised where only the span was known, with the text that it points into."""
+    if error.text is not None or error.span is None:
+        return error
+    return type(error)(error.reason, text=text, span=error.span, hint=error.hint)
+
+
+@cache
+def _lark(grammar: str, start: str) -> Lark:
+    return Lark.open_from_package(
+        "cereus",
+        grammar,
+        search_paths=("",),
+        start=start,
+        parser="lalr",
+        propagate_positions=True,
+        maybe_placeholders=False,
+    )
+
+
+def _parse(lark: Lark, text: str, hints: tuple[HintRule, ...]) -> Any:
+    parser = lark.parse_interactive(text)
+    tokens: list[Token] = []
+    try:
+        for token in parser.iter_parse():
+            tokens.append(token)
+        return parser.feed_eof(tokens[-1] if tokens else None)
+    except UnexpectedInput as error:
+        trouble = _trouble(lark, text, parser, tokens, error)
+    raise syntax_error(trouble, hints)
+
+
+def _trouble(
+    lark: Lark,
+    text: str,
+    parser: InteractiveParser,
+    tokens: list[Token],
+    error: UnexpectedInput,
+) -> Trouble:
+    found: str | None = None
+    start = len(text.rstrip())
+    if not isinstance(error, UnexpectedToken):
+        start = error.pos_in_stream or 0
+        found = _word_at(text, start)
+    elif error.token.type != "$END":
+        start = error.token.start_pos or 0
+        found = str(error.token)
+        if tokens and tokens[-1] is error.token:
+            tokens = tokens[:-1]
+    span = (start, start + len(found or " "))
+    return Trouble(text, span, found, tuple(tokens), _accepted(lark, parser))
+
+
+def _word_at(text: str, start: int) -> str:
+    word = re.compile(r"\w+").match(text, start)
+    return word.group() if word else text[start]
+
+
+def _accepted(lark: Lark, parser: InteractiveParser) -> frozenset[str]:
+    """The terminals that could come next. (lark's own `accepts` skips imported terminals,
+    whose names are not all upper case.)"""
+    terminals = {each.name for each in lark.terminals} | {"$END"}
+    return frozenset(
+        plain_terminal(name)
+        for name in parser.choices()
+        if name in terminals and _takes(parser, name)
+    )
+
+
+def _takes(parser: InteractiveParser, terminal: str) -> bool:
+    # Reductions are tried on a copy: an LALR table also lists terminals that only fail later.
+    attempt = parser.copy(deepcopy_values=False)
+    try:
+        attempt.feed_token(Token(terminal, ""))
+    except UnexpectedInput:
+        return False
+    return True

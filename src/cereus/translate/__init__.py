@@ -1,0 +1,1 @@
+"""From one language to another. The only place that knows several languages."""

@@ -1,0 +1,85 @@
+"""Filters of a formula as what is asked of single events, and of what was stored before them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from cereus.explain.skeleton import is_between
+from cereus.expr.tree import (
+    Aggregate,
+    And,
+    Attribute,
+    Expression,
+    Or,
+    rebuild,
+    variables,
+    without_variable,
+)
+from cereus.languages.ceql import tree as cel
+from cereus.translate.leaves import Around, Asked, Stored, places
+from cereus.translate.limits import refused
+
+
+def asked(node: cel.Filter, condition: Expression) -> Around:
+    """A filter on one variable, or between some: asked of the last one, the others stored."""
+    if any(isinstance(part, Aggregate) for part in condition.walk()):
+        raise refused(node, "an aggregate is about several events, and a register holds one")
+    if any(">" in name for name in variables(condition)):
+        raise refused(node, "SREMO has no streams to tell apart")
+    if not is_between(condition):
+        (name,) = variables(condition)
+        return (Asked(name, without_variable(condition)),)
+    found, names = places(node.body), variables(condition)
+    if not names <= found.keys():
+        raise refused(node, "a variable of this filter may hold nothing")
+    last = max(names, key=lambda name: found[name].first)
+    here = {n for n in names if found[n].once and found[n].events == found[last].events} | {last}
+    for name in names - here:
+        if not found[name].once or found[name].last >= found[last].first:
+            raise refused(
+                node,
+                f"{name} may hold several events, none, or one after {last}",
+                "a register holds the last event stored in it",
+            )
+    on_event = _on_event(condition, frozenset(here))
+    return (Asked(last, on_event), Stored(frozenset(names - here)))
+
+
+def _on_event(condition: Expression, here: frozenset[str]) -> Expression:
+    """The condition with some variables read from the event at hand."""
+    if isinstance(condition, Attribute):
+        return replace(condition, variable=None) if condition.variable in here else condition
+    return rebuild(condition, lambda child: _on_event(child, here))
+
+
+def variables_of(predicate: cel.Predicate) -> list[str]:
+    if isinstance(predicate, cel.AllOf | cel.AnyOf):
+        return sorted({name for each in predicate.operands for name in variables_of(each)})
+    assert isinstance(predicate, cel.Holds)
+    return sorted(variables(predicate.condition))
+
+
+def of_one_event(node: cel.Filter, predicate: cel.Predicate) -> Expression:
+    """A filter where there is one event only: AND and OR of filters are those of conditions."""
+    names = variables_of(predicate)
+    found = places(node.body)
+    conditions = [p.condition for p in _held(predicate)]
+    mixed = len(names) > 1 and len({found[n].events for n in names if n in found}) > 1
+    if mixed or any(isinstance(n, Aggregate) for c in conditions for n in c.walk()):
+        raise refused(node, "this filter is about several events, and ! about each alone")
+    return _one_condition(predicate)
+
+
+def _one_condition(predicate: cel.Predicate) -> Expression:
+    if isinstance(predicate, cel.Holds):
+        return without_variable(predicate.condition)
+    assert isinstance(predicate, cel.AllOf | cel.AnyOf)
+    parts = tuple(map(_one_condition, predicate.operands))
+    return And(parts) if isinstance(predicate, cel.AllOf) else Or(parts)
+
+
+def _held(predicate: cel.Predicate) -> list[cel.Holds]:
+    if isinstance(predicate, cel.AllOf | cel.AnyOf):
+        return [held for each in predicate.operands for held in _held(each)]
+    assert isinstance(predicate, cel.Holds)
+    return [predicate]

@@ -1,0 +1,81 @@
+"""Where a strategy has nothing to choose, or chooses what can be said without it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from cereus.clauses.tree import Strategy
+from cereus.explain.skeleton import is_between
+from cereus.expr.tree import variables, without_variable
+from cereus.languages.ceql import tree as cel
+from cereus.translate.leaves import Around, Asked, Named
+
+Events = list[tuple[cel.Type, Around]]
+
+
+def only_one(formula: cel.Formula) -> bool:
+    """Whether at most one complex event ends at an event: its size is known, and it has no gaps."""
+    return _size(formula) is not None
+
+
+def _size(formula: cel.Formula) -> int | None:
+    match formula:
+        case cel.Type():
+            return 1
+        case cel.As(body) | cel.Filter(body) | cel.Start(body) | cel.Select(_, body):
+            return _size(body)
+        case cel.Unless(left, _):
+            return _size(left)
+        case cel.ContiguousSequence(left, right):
+            one, two = _size(left), _size(right)
+            return None if one is None or two is None else one + two
+        case cel.Or(left, right):
+            one, two = _size(left), _size(right)
+            return one if one == two else None
+    return None
+
+
+STRICTER: dict[type[cel.Formula], type[cel.Formula]] = {
+    cel.Sequence: cel.ContiguousSequence,
+    cel.Iteration: cel.ContiguousIteration,
+}
+MARKING = (cel.Type, cel.As, cel.Filter, cel.ContiguousSequence, cel.ContiguousIteration)
+OTHERS = (cel.Or, cel.And, cel.Start)
+
+
+def contiguous(formula: cel.Formula) -> cel.Formula | None:
+    """STRICT(φ) without the word: where all events are marked, `:` for `;`; else None."""
+    if isinstance(formula, cel.Select):
+        return contiguous(formula.body) if formula.strategy is Strategy.STRICT else None
+    if not isinstance(formula, (*MARKING, *OTHERS, *STRICTER, cel.Unless)):
+        return None
+    parts: dict[str, cel.Formula] = {}
+    for name in ("body", "left", "right"):
+        if not hasattr(formula, name) or (isinstance(formula, cel.Unless) and name == "right"):
+            continue
+        part = contiguous(getattr(formula, name))
+        if part is None:
+            return None
+        parts[name] = part
+    strict = STRICTER.get(type(formula))
+    return replace(formula, **parts) if strict is None else strict(**parts, span=formula.span)  # type: ignore[arg-type]
+
+
+def chain(formula: cel.Formula) -> Events | None:
+    """`φ1 ; … ; φn` of single events, each with what its own filters ask; else None."""
+    return _chain(formula, ())
+
+
+def _chain(formula: cel.Formula, around: Around) -> Events | None:
+    match formula:
+        case cel.Type():
+            return [(formula, around)]
+        case cel.As(body, variable):
+            return _chain(body, (*around, Named(variable)))
+        case cel.Filter(body, cel.Holds(condition)) if not is_between(condition):
+            (name,) = variables(condition)
+            return _chain(body, (*around, Asked(name, without_variable(condition))))
+        case cel.Sequence(left, right):
+            one, two = _chain(left, around), _chain(right, around)
+            return None if one is None or two is None else one + two
+    return None

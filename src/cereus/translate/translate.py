@@ -1,0 +1,38 @@
+"""A query of one dialect as a text of another, where that one can say it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from cereus.clauses.tree import AnyQuery
+from cereus.errors import CereusError, QueryError, QuerySyntaxError, did_you_mean
+from cereus.language.compiled import CompiledQuery
+from cereus.language.pattern import PatternQuery
+from cereus.languages.ceql import text as ceql
+from cereus.languages.sremo import text as sremo_text
+from cereus.stream import Stream
+from cereus.syntax.parsing import TOO_DEEP, located
+from cereus.translate.to_ceql import as_ceql
+from cereus.translate.to_sremo import as_sremo
+
+INTO: dict[str, Callable[[AnyQuery, Stream], str]] = {
+    "ceql": lambda query, stream: ceql.to_text(as_ceql(query)),
+    "sremo": lambda query, stream: sremo_text.to_text(as_sremo(query, stream.type)),
+}
+
+
+def translated(compiled: CompiledQuery, dialect: str) -> str:
+    """The text of the same query in another dialect; an error says what it cannot say."""
+    if dialect not in INTO:
+        raise CereusError(
+            f"no query can be written as {dialect!r}",
+            hint=did_you_mean(dialect, INTO) or f"one of {', '.join(INTO)}",
+        )
+    if not isinstance(compiled, PatternQuery):
+        raise CereusError(f"a query in {compiled.dialect} cannot be written as {dialect}")
+    try:
+        return INTO[dialect](compiled.query, compiled.stream)
+    except QueryError as error:
+        raise located(error, compiled.text) from None
+    except RecursionError:
+        raise QuerySyntaxError(TOO_DEEP) from None
