@@ -28,14 +28,14 @@ class LookAhead:
         self._follow = [sum(1 << t for t in moves if t >= 0) for moves in automaton.moves]
         self._may_end = sum(1 << q for q, m in enumerate(automaton.moves) if DONE in m)
         self._numbers: dict[int, int] = {}
-        self._sets: list[int] = []
+        self.sets: list[int] = []
         self.steps = np.full((0, len(reads)), -1, np.int32)
         self.choices = np.full((0, size), -1, np.int32)
         self.begins = np.full((0, 2), -1, np.int32)
         self._before: list[int] = []
         # Number 0 stands for what lies behind the last row.
         self._grow(8)
-        self._sets.append(0)
+        self.sets.append(0)
         self._before.append(sum(1 << q for q, last in enumerate(automaton.ends) if last))
         self.choices[0] = np.where(np.array(automaton.ends, np.bool_), DONE, -1)
 
@@ -48,13 +48,13 @@ class LookAhead:
         number = self._numbers.get(states)
         if number is not None:
             return number
-        number = len(self._sets)
+        number = len(self.sets)
         if number >= MOST_SETS or (number + 1) * (self.steps.shape[1] + len(self.reads)) > MOST_CELLS:
             raise TooManySets
         if number == len(self.steps):
             self._grow(2 * number)
         self._numbers[states] = number
-        self._sets.append(states)
+        self.sets.append(states)
         self._fill(number, states)
         return number
 

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cereus.errors import DataError, LimitError
+from cereus.languages.match_recognize.match import codes
 from cereus.languages.match_recognize.match import rows_kernel as kernel
 from cereus.languages.match_recognize import tree
 from cereus.languages.match_recognize.match.letters import Letters
@@ -18,10 +19,10 @@ from cereus.languages.match_recognize.match.program import Automaton
 Ints = npt.NDArray[np.int64]
 
 SKIPS = {
-    tree.SkipTo.PAST_LAST_ROW: kernel.PAST_LAST_ROW,
-    tree.SkipTo.NEXT_ROW: kernel.NEXT_ROW,
-    tree.SkipTo.FIRST: kernel.TO_FIRST,
-    tree.SkipTo.LAST: kernel.TO_LAST,
+    tree.SkipTo.PAST_LAST_ROW: codes.PAST_LAST_ROW,
+    tree.SkipTo.NEXT_ROW: codes.NEXT_ROW,
+    tree.SkipTo.FIRST: codes.TO_FIRST,
+    tree.SkipTo.LAST: codes.TO_LAST,
 }
 MOST_NUMBERS = 1 << 30
 """Rows of a partition times states, where sets are not numbered: 4 GB."""
@@ -105,12 +106,12 @@ class Output:
 
 
 def refuse_skip(result: int, variable: str | None) -> None:
-    if result == kernel.NOT_MAPPED:
+    if result == codes.NOT_MAPPED:
         raise DataError(
             f"AFTER MATCH SKIP TO {variable}: no row of a match is mapped to {variable}",
             hint="skip to a variable that every match has",
         )
-    if result == kernel.FIRST_ROW:
+    if result == codes.FIRST_ROW:
         raise DataError(
             f"AFTER MATCH SKIP TO {variable}: that is the first row of a match, "
             "and the search would not go on",
@@ -130,7 +131,7 @@ def find(
     """All matches. `masks` are the states that read each letter; with `times`, the last row of a
     match is less than `length` after the first."""
     largest = int(np.diff(bounds).max(initial=0))
-    once = skip.kind == kernel.PAST_LAST_ROW
+    once = skip.kind == codes.PAST_LAST_ROW
     if length < 0:
         try:
             return _by_sets(automaton, masks, letters, bounds, skip, largest, once)
@@ -167,11 +168,11 @@ def _by_sets(
             output.ends,
             output.states,
         )
-        if result == kernel.FINISHED:
+        if result == codes.FINISHED:
             return output.found()
-        if result == kernel.UNKNOWN_SET:
+        if result == codes.UNKNOWN_SET:
             ahead.work_out(int(output.progress[5]), int(output.progress[4]))
-        elif result == kernel.OUTPUT_FULL:
+        elif result == codes.OUTPUT_FULL:
             output.empty()
         refuse_skip(result, skip.variable)
 
@@ -217,9 +218,9 @@ def _by_states(
             output.ends,
             output.states,
         )
-        if result == kernel.FINISHED:
+        if result == codes.FINISHED:
             return output.found()
-        if result == kernel.OUTPUT_FULL:
+        if result == codes.OUTPUT_FULL:
             output.empty()
         refuse_skip(result, skip.variable)
 

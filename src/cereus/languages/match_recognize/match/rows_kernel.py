@@ -16,18 +16,17 @@ the first state of a match.
 import cython
 import numpy as np
 
-# What ended a call.
-FINISHED = 0
-UNKNOWN_SET = 1
-OUTPUT_FULL = 2
-NOT_MAPPED = 3
-FIRST_ROW = 4
+from cereus.languages.match_recognize.match import codes
 
-# AFTER MATCH SKIP
-PAST_LAST_ROW = 0
-NEXT_ROW = 1
-TO_FIRST = 2
-TO_LAST = 3
+FINISHED = cython.declare(cython.int, codes.FINISHED)
+UNKNOWN_SET = cython.declare(cython.int, codes.UNKNOWN_SET)
+OUTPUT_FULL = cython.declare(cython.int, codes.OUTPUT_FULL)
+NOT_MAPPED = cython.declare(cython.int, codes.NOT_MAPPED)
+FIRST_ROW = cython.declare(cython.int, codes.FIRST_ROW)
+PAST_LAST_ROW = cython.declare(cython.int, codes.PAST_LAST_ROW)
+NEXT_ROW = cython.declare(cython.int, codes.NEXT_ROW)
+TO_FIRST = cython.declare(cython.int, codes.TO_FIRST)
+TO_LAST = cython.declare(cython.int, codes.TO_LAST)
 
 
 def find(
@@ -267,3 +266,28 @@ def grouped(
         c = codes[i]
         rows[place[c]] = i
         place[c] += 1
+
+
+def look_ahead(
+    letters: cython.const[cython.ushort][::1],
+    bounds: cython.const[cython.longlong][::1],
+    steps: cython.const[cython.int][:, ::1],
+    sets: cython.int[::1],
+    progress: cython.longlong[::1],
+) -> cython.int:
+    """Pass 1 alone: the set of every row, for the partitions from `progress[0]` on."""
+    part: cython.Py_ssize_t = progress[0]
+    cython.declare(i=cython.Py_ssize_t, set_=cython.int, next_=cython.int)
+    while part < bounds.shape[0] - 1:
+        set_ = 0
+        for i in range(bounds[part + 1] - 1, bounds[part] - 1, -1):
+            next_ = steps[set_, letters[i]]
+            if next_ < 0:
+                progress[0] = part
+                progress[4] = letters[i]
+                progress[5] = set_
+                return UNKNOWN_SET
+            set_ = next_
+            sets[i] = set_
+        part += 1
+    return FINISHED

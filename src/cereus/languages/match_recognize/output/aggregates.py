@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from cereus.expr.arrow.operators import as_float
 from cereus.expr.arrow.vector import Sort, from_arrow
 from cereus.errors import RefusedError
+from cereus.languages.match_recognize.output import functions
 from cereus.languages.match_recognize.output import scan_kernel as scan
 
 Ints = npt.NDArray[np.int64]
@@ -116,7 +117,7 @@ def _sums(data: pa.Array, valid: Any, counts: Ints, segments: Segments) -> pa.Ar
     numbers = _whole(data)
     if numbers is not None:
         return _masked(segments.sums(numbers), counts)
-    return _masked(_running_floats(data, valid, segments, scan.SUM), counts)
+    return _masked(_running_floats(data, valid, segments, functions.SUM), counts)
 
 
 def _averages(data: pa.Array, valid: Any, counts: Ints, segments: Segments) -> pa.Array:
@@ -124,7 +125,7 @@ def _averages(data: pa.Array, valid: Any, counts: Ints, segments: Segments) -> p
     total = (
         segments.sums(numbers)
         if numbers is not None
-        else _running_floats(data, valid, segments, scan.SUM)
+        else _running_floats(data, valid, segments, functions.SUM)
     )
     return _masked(total / np.maximum(counts, 1), counts)
 
@@ -132,7 +133,7 @@ def _averages(data: pa.Array, valid: Any, counts: Ints, segments: Segments) -> p
 def _extremes(
     data: pa.Array, valid: Any, counts: Ints, segments: Segments, function: str
 ) -> pa.Array:
-    how = scan.MINIMUM if function == "min" else scan.MAXIMUM
+    how = functions.MINIMUM if function == "min" else functions.MAXIMUM
     kind = data.type
     if pa.types.is_floating(kind):
         return _masked(_running_floats(data, valid, segments, how), counts).cast(kind)

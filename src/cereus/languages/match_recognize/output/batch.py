@@ -8,29 +8,26 @@ import pyarrow as pa
 from cereus.languages.match_recognize import tree
 from cereus.languages.match_recognize.binding import Bound
 from cereus.languages.match_recognize.output.cells import Cells, Matched, cells, uncovered
-from cereus.languages.match_recognize.match.letters import letters
-from cereus.languages.match_recognize.match.matching import Found, find, skipping, state_masks
+from cereus.languages.match_recognize.match.finding import Path, found_in
+from cereus.languages.match_recognize.match.matching import Found
 from cereus.languages.match_recognize.output.measures import Measures
 from cereus.languages.match_recognize.match.program import Automaton
 from cereus.languages.match_recognize.match.sorting import SortedRows
-from cereus.languages.match_recognize.match.times import window
+from cereus.limits import Limits
 
 
-def run(bound: Bound, automaton: Automaton, table: pa.Table | pa.RecordBatch) -> pa.RecordBatch:
+def run(
+    bound: Bound,
+    automaton: Automaton,
+    path: Path,
+    table: pa.Table | pa.RecordBatch,
+    limits: Limits,
+    unit: str | None = None,
+) -> pa.RecordBatch:
     """What the clause puts out over a table."""
     rows = SortedRows(table, bound.partition, bound.order)
-    found = matches(bound, automaton, rows)
+    found = found_in(bound, automaton, path, rows, limits, unit)
     return put_out(bound, automaton, rows, found)
-
-
-def matches(bound: Bound, automaton: Automaton, rows: SortedRows) -> Found:
-    clause = bound.clause
-    found = letters(bound, rows)
-    masks = state_masks(automaton, clause.variables(), found)
-    times, length = window(bound, rows)
-    return find(
-        automaton, masks, found.numbers, rows.bounds, skipping(clause, automaton), times, length
-    )
 
 
 def put_out(

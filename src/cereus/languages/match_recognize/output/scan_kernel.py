@@ -5,9 +5,11 @@
 
 import cython
 
-SUM = 0
-MINIMUM = 1
-MAXIMUM = 2
+from cereus.languages.match_recognize.output import functions
+
+SUM = cython.declare(cython.int, functions.SUM)
+MINIMUM = cython.declare(cython.int, functions.MINIMUM)
+MAXIMUM = cython.declare(cython.int, functions.MAXIMUM)
 
 
 def running_floats(
