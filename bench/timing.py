@@ -53,11 +53,11 @@ def measure(text: str, table: pa.Table, stream: cereus.Stream, runs: int = 5) ->
 
 
 def _letters(query: cereus.Query, table: pa.Table) -> None:
-    """Only the front of the engine: reading columns, asking the tests."""
+    """Only reading the batches: their columns, and the tests."""
     executor = query.executor(table.schema)
     assert isinstance(executor, PatternExecutor)
     for batch in source(table, query.stream).batches(query.columns(table.schema)):
-        executor.runner.front.read(batch)
+        executor.runner.reader.read(batch)
 
 
 def row(name: str, found: Measured, events: int) -> str:

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import cereus.engine
+from tests.golden import UPDATE, Golden
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -20,6 +21,15 @@ if TYPE_CHECKING:
 settings.register_profile("dev", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", settings.get_profile("dev"), derandomize=True, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "dev"))
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(UPDATE, action="store_true", help="write the golden files anew")
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Golden:
+    return Golden(request.config.getoption(UPDATE))
 
 
 def pytest_report_header() -> str:

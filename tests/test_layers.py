@@ -13,12 +13,13 @@ ROOT = Path(__file__).parent.parent / "src" / "cereus"
 API = frozenset({"query", "many", "matches", "recognizer", "sources", "column_types"})
 """The modules at the root that make the public surface: one stage, `api`."""
 
-LEAVES = {"compiled", "errors", "limits"}
+LEAVES = {"compiled", "errors", "limits", "state"}
 SYNTAX = LEAVES | {"syntax", "expr", "clauses", "stream"}
 CORE = SYNTAX | {"automata", "plan", "explain", "engine", "language"}
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
     "compiled": set(),
+    "state": {"errors"},
     "limits": {"errors"},
     "syntax": {"errors"},
     "expr": {"errors", "syntax"},

@@ -1,5 +1,7 @@
 """Cereus: complex event recognition. Write a pattern, find every match in a stream of events."""
 
+import sys
+
 from cereus.errors import CereusError
 from cereus.languages.algebra import api as algebra
 from cereus.languages.ceql import api as ceql
@@ -30,3 +32,7 @@ __all__ = [
     "sremo",
 ]
 __version__ = "0.1.0"
+
+# `import cereus.sremo` and `from cereus.sremo import event` find the room's api module.
+for _api in (algebra, ceql, par, sase, sremo):
+    sys.modules[f"{__name__}.{_api.__name__.split('.')[-2]}"] = _api

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 from cereus.errors import CereusError
 
@@ -25,6 +26,12 @@ class Limits:
     states: int = 100_000
     matches_per_event: int | None = None
     shed: bool = False
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The limits that differ from what they are by default."""
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {name: value for name, value in values.items() if value != getattr(Limits, name)}
 
     def __post_init__(self) -> None:
         for name in ("nodes", "configurations", "states", "matches_per_event"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -16,41 +16,70 @@ from cereus.matches import Matches
 from cereus.query import Progress, Query, compile
 from cereus.sources import Source, source
 from cereus.stream import Stream
+from cereus.syntax.parameters import check_all_mentioned, for_text
+
+Given = Mapping[str, Any] | Iterable[Any]
+"""Queries by name, or in order: each a text, an object, a pair of a text and its dialect, or a
+compiled query."""
 
 
 def compile_many(
-    texts: Mapping[str, str] | Sequence[str],
+    sources: Given,
     *,
-    dialect: str = "ceql",
+    dialect: str | None = None,
     stream: Stream | None = None,
     schema: pa.Schema | None = None,
     limits: Limits | None = None,
     params: Params | None = None,
     **options: Any,
 ) -> QuerySet:
-    """Compile several queries over the same stream, by name (or numbered "0", "1", …). `params`
-    and `options` are those of `compile`, for all of them."""
-    if isinstance(texts, str) or not isinstance(texts, Mapping | Iterable):
+    """Compile several queries over the same stream, by name (or numbered "0", "1", …).
+
+    Each is a text, an object of any language, a text and its dialect, `("A ; B[X]", "par")`, or a
+    query that is compiled already. The other arguments are those of `compile`, for all that are
+    not."""
+    common: dict[str, Any] = {"stream": stream, "schema": schema, "limits": limits, **options}
+    queries: dict[str, Query] = {}
+    named = _named(sources)
+    values = params or {}
+    texts = [each[0] if isinstance(each, tuple) and each else each for each in named.values()]
+    check_all_mentioned(values, texts)
+    for (name, given), text in zip(named.items(), texts, strict=True):
+        with about(f"query {name!r}"):
+            if isinstance(given, Query):
+                queries[name] = given
+            else:
+                pair = isinstance(given, tuple) and len(given) == 2
+                source, own = given if pair else (given, dialect)
+                chosen = for_text(values, text)
+                queries[name] = compile(source, dialect=own, params=chosen, **common)
+            _check_stream(queries, name)
+    return QuerySet(queries)
+
+
+def _named(sources: Given) -> dict[str, Any]:
+    if isinstance(sources, str) or not isinstance(sources, Mapping | Iterable):
         raise CereusError(
-            f"several queries are needed, not a {type(texts).__name__}",
+            f"several queries are needed, not a {type(sources).__name__}",
             hint="give a list or a dict of query texts; for one there is cereus.compile",
         )
-    named = dict(texts) if isinstance(texts, Mapping) else {str(i): t for i, t in enumerate(texts)}
+    if isinstance(sources, Mapping):
+        named = dict(sources)
+    else:
+        named = {str(number): each for number, each in enumerate(sources)}
     if not named:
         raise CereusError("no query was given", hint="give a list or a dict of query texts")
-    queries = {}
-    for name, text in named.items():
-        with about(f"query {name!r}"):
-            queries[name] = compile(
-                text,
-                dialect=dialect,
-                stream=stream,
-                schema=schema,
-                limits=limits,
-                params=params,
-                **options,
-            )
-    return QuerySet(queries)
+    return named
+
+
+def _check_stream(queries: Mapping[str, Query], name: str) -> None:
+    """The events are read once, so the queries agree on which columns are what."""
+    first = next(iter(queries))
+    if queries[name].stream != queries[first].stream:
+        raise CereusError(
+            f"it is compiled for another stream than the query {first!r}",
+            hint="compile all of them with the same Stream(…)",
+        )
 
 
 class QuerySet:
@@ -79,8 +108,8 @@ class QuerySet:
             name: Matches(
                 executors[name].schema,
                 found[name],
+                query.compiled,
                 events,
-                query.variables,
                 executors[name].shed,
             )
             for name, query in self.queries.items()
@@ -125,4 +154,4 @@ class QuerySet:
         if len(patterns) > 1:
             shared = SharedLetters([e.plan for e in patterns], schema)
             for executor in patterns:
-                executor.runner.front.letters = shared.view(executor.plan)
+                executor.share_letters(shared)

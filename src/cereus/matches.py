@@ -12,11 +12,10 @@ import numpy as np
 import pyarrow as pa
 
 from cereus.errors import CereusError
+from cereus.language.compiled import CompiledQuery
 from cereus.sources import Source
 
 SHOWN = 10
-ROW_COLUMNS = ("positions", "constituents", "position")
-"""Columns with the row numbers of a match's events, one of which a dialect has."""
 
 
 class Matches:
@@ -27,14 +26,14 @@ class Matches:
         self,
         schema: pa.Schema,
         batches: list[pa.RecordBatch],
+        query: CompiledQuery,
         source: Source | None = None,
-        variables: tuple[str, ...] = (),
         shed: Sequence[str] = (),
     ) -> None:
         self.shed = tuple(shed)
         """What was left out because a limit was reached (`Limits(shed=True)`); () is complete."""
         self._schema, self._batches = schema, batches
-        self._source, self._variables = source, variables
+        self._query, self._source = query, source
 
     @cached_property
     def table(self) -> pa.Table:
@@ -46,7 +45,7 @@ class Matches:
 
     def _of(self, rows: pa.Table) -> Matches:
         """Some of the matches."""
-        return Matches(self._schema, rows.to_batches(), self._source, self._variables, self.shed)
+        return Matches(self._schema, rows.to_batches(), self._query, self._source, self.shed)
 
     def events(self) -> pa.Table:
         """One row per matched event: which match, which position, which selected variables,
@@ -56,21 +55,35 @@ class Matches:
                 "these matches were not run over a table that can be read again",
                 hint="push events to recognizer(keep_events=True), or use q.run(table)",
             )
-        match, rows = _matched_rows(self.table)
+        match, rows = self._matched_rows()
         columns = {"match": match, "position": rows}
-        if self._variables:
+        if self._query.variables:
             columns["variables"] = self._variables_of(match, rows)
         events = self._source.take(rows)
         for name in events.column_names:
             columns[name if name not in columns else f"event_{name}"] = events.column(name)
         return pa.table(columns)
 
+    def _matched_rows(self) -> tuple[pa.Array, pa.Array]:
+        """Which match has which row: from lists of rows, or, where each match is one event, its
+        row."""
+        name = next((n for n in self._query.row_columns if n in self.table.column_names), None)
+        if name is None:
+            raise CereusError(
+                "these matches do not say which events they are made of",
+                hint=self._query.rows_hint,
+            )
+        rows = self.table.column(name).combine_chunks()
+        if not pa.types.is_list(rows.type):
+            return pa.array(np.arange(len(rows))), rows
+        return rows.value_parent_indices().cast(pa.int64()), rows.flatten()
+
     def _variables_of(self, match: pa.Array, rows: pa.Array) -> pa.Array:
         """Which of the selected variables hold each event."""
         pairs = zip(match.to_pylist(), rows.to_pylist(), strict=True)
         place = {pair: i for i, pair in enumerate(pairs)}
         held: list[list[str]] = [[] for _ in place]
-        for name in self._variables:
+        for name in self._query.variables:
             column = self.table.column(name).combine_chunks()
             if not pa.types.is_integer(column.type.value_type):
                 continue
@@ -130,20 +143,6 @@ class Matches:
             f"<p><b>{len(self):,}</b> match{'' if len(self) == 1 else 'es'}</p>"
             f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>{more}"
         )
-
-
-def _matched_rows(table: pa.Table) -> tuple[pa.Array, pa.Array]:
-    """Which match has which row: from lists of rows, or, where each match is one event, its row."""
-    name = next((name for name in ROW_COLUMNS if name in table.column_names), None)
-    if name is None:
-        raise CereusError(
-            "these matches do not say which events they are made of",
-            hint="in the event algebra compile with values=True; a count has no events",
-        )
-    rows = table.column(name).combine_chunks()
-    if not pa.types.is_list(rows.type):
-        return pa.array(np.arange(len(rows))), rows
-    return rows.value_parent_indices().cast(pa.int64()), rows.flatten()
 
 
 def _short(value: object, most: int = 8) -> str:

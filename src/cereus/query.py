@@ -11,17 +11,15 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cereus.clauses.tree import AnyQuery
 from cereus.engine.executor import Executor
-from cereus.engine.results.counts import EXACT, AmbiguousCount
+from cereus.engine.match.counting_runner import AmbiguousCount
+from cereus.engine.results.counts import EXACT
 from cereus.errors import CereusError
 from cereus.language.compiled import CompiledQuery
-from cereus.language.pattern import PatternQuery
 from cereus.language.protocol import Params
 from cereus.language.registry import compile_source
 from cereus.limits import Limits
 from cereus.matches import Matches
-from cereus.plan.plan import Plan
 from cereus.recognizer import Recognizer
 from cereus.sources import Source, source, to_schema
 from cereus.stream import Stream
@@ -42,7 +40,7 @@ def compile(
     params: Params | None = None,
     **options: Any,
 ) -> Query:
-    """Compile a query: a text (CEQL unless `dialect` says otherwise), or an expression object of
+    """Compile a query: a text (in CEQL unless `dialect` names another language), or an object of
     any language. With a schema, every name and type in it is checked now; without one, when the
     first events are there. `params` are the values of the parameters that a text names (`:limit`);
     `options` are those of the dialect."""
@@ -67,7 +65,11 @@ def _given(value: Option | None, kind: type[Option], example: str) -> Option:
 
 
 class Query:
-    """A compiled query. Make one with `cereus.compile`."""
+    """A compiled query. Make one with `cereus.compile`.
+
+    `compiled` is what its language makes of it, with what not every language has: a plan, a
+    machine, bounds.
+    """
 
     def __init__(self, compiled: CompiledQuery, schema: pa.Schema | None = None) -> None:
         self.compiled = compiled
@@ -96,23 +98,14 @@ class Query:
         return self.compiled.keys
 
     @property
-    def pattern(self) -> PatternQuery:
-        """The compiled query, where it is a pattern for the automaton kernel."""
-        if not isinstance(self.compiled, PatternQuery):
-            raise CereusError(f"a query in {self.dialect} has no automaton of this kind")
-        return self.compiled
-
-    @property
-    def query(self) -> AnyQuery:
-        return self.pattern.query
-
-    @property
     def limits(self) -> Limits:
-        return self.pattern.limits
+        """What a run may use."""
+        return self.compiled.limits
 
-    def plan(self, schema: pa.Schema | None = None) -> Plan:
-        """The plan for events of a schema (checked against it), or for events yet unknown."""
-        return self.pattern.plan(schema)
+    @property
+    def tree(self) -> Any:
+        """The syntax tree, in the classes of its language."""
+        return self.compiled.tree
 
     def executor(
         self,
@@ -132,7 +125,7 @@ class Query:
         events = source(data, self.stream, sort=sort)
         executor, found = self._start(events, progress)
         rows = list(found)
-        return Matches(executor.schema, rows, events, self.variables, executor.shed)
+        return Matches(executor.schema, rows, self.compiled, events, executor.shed)
 
     def batches(
         self, data: Any, *, sort: bool = False, progress: Progress | None = None

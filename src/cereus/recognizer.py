@@ -12,6 +12,7 @@ from cereus.engine.snapshot import sealed, unsealed
 from cereus.errors import CereusError, DataError, LimitError, SnapshotError
 from cereus.matches import Matches
 from cereus.sources import Source, to_schema, to_table
+from cereus.state.arrow import schema_from
 
 if TYPE_CHECKING:
     from cereus.query import Query
@@ -106,7 +107,7 @@ class Recognizer:
         if self._keep and self._executor is not None and self._schema is not None:
             source = _Remembered(self._executor, self._schema)
         shed = self._executor.shed if self._executor is not None else []
-        return Matches(schema, found, source, self._query.variables, shed)
+        return Matches(schema, found, self._query.compiled, source, shed)
 
     def snapshot(self) -> bytes:
         """The state as bytes; `q.restore(bytes)` goes on from it, here or in another process."""
@@ -124,9 +125,11 @@ class Recognizer:
                 f"a snapshot is bytes, not a {type(snapshot).__name__}",
                 hint="give what recognizer.snapshot() gave",
             )
-        data = unsealed(bytes(snapshot))
+        data = unsealed(snapshot)
         state = 9 + int.from_bytes(data[1:9], "little")
-        schema = pa.ipc.read_schema(pa.py_buffer(data[9:state]))
+        if state > len(data) or data[0] > KEEPS | FINISHED | REMEMBERS:
+            raise SnapshotError("the snapshot cannot be read: it is cut short or damaged")
+        schema = schema_from(data[9:state])
         recognizer = cls(
             query,
             keep_events=bool(data[0] & KEEPS),
@@ -134,7 +137,7 @@ class Recognizer:
             forget_idle=not data[0] & REMEMBERS,
         )
         assert recognizer._executor is not None
-        recognizer._executor.restore(data[state:])
+        recognizer._executor.restore(bytes(data[state:]))
         recognizer._finished = bool(data[0] & FINISHED)
         return recognizer
 

@@ -12,8 +12,7 @@ import pyarrow as pa
 
 from cereus.clauses.tree import TimeWindow
 from cereus.errors import CereusError, DataError, RefusedError
-from cereus.expr.functions import Kind
-from cereus.expr.types import kind_of
+from cereus.expr.types import Kind, kind_of
 
 UNITS = {"s": 1_000_000, "ms": 1_000, "us": 1, "ns": 0.001}
 """Microseconds in one unit of a time column that holds plain numbers."""
@@ -65,7 +64,7 @@ class Stream:
             if name is None or name not in schema.names:
                 continue
             kind = schema.field(name).type
-            if kind_of(kind) not in (Kind.STRING, Kind.ANY):
+            if kind_of(kind) not in (Kind.STRING, Kind.NULL):
                 raise DataError(
                     f"the {what} column {name!r} has the type {kind}, but must hold text",
                     hint="name another column, or cast this one to a string",

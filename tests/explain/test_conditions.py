@@ -7,9 +7,10 @@ import pytest
 
 import cereus
 from cereus.engine.executor import PatternExecutor
-from cereus.explain.analysis import Outlook
+from cereus.explain.analysis import Analysis
 from cereus.explain.conditions import COUNTED_AGAIN, FOUND_AGAIN, FOUND_ONCE, ambiguity
-from cereus.explain.growth import repeating
+from cereus.languages.ceql.explaining.description import CeqlDescription
+from cereus.languages.ceql.explaining.growth import repeating
 
 STREAM = cereus.Stream(time="ts")
 SCHEMA = pa.schema(
@@ -172,8 +173,8 @@ def test_an_or_of_filters_may_find_a_match_twice() -> None:
 )
 def test_what_is_said_of_ambiguity_is_what_the_engine_finds(where: str) -> None:
     """The engine asks while it runs; over every letter it comes to the same answer."""
-    plan = query(where).plan(SCHEMA)
-    outlook = Outlook(plan)
+    plan = query(where).compiled.plan(SCHEMA)
+    outlook = Analysis(plan, CeqlDescription())
     table = PatternExecutor(plan, SCHEMA).runner.table
     table.know(list(outlook.alphabet.letters))
     state = 0
@@ -220,5 +221,5 @@ def test_what_cannot_explode_is_not_warned_of(where: str) -> None:
 
 
 def test_a_variable_repeats_where_an_iteration_is_around_it() -> None:
-    formula = query("(A AS a ; (B+ AS b OR C:+ AS c)) AS all").query.formula
+    formula = query("(A AS a ; (B+ AS b OR C:+ AS c)) AS all").tree.formula
     assert repeating(formula) == {"B", "b", "all"}

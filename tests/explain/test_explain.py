@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
 import re
+import time
 
 import pyarrow as pa
 import pytest
 
 import cereus
 from cereus.automata.explore import explore, explore_deterministic
-from cereus.explain.analysis import GROWS, Outlook
+from cereus.explain.analysis import GROWS, Analysis
 from cereus.explain.wording import letters_text
+from cereus.languages.ceql.explaining.description import CeqlDescription
 
 STREAM = cereus.Stream(time="ts")
 
@@ -65,8 +68,8 @@ def query(where: str, head: str = "SELECT *") -> cereus.Query:
     return cereus.compile(f"{head} FROM S WHERE {where}", stream=STREAM)
 
 
-def outlook(where: str) -> Outlook:
-    return Outlook(query(where).plan())
+def outlook(where: str) -> Analysis:
+    return Analysis(query(where).compiled.plan(), CeqlDescription())
 
 
 def test_a_whole_explanation() -> None:
@@ -237,3 +240,24 @@ def test_one_is_not_said_as_several() -> None:
     assert "at most 1 value per partial match" in said
     said = cereus.compile("SELECT * FROM S WHERE A ; B WITHIN 5 events").explain()
     assert "up to 1 node of" in said
+
+
+@pytest.mark.parametrize("where", ["LAST(MAX(A+ ; B+) ALL NEXT(B+ ; A+))", "A ALL B ALL C ALL D"])
+def test_exploring_does_not_look_at_the_clock(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A clock on which every question takes an hour changes nothing."""
+    at_ease = query(where).explain()
+    ticks = itertools.count(0, 3600)
+    for clock in ("time", "monotonic", "perf_counter", "process_time"):
+        monkeypatch.setattr(time, clock, lambda: float(next(ticks)))
+    assert query(where).explain() == at_ease
+
+
+def test_exploring_large_states_counts_their_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = outlook("LAST(LAST(A+ ; B+) ; C+)")
+    letters = seen.alphabet.letters
+    complete = explore(seen.plan.automaton, letters)
+    assert complete.complete
+    monkeypatch.setattr("cereus.automata.explore.MOST_PARTS", 1_000)
+    cut = explore(seen.plan.automaton, letters)
+    assert not cut.complete
+    assert 1 < cut.states < complete.states

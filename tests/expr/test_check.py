@@ -9,8 +9,8 @@ import pytest
 
 from cereus.errors import QueryError
 from cereus.expr.check import check, coerce
-from cereus.expr.functions import Kind
 from cereus.expr.text import parse_condition
+from cereus.expr.types import Kind
 
 SCHEMA = pa.schema(
     {
@@ -153,12 +153,12 @@ hint: did you mean 'abs'?""",
 round takes 1 to 2 arguments, not 3
 1 | round(price, 1, 2) = 1
     ^^^^^^^^^^^^^^^^^^
-hint: round(number, number)""",
+hint: write round(x[, digits])""",
     "least(price) = 1": """\
 least takes 2 or more arguments, not 1
 1 | least(price) = 1
     ^^^^^^^^^^^^
-hint: least(any, any, …)""",
+hint: write least(x, y, …)""",
     "abs(name) = 1": """\
 expected a number, but this is a string
 1 | abs(name) = 1

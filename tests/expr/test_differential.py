@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from cereus.expr import tree as ex
 from cereus.expr.arrow import evaluate as engine
+from cereus.expr.python import evaluate as python
 from cereus.reference import conditions as reference
 
 from . import strategies as random_
@@ -34,10 +35,13 @@ def listed(result: Any, length: int) -> list[Any]:
 
 @settings(max_examples=1500, deadline=None, suppress_health_check=list(HealthCheck))
 @given(random_.expressions(), random_.tables)
-def test_arrow_gives_the_reference_value_on_every_row(
+def test_python_and_arrow_give_the_reference_value_on_every_row(
     expression: ex.Expression, table: pa.Table
 ) -> None:
-    expected = [reference.evaluate(expression, event) for event in table.to_pylist()]
+    events = table.to_pylist()
+    expected = [reference.evaluate(expression, event) for event in events]
+    for event, theirs in zip(events, expected, strict=True):
+        assert same(python.evaluate(expression, event), theirs), event
     found = listed(engine.evaluate(expression, table), table.num_rows)
     assert len(found) == len(expected)
     for row, (ours, theirs) in enumerate(zip(found, expected, strict=True)):

@@ -15,6 +15,7 @@ from cereus.errors import ConditionTypeError, DataError
 from cereus.expr import tree as ex
 from cereus.expr.arrow import evaluate as engine
 from cereus.expr.functions import FUNCTIONS
+from cereus.expr.python import evaluate as python
 from cereus.expr.text_patterns import escaped_like, with_text_end
 from cereus.reference import conditions as reference
 
@@ -47,11 +48,12 @@ def as_columns(node: ex.Expression, event: dict[str, Any]) -> ex.Expression:
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_reference(name: str) -> None:
+@pytest.mark.parametrize("evaluator", [reference, python], ids=["reference", "python"])
+def test_on_one_event(name: str, evaluator: Any) -> None:
     expression, expected = EXAMPLES[name]
-    assert agree(reference.evaluate(expression, {}), expected)
+    assert agree(evaluator.evaluate(expression, {}), expected)
     event: dict[str, Any] = {}
-    assert agree(reference.evaluate(as_columns(expression, event), event), expected)
+    assert agree(evaluator.evaluate(as_columns(expression, event), event), expected)
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

@@ -1,7 +1,7 @@
 """A live query in a process of its own, to be killed: `python -m tests.spark.driver DIRECTORY`.
 
 It waits for a line before it starts the query, so that the next one can get ready while this one
-runs, and says what it does: ready, running, done.
+runs, and for another before it ends the query; it says what it does: ready, running, done.
 """
 
 from __future__ import annotations
@@ -33,11 +33,12 @@ def main(where: Path) -> None:
         found.writeStream.format("parquet")
         .option("path", str(where / "found"))
         .option("checkpointLocation", str(where / "checkpoint"))
-        .trigger(availableNow=True)
         .start()
     )
     print("running", flush=True)
-    query.awaitTermination()
+    sys.stdin.readline()
+    query.processAllAvailable()
+    query.stop()
     print("done", flush=True)
 
 

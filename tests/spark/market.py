@@ -112,7 +112,7 @@ def random_events(seed: int, rows: int = ROWS) -> pa.Table:
 def locally(events: pa.Table, query: cereus.Query) -> Counter[Any]:
     """Matches by key, times, ids of their events (here row numbers), and what variables hold."""
     matches: Counter[Any] = Counter()
-    keys = [".".join(path) for path in query.plan().keys]
+    keys = [".".join(path) for path in query.keys]
     for row in query.run(events):
         key = {name: row[name] for name in keys}
         held = {name: [_event(each) for each in row[name]] for name in query.variables}
@@ -130,7 +130,7 @@ def comparable(matches: DataFrame, query: cereus.Query, number: int = 0) -> Data
 
     return matches.select(
         F.lit(number).alias("query"),
-        packed([".".join(path) for path in query.plan().keys]).alias("key"),
+        packed([".".join(path) for path in query.keys]).alias("key"),
         "start_time" if "start_time" in matches.columns else F.lit(None).alias("start_time"),
         "end_time" if "end_time" in matches.columns else F.lit(None).alias("end_time"),
         F.transform("events", lambda event: event["id"]).alias("ids"),

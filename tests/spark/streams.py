@@ -70,12 +70,12 @@ def recipe_of(
         task = EventwiseTask(query.compiled, ("id",), query.keys)
         found = _eventwise_schema(executor.schema)
     else:
-        plan = query.plan(schema)
+        plan = query.compiled.plan(schema)
         shape = EventShape(("id",), not plan.query.count)
-        task = Task(query.pattern, shape, query.keys, ())
+        task = Task(query.compiled, shape, query.keys, ())
         made = task.executor(schema).schema
         names = [name for name in made.names if name not in ("start", "end")]
-        task = Task(query.pattern, shape, query.keys, tuple(names))
+        task = Task(query.compiled, shape, query.keys, tuple(names))
         found = pa.schema([made.field(name) for name in names])
     if late:
         found = found.append(pa.field(LATE, pa.struct([schema.field("id")])))

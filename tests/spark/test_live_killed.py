@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
 import signal
@@ -9,9 +10,11 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+import pyarrow as pa
 import pytest
 
 pytest.importorskip("pyspark")
@@ -30,7 +33,10 @@ pytestmark = pytest.mark.spark
 
 DRIVERS, WORKERS = 5, 6
 """How many of each are killed in one run."""
-FILES = 14
+FILES_PER_DRIVER = 2
+FILES = DRIVERS * FILES_PER_DRIVER + WORKERS
+PATIENCE = 600.0
+"""Seconds that anything may take on a machine with other work before the test gives up."""
 ROOT = Path(__file__).parents[2]
 
 
@@ -58,12 +64,20 @@ class Driver:
         said = out.readline().strip()
         assert said == word, f"{said!r}, not {word!r}"
 
+    def tell(self, word: str) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(f"{word}\n")
+        self.process.stdin.flush()
+
     def start(self) -> None:
         self.expect("ready")
-        assert self.process.stdin is not None
-        self.process.stdin.write("go\n")
-        self.process.stdin.flush()
+        self.tell("go")
         self.expect("running")
+
+    def end(self) -> None:
+        """Once all files that there are have been read."""
+        self.tell("end")
+        self.expect("done")
 
     def kill(self) -> None:
         for pid in self._processes():
@@ -116,44 +130,61 @@ def committed(where: Path) -> int:
     return len([path for path in commits.glob("*") if path.name.isdigit()])
 
 
-def wait_for(count: int, driver: Driver) -> None:
-    """Wait until so many micro-batches are done, or the driver is."""
-    while committed(driver.where) < count and driver.process.poll() is None:
+def wait_until(happened: Callable[[], bool], driver: Driver) -> None:
+    end = time.monotonic() + PATIENCE
+    while not happened():
+        assert driver.process.poll() is None, "the driver has ended"
+        assert time.monotonic() < end, "Spark does not go on"
         time.sleep(0.02)
+
+
+def hidden_files(batches: list[pa.Table], where: Path) -> Iterator[Path]:
+    """The batches as files that Spark does not see yet."""
+    written = write(where, batches)
+    return iter(sorted(written.iterdir()))
+
+
+def release(files: Iterator[Path], count: int, where: Path) -> None:
+    for file in itertools.islice(files, count):
+        file.rename(where / file.name)
 
 
 @pytest.mark.skipif(not Path("/proc").exists(), reason="processes are found in /proc")
 def test_killed_drivers_and_workers_lose_and_double_nothing(
     spark: SparkSession, tmp_path: Path
 ) -> None:
+    """How far Spark has come when something is killed is chance; that it has work then is not:
+    files are released for every kill."""
     dice = random.Random(11)
     events = random_events(2).select(["id", "type", "k", "ts"])
     batches = parts(shuffled(events, 5, dice), FILES, dice)
     batches[-1] = with_end(batches[-1])
-    (tmp_path / "events").mkdir()
-    write(tmp_path / "events", batches)
+    hidden, seen = tmp_path / "hidden", tmp_path / "events"
+    hidden.mkdir()
+    seen.mkdir()
+    files = hidden_files(batches, hidden)
     drivers = [Driver(tmp_path)]
-    killed = 0
     try:
         for _ in range(DRIVERS):
             drivers.append(Driver(tmp_path))  # the next one gets ready meanwhile
             running = drivers[-2]
+            release(files, FILES_PER_DRIVER, seen)
+            before = committed(tmp_path)
             running.start()
             if dice.random() < 0.7:
-                wait_for(committed(tmp_path) + 1, running)
+                wait_until(lambda: committed(tmp_path) > before, running)  # noqa: B023
             time.sleep(dice.uniform(0, 0.7))
             running.kill()
-            killed += 1
         last = drivers[-1]
         last.start()
-        while killed < DRIVERS + WORKERS and last.process.poll() is None:
-            killed += last.kill_worker(dice)
-            time.sleep(dice.uniform(0.1, 0.5))
-        last.expect("done")
+        for _ in range(WORKERS):
+            release(files, 1, seen)
+            time.sleep(dice.uniform(0, 0.5))
+            wait_until(lambda: last.kill_worker(dice), last)
+        last.end()
     finally:
         for driver in drivers:
             driver.kill()
-    assert killed >= 10
     found = spark.read.parquet(str(tmp_path / "found")).select("k", "events.id").collect()
     query = cereus.compile(PATTERN, stream=cereus.Stream(time="ts"))
     expected = [(row["k"], tuple(row["positions"])) for row in query.run(events)]

@@ -51,10 +51,10 @@ def crowded(seed: int, rows: int) -> pa.Table:
 
 def task(text: str) -> worker.Task:
     query = cereus.compile(text, stream=STREAM)
-    shape = EventShape(("id",), listed=not query.query.count)
-    shown = ("k", "end_time", "count") if query.query.count else ("k", "start_time", "events")
+    shape = EventShape(("id",), listed=not query.compiled.counts)
+    shown = ("k", "end_time", "count") if query.compiled.counts else ("k", "start_time", "events")
     names = (*shown, *query.variables)
-    return worker.Task(query.pattern, shape, (("k",),), names)
+    return worker.Task(query.compiled, shape, (("k",),), names)
 
 
 def alone(events: pa.Table, name: str) -> list[dict[str, Any]]:

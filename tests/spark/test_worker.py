@@ -53,9 +53,9 @@ class Watched(worker.Task):
 
 def run(table: pa.Table, text: str, rows: int) -> Counter[Any]:
     query = cereus.compile(text, stream=STREAM)
-    keys = query.plan().keys
+    keys = query.keys
     names = (*(".".join(path) for path in keys), "events")
-    task = Watched(query.pattern, EventShape(("id",)), keys, names)
+    task = Watched(query.compiled, EventShape(("id",)), keys, names)
     Watched.made.clear()
     found = [row for part in task.run(iter(table.to_batches(rows))) for row in part.to_pylist()]
     return Counter(
@@ -66,7 +66,7 @@ def run(table: pa.Table, text: str, rows: int) -> Counter[Any]:
 
 def locally(table: pa.Table, text: str) -> Counter[Any]:
     query = cereus.compile(text, stream=STREAM)
-    names = [".".join(path) for path in query.plan().keys]
+    names = [".".join(path) for path in query.keys]
     return Counter((*(row[n] for n in names), *row["positions"]) for row in query.run(table))
 
 

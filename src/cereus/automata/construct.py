@@ -174,10 +174,25 @@ class Concatenation(Pair):
 
 
 @dataclass(frozen=True)
-class Repetition(Automaton):
-    """`φ+`, and `φ⊕` when `contiguous` (which is φ OR (φ : φ⊕); Fig. 3 misprints it)."""
+class Seamed(Automaton):
+    """A state is (whether a run is at a seam, where it cannot accept; a state of the body)."""
 
     body: Automaton
+
+    def accepts(self, state: Any) -> bool:
+        return not state[0] and self.body.accepts(state[1])
+
+    def goes_on(self, state: Any) -> bool:
+        return self.body.goes_on(state[1])
+
+    def slots(self, state: Any) -> Slots:
+        return self.body.slots(state[1])
+
+
+@dataclass(frozen=True)
+class Repetition(Seamed):
+    """`φ+`, and `φ⊕` when `contiguous` (which is φ OR (φ : φ⊕); Fig. 3 misprints it)."""
+
     contiguous: bool = False
 
     def initial(self) -> Iterable[State]:
@@ -193,21 +208,10 @@ class Repetition(Automaton):
                 for begin in self.body.initial():
                     yield move._replace(target=(int(self.contiguous), begin))
 
-    def accepts(self, state: Any) -> bool:
-        return not state[0] and self.body.accepts(state[1])
-
-    def goes_on(self, state: Any) -> bool:
-        return self.body.goes_on(state[1])
-
-    def slots(self, state: Any) -> Slots:
-        return self.body.slots(state[1])
-
 
 @dataclass(frozen=True)
-class Anchored(Automaton):
+class Anchored(Seamed):
     """`START(φ)`: the first event read is taken."""
-
-    body: Automaton
 
     def initial(self) -> Iterable[State]:
         return [(True, q) for q in self.body.initial()]
@@ -217,15 +221,6 @@ class Anchored(Automaton):
         for move in self.body.moves(inner, letter):
             if move.label or not first:
                 yield move._replace(target=(False, move.target))
-
-    def accepts(self, state: Any) -> bool:
-        return not state[0] and self.body.accepts(state[1])
-
-    def goes_on(self, state: Any) -> bool:
-        return self.body.goes_on(state[1])
-
-    def slots(self, state: Any) -> Slots:
-        return self.body.slots(state[1])
 
 
 @dataclass(frozen=True)

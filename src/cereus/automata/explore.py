@@ -1,33 +1,24 @@
 """The part of an automaton that can be reached: for showing it, and for seeing that it is empty.
 
 Automata are made on demand; this asks for all of one, over the letters that can occur, and gives
-up after a number of steps, or when steps turn out to be slow (the engine never does this).
+up after a number of steps, or of parts of states that they read (the engine never does this).
+Both are counted, so that the answer is the same on a slow machine.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from cereus.automata.model import (
-    NO_SLOTS,
-    Automaton,
-    Check,
-    Label,
-    Letter,
-    Move,
-    Slots,
-    State,
-    States,
-    Update,
-)
+from cereus.automata.model import Automaton, Check, Label, Letter, Slots, State, Update
+from cereus.automata.subset import Determinised
 
 MOST_STEPS = 2_000
 """A step is one state on one letter."""
-MOST_SECONDS = 0.5
-"""Nested strategies make states that are themselves large sets: few steps may take long."""
+MOST_PARTS = 150_000
+"""Nested strategies make states that are themselves large sets: few steps may take long. A step
+takes 2 to 5 µs for each part of its state, so that this is about half a second."""
 
 
 class Edge(NamedTuple):
@@ -74,13 +65,9 @@ class Explored:
         return frozenset(found)
 
 
-Expand = Callable[[State, Letter], Iterable[Move]]
-Seen = Callable[[Label], Label]
-
-
 def explore(automaton: Automaton, letters: Iterable[Letter], most: int = MOST_STEPS) -> Explored:
     """The automaton as it is built: nondeterministic."""
-    found, states = _explore(tuple(automaton.initial()), automaton.moves, tuple(letters), most)
+    found, states = _explore(automaton, tuple(letters), most)
     accepting = frozenset(n for n, state in enumerate(states) if automaton.accepts(state))
     closing = frozenset(n for n, state in enumerate(states) if automaton.closes(state))
     slots = tuple(map(automaton.slots, states))
@@ -92,54 +79,31 @@ def explore_deterministic(
     letters: Iterable[Letter],
     most: int = MOST_STEPS,
     *,
-    seen: Seen = frozenset,
+    seen: Callable[[Label], Label] = frozenset,
 ) -> Explored:
-    """The automaton as it runs: I/O-deterministic, its states sets of states (Prop. 5.5). Moves
-    that look the same (`seen` says what is seen of a label) and do the same are one."""
-
-    registers = False  # no slot is set before the first update
-
-    def moves(states: State, letter: Letter) -> Iterable[Move]:
-        nonlocal registers
-        assert isinstance(states, frozenset)
-        alike: dict[tuple[Label, Any, Any, Slots], set[State]] = {}
-        for state in states:
-            for label, target, checks, updates in automaton.moves(state, letter):
-                registers = registers or bool(updates)
-                slots = automaton.slots(target) if registers else NO_SLOTS
-                alike.setdefault((seen(label), checks, updates, slots), set()).add(target)
-        return [
-            Move(label, frozenset(to), checks, updates)
-            for (label, checks, updates, _), to in alike.items()
-        ]
-
-    begin: States = frozenset(automaton.initial())
-    found, subsets = _explore((begin,), moves, tuple(letters), most)
-    sets = [subset for subset in subsets if isinstance(subset, frozenset)]
-    accepting = frozenset(n for n, each in enumerate(sets) if any(map(automaton.accepts, each)))
-    slots = tuple(automaton.slots(next(iter(each))) if each else NO_SLOTS for each in sets)
-    closing = frozenset(n for n, each in enumerate(sets) if any(map(automaton.closes, each)))
-    return replace(found, accepting=accepting, slots=slots, closing=closing)
+    """The automaton as it runs, on sets of states. `seen` says what is seen of a label."""
+    return explore(Determinised(automaton, seen), letters, most)
 
 
 def _explore(
-    initial: tuple[State, ...], moves: Expand, letters: tuple[Letter, ...], most: int
+    automaton: Automaton, letters: tuple[Letter, ...], most: int
 ) -> tuple[Explored, list[State]]:
     """Breadth first; also the states, in the order of their numbers."""
+    initial = tuple(automaton.initial())
     numbers: dict[State, int] = {}
     for state in initial:
         numbers.setdefault(state, len(numbers))
-    todo, steps = list(numbers), 0
+    todo, steps, parts = list(numbers), 0, 0
     edges: list[Edge] = []
     complete = True
-    deadline = time.monotonic() + MOST_SECONDS
     for state in todo:  # grows while it is read
         steps += len(letters)
-        if steps > most or (edges and time.monotonic() > deadline):
+        parts += len(letters) * _parts(state)
+        if steps > most or (edges and parts > MOST_PARTS):
             complete = False
             break
         for letter in letters:
-            for label, target, checks, updates in moves(state, letter):
+            for label, target, checks, updates in automaton.moves(state, letter):
                 if target not in numbers:
                     numbers[target] = len(numbers)
                     todo.append(target)
@@ -147,3 +111,10 @@ def _explore(
                 edges.append(Edge(numbers[state], letter, label, to, checks, updates))
     begin = tuple(dict.fromkeys(numbers[state] for state in initial))
     return Explored(len(numbers), begin, frozenset(), tuple(edges), complete), todo
+
+
+def _parts(state: State) -> int:
+    """How many parts a state has that is made of sets and tuples of states."""
+    if isinstance(state, frozenset | tuple):
+        return max(1, sum(map(_parts, state)))
+    return 1

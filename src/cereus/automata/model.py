@@ -44,7 +44,7 @@ class Check(NamedTuple):
     """The slot's value `op` the value in the event's column must hold; without a slot, the value
     in `column` is compared with the one in `other`. Nothing holds of NULL, but `differs`.
 
-    With a `term` (`automata.terms`), `holds` asks that it is true, and `fails` that it is not.
+    With a `term` (`memory.terms`), `holds` asks that it is true, and `fails` that it is not.
     """
 
     op: str
@@ -77,7 +77,7 @@ class Update(NamedTuple):
 class Move(NamedTuple):
     """Read an event, mark it with the variables of `label` (maybe none), go to `target`.
 
-    With registers (`automata.registers`) a move may also check slots and update them.
+    With slots (`memory`) a move may also check slots and update them.
     """
 
     label: Label

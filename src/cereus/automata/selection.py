@@ -28,15 +28,18 @@ from cereus.automata.model import (
     marks,
     targets_by_label,
 )
+from cereus.state.classes import state_class
 
 BEGINS_UNSEEN: Label = frozenset({"▹"})
 """The first event of a match whose variables are not selected."""
 
 
+@state_class("unstarted")
 class Unstarted(NamedTuple):
     states: States
 
 
+@state_class("started")
 class Started(NamedTuple):
     states: States
     later: States

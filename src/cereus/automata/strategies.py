@@ -30,6 +30,8 @@ from cereus.automata.model import (
     marks,
     targets_by_label,
 )
+from cereus.clauses.tree import Strategy
+from cereus.state.classes import state_class
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,7 @@ class Strict(Automaton):
 NONE: States = frozenset()
 
 
+@state_class("contest")
 class Contest(NamedTuple):
     same: States
     equal: States
@@ -166,3 +169,18 @@ class Max(Selection):
         self, equal: Fan, winners: Fan, losers: Fan
     ) -> tuple[States, States, States]:
         return equal.unmarked, winners.either | equal.marked, NONE
+
+
+def select(strategy: Strategy, automaton: Automaton) -> Automaton:
+    """SEL(φ) for every strategy."""
+    match strategy:
+        case Strategy.ALL:
+            return automaton
+        case Strategy.STRICT:
+            return Strict(automaton)
+        case Strategy.NEXT:
+            return Next(automaton)
+        case Strategy.MAX:
+            return Max(automaton)
+        case Strategy.LAST | Strategy.ANY:  # ANY keeps the LAST one, to be deterministic
+            return Last(automaton)

@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
-from cereus.clauses.tree import (
-    AttributeWindow,
-    Consume,
-    EventWindow,
-    TimeWindow,
-    Window,
-)
+from cereus.clauses.tree import AttributeWindow, Consume, EventWindow, TimeWindow, Window
 from cereus.errors import QuerySyntaxError, Span, did_you_mean
 from cereus.syntax import literals
 
@@ -57,6 +52,23 @@ def consume(word: str, place: Span, span: Span) -> Clause:
 
 def limit(amount: str, span: Span) -> Clause:
     return Clause("limit", _count(amount, 0, "LIMIT", span), span)
+
+
+def amount(given: str | timedelta, span: Span) -> str:
+    """A number, where a length of time would have its unit twice."""
+    if isinstance(given, timedelta):
+        raise QuerySyntaxError(
+            "a timedelta has its unit, and a number is needed here",
+            span=span,
+            hint="leave out what follows it, or give a number",
+        )
+    return given
+
+
+def time_window(length: timedelta, span: Span) -> Window:
+    if length < timedelta():
+        raise _negative(span)
+    return TimeWindow(length // timedelta(microseconds=1), span=span)
 
 
 def missing_unit(amount: str, span: Span) -> QuerySyntaxError:

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cereus.clauses.tree import (
-    AnyQuery,
-    AttributeWindow,
-    Consume,
-    EventWindow,
-    TimeWindow,
-    Window,
-)
+from cereus.clauses.tree import AnyQuery, AttributeWindow, Consume, EventWindow, TimeWindow, Window
 from cereus.expr.print import path_text
 from cereus.syntax.literals import duration_text
 

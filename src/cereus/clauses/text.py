@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from lark import Token, v_args
 from lark.tree import Meta
 
 from cereus.clauses import build as clauses
 from cereus.clauses.tree import Window
+from cereus.errors import QuerySyntaxError
 from cereus.expr.text import Conditions, span_of, token_span
 
 
@@ -14,18 +17,32 @@ from cereus.expr.text import Conditions, span_of, token_span
 class WindowTexts(Conditions):
     """Conditions, and the window of a WITHIN."""
 
-    def unitless_window(self, meta: Meta, amount: str) -> Window:
+    def unitless_window(self, meta: Meta, amount: str | timedelta) -> Window:
+        if isinstance(amount, timedelta):
+            return clauses.time_window(amount, span_of(meta))
         raise clauses.missing_unit(amount, span_of(meta))
 
     def window(self, meta: Meta, *parts: str) -> Window:
-        amounts = list(zip(parts[::2], map(str, parts[1::2]), strict=True))
+        numbers = [clauses.amount(part, span_of(meta)) for part in parts[::2]]
+        amounts = list(zip(numbers, map(str, parts[1::2]), strict=True))
         return clauses.window(amounts, span_of(meta))
 
     def attribute_window(self, meta: Meta, amount: str, path: tuple[str, ...]) -> Window:
+        amount = clauses.amount(amount, span_of(meta))
         return clauses.attribute_window(amount, path, span_of(meta))
 
-    def signed(self, meta: Meta, *tokens: Token) -> str:
-        return "".join(tokens)
+    def signed(self, meta: Meta, *tokens: Token) -> str | timedelta:
+        """The text of a number, or a parameter: a number or a length of time."""
+        value: object = tokens[-1].value
+        if value == str(tokens[-1]):
+            return "".join(tokens)
+        if isinstance(value, timedelta):
+            return value
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise QuerySyntaxError(
+                f"{tokens[-1]} is {value!r}, and a number is needed here", span=span_of(meta)
+            )
+        return repr(value)
 
 
 @v_args(meta=True, inline=True)
@@ -42,4 +59,4 @@ class ClauseTexts(WindowTexts):
         return clauses.consume(word, token_span(word), span_of(meta))
 
     def limit(self, meta: Meta, amount: str) -> clauses.Clause:
-        return clauses.limit(amount, span_of(meta))
+        return clauses.limit(clauses.amount(amount, span_of(meta)), span_of(meta))

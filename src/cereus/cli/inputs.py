@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -12,8 +12,10 @@ import pyarrow as pa
 
 from cereus.column_types import TYPE_NAMES, named_schema
 from cereus.errors import CereusError, DataError, did_you_mean
+from cereus.expr import tree as ex
+from cereus.expr.text import parse_condition
 from cereus.language.protocol import OptionKind
-from cereus.language.registry import dialect_of, options_of
+from cereus.language.registry import default_name, dialect_of, options_of
 from cereus.limits import Limits
 from cereus.query import Query, compile
 from cereus.sources import SUFFIXES, Source, source
@@ -21,7 +23,6 @@ from cereus.stream import Stream
 
 OTHER_SUFFIXES = (".txt", ".sql", ".query")
 """Those of query files that do not name a language."""
-DEFAULT_DIALECT = "ceql"
 NO_COLUMN = "none"
 DEFAULT_TYPE = "type"
 LIMITS = tuple(each.name for each in fields(Limits) if each.name != "shed")
@@ -38,7 +39,7 @@ class Written:
     def dialect(self, said: str | None) -> str:
         """As said; else as the suffix of the file says."""
         of_file = None if self.file is None else dialect_of(self.file)
-        return said or of_file or DEFAULT_DIALECT
+        return said or of_file or default_name()
 
 
 def written(argument: str) -> Written:
@@ -101,13 +102,39 @@ def compiled(
     schema: pa.Schema | None,
     settings: Sequence[str] | None = None,
     limits: Limits | None = None,
+    params: Mapping[str, Any] | None = None,
 ) -> Query:
     """A query in the dialect that was said, or that of its file."""
     dialect = query.dialect(said)
     options: dict[str, Any] = dict(_setting(text, dialect) for text in settings or ())
     return compile(
-        query.text, dialect=dialect, stream=stream, schema=schema, limits=limits, **options
+        query.text,
+        dialect=dialect,
+        stream=stream,
+        schema=schema,
+        limits=limits,
+        params=params,
+        **options,
     )
+
+
+def params_of(written: Sequence[str]) -> dict[str, Any]:
+    """`limit=5`, `name=INTC`, `names=('a', 'b')`: the values of parameters."""
+    return dict(map(_param, written))
+
+
+def _param(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.isidentifier():
+        raise CereusError(f"--param {text} gives no value to a name", hint="write limit=5")
+    if value.startswith("(") and value.endswith(")"):
+        items = parse_condition(f"x IN {value}")
+        return name, [item.value for item in items.children() if isinstance(item, ex.Literal)]
+    try:
+        literal = parse_condition(value)
+    except CereusError:
+        return name, value
+    return name, literal.value if isinstance(literal, ex.Literal) else value
 
 
 def limits_of(said: Sequence[str]) -> Limits:

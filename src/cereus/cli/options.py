@@ -6,12 +6,19 @@ from typing import Annotated
 
 import typer
 
-from cereus.cli.inputs import DEFAULT_DIALECT, LIMITS
-from cereus.language.registry import names, suffixes
+from cereus.cli.inputs import LIMITS
+from cereus.language.protocol import OptionKind
+from cereus.language.registry import default_name, languages, names, suffixes
 
 QUERY_FILES = (
     f"a path that ends in {', '.join(f'.{name}' for name in suffixes())} or .txt, or @FILE"
 )
+OPTIONS = "; ".join(
+    f"Of {language.name}: " + ", ".join(f"{each.name} ({each.help})" for each in typed)
+    for language in languages()
+    if (typed := [each for each in language.options if each.kind is not OptionKind.OBJECT])
+)
+"""What can be set, language by language."""
 QueryText = Annotated[
     str,
     typer.Argument(
@@ -24,7 +31,7 @@ Dialect = Annotated[
     str | None,
     typer.Option(
         help=f"The language of the query: {', '.join(names())}. If not said, the one that the "
-        f"suffix of its file names, else {DEFAULT_DIALECT}.",
+        f"suffix of its file names, else {default_name()}.",
         show_default=False,
     ),
 ]
@@ -78,13 +85,22 @@ Limits = Annotated[
         show_default=False,
     ),
 ]
+Params = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--param",
+        metavar="NAME=VALUE",
+        help="The value of a parameter :NAME of the query, written as there: 5, 'a text', "
+        "TRUE, ('a', 'b'); a bare word is a text; repeatable.",
+        show_default=False,
+    ),
+]
 Settings = Annotated[
     list[str] | None,
     typer.Option(
         "--set",
         metavar="OPTION",
-        help="An option of the dialect, as values or merge_ties of algebra; repeatable. "
-        "OPTION=no turns one off.",
+        help=f"An option of the language; repeatable, and OPTION=no turns one off. {OPTIONS}.",
         show_default=False,
     ),
 ]

@@ -14,7 +14,7 @@ from cereus.cli.output import need_directory
 from cereus.cli.view import out, show_warning
 from cereus.errors import CereusError
 from cereus.show.diagram import diagram
-from cereus.translate.translate import translated
+from cereus.translate.translate import INTO, translated
 
 SchemaFile = Annotated[
     str | None,
@@ -30,7 +30,7 @@ Into = Annotated[
     typer.Option(
         "--as",
         metavar="DIALECT",
-        help="Write the query in another language instead: ceql or sremo.",
+        help=f"Write the query in another language instead: {' or '.join(INTO)}.",
         show_default=False,
     ),
 ]
@@ -46,12 +46,16 @@ def explain(
     unit: opt.Unit = None,
     dialect: opt.Dialect = None,
     settings: opt.Settings = None,
+    param: opt.Params = None,
     into: Into = None,
 ) -> None:
     """Say how a query will be run: stages, tests, automaton, memory, warnings."""
     known = None if schema is None else inputs.schema_of(schema)
     described = inputs.stream_of(type, time, key, stream, unit, schema=known)
-    compiled = inputs.compiled(inputs.written(query), dialect, described, known, settings)
+    params = inputs.params_of(param or ())
+    compiled = inputs.compiled(
+        inputs.written(query), dialect, described, known, settings, params=params
+    )
     if into is not None:
         out.print(Text(translated(compiled.compiled, into)), soft_wrap=True)
         return
@@ -68,11 +72,15 @@ def check(
     unit: opt.Unit = None,
     dialect: opt.Dialect = None,
     settings: opt.Settings = None,
+    param: opt.Params = None,
 ) -> None:
     """Check a query, against the columns of the events if they are given. Exit code 1 if wrong."""
     known = None if schema is None else inputs.schema_of(schema)
     described = inputs.stream_of(type, time, key, stream, unit, schema=known)
-    compiled = inputs.compiled(inputs.written(query), dialect, described, known, settings)
+    params = inputs.params_of(param or ())
+    compiled = inputs.compiled(
+        inputs.written(query), dialect, described, known, settings, params=params
+    )
     for warning in compiled.warnings:
         show_warning(warning)
     out.print(
@@ -95,10 +103,14 @@ def show(
     unit: opt.Unit = None,
     dialect: opt.Dialect = None,
     settings: opt.Settings = None,
+    param: opt.Params = None,
 ) -> None:
     """Draw the automaton of a query: DOT text, or a picture."""
     described = inputs.stream_of(type, time, key, stream, unit)
-    picture = diagram(inputs.compiled(inputs.written(query), dialect, described, None, settings))
+    params = inputs.params_of(param or ())
+    picture = diagram(
+        inputs.compiled(inputs.written(query), dialect, described, None, settings, params=params)
+    )
     if output is None:
         out.print(Text(picture.dot), soft_wrap=True)
         return

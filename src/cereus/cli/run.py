@@ -21,6 +21,7 @@ from cereus.cli.view import columns_to_show, count_text, matches_table, out, rat
 from cereus.errors import CereusError
 from cereus.many import QuerySet
 from cereus.query import Query
+from cereus.syntax.parameters import check_all_mentioned, for_text
 
 PIPELINE = ".toml"
 
@@ -74,6 +75,7 @@ def run(
     unit: opt.Unit = None,
     dialect: opt.Dialect = None,
     settings: opt.Settings = None,
+    param: opt.Params = None,
     limit: opt.Limits = None,
     engine: Annotated[
         Engine | None,
@@ -118,7 +120,7 @@ def run(
     """Find all matches of queries in files of events, or run a pipeline."""
     if not queries and query is not None and query.lower().endswith(PIPELINE):
         columns = (type, time, key, stream, unit)
-        said = (events, output, *columns, settings, limit, engine, tie, dialect)
+        said = (events, output, *columns, settings, param, limit, engine, tie, dialect)
         if any(said) or sort or overwrite:
             hint = "leave out all but --master, --dry-run and --metrics, and write it in the file"
             raise CereusError("a pipeline says inputs, columns and outputs itself", hint=hint)
@@ -128,12 +130,15 @@ def run(
         raise CereusError("--dry-run and --metrics are for pipelines", hint="cereus run FILE.toml")
     paths = _inputs(query, events or [], queries or [])
     typed = Typed(query_texts(queries or [str(query)]), several=bool(queries))
-    limits = inputs.limits_of(limit or ())
+    limits, params = inputs.limits_of(limit or ()), inputs.params_of(param or ())
+    check_all_mentioned(params, (each.text for each in typed.texts.values()))
 
     def compile_all(schema: pa.Schema | None) -> QuerySet:
         described = inputs.stream_of(type, time, key, stream, unit, schema=schema)
         return typed.compiled(
-            lambda each: inputs.compiled(each, dialect, described, schema, settings, limits)
+            lambda each: inputs.compiled(
+                each, dialect, described, schema, settings, limits, for_text(params, each.text)
+            )
         )
 
     def compiler(schema: pa.Schema) -> QuerySet:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import pyarrow.compute as pc
 
 from cereus.errors import did_you_mean
-from cereus.language.compiled import EventwiseQuery
 from cereus.query import Query
 from cereus.sources import Source
 
@@ -29,9 +28,7 @@ def warnings_of_types(query: Query, types: Collection[str]) -> Iterator[str]:
 
 
 def _asked(query: Query) -> set[str]:
-    compiled = query.compiled
-    tests = compiled.tests() if isinstance(compiled, EventwiseQuery) else query.plan().tests
-    return {test.type for test in tests if test.type is not None}
+    return {test.type for test in query.compiled.tests() if test.type is not None}
 
 
 def types_in(events: Source, query: Query) -> set[str]:

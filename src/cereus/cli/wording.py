@@ -14,6 +14,7 @@ from cereus.language.registry import names, options_of
 
 STREAM = re.compile(r'(?:cereus\.)?Stream\(((?:"[^"]*"|[^)"])*)\)')
 COLUMN = re.compile(r'(\w+)=(?:"([^"]*)"|…)')
+PARAM = re.compile(r'params=\{"(\w+)": …\}')
 LIMIT = re.compile(r"Limits\((\w+)=(\w+|…)\)")
 OPTION = re.compile(r"\b(\w+)=(True|False|…|'[^']*'|\d+)")
 OWN_OPTIONS = frozenset(name for dialect in names() for name in options_of(dialect))
@@ -38,6 +39,7 @@ class Vocabulary:
     columns: Callable[[Iterable[tuple[str, str]]], str]
     option: Callable[[str, str], str]
     limit: Callable[[str, str], str]
+    param: Callable[[str], str]
     sorting: str = ""
     unsaid: tuple[str, ...] = PYTHON_ONLY
 
@@ -47,6 +49,7 @@ def spoken(text: str, words: Vocabulary) -> str:
         text = text.replace(unsaid, "")
     text = text.replace("compile with ", "say ").replace(SORTING, words.sorting)
     text = STREAM.sub(lambda said: words.columns(_columns(said[1])), text)
+    text = PARAM.sub(lambda said: words.param(said[1]), text)
     text = LIMIT.sub(lambda said: words.limit(said[1], said[2]), text)
     return OPTION.sub(lambda said: _option(said, words), text)
 
@@ -89,6 +92,7 @@ FLAGS = Vocabulary(
     _column_flags,
     _option_flag,
     _limit_flag,
+    lambda name: f"--param {name}=VALUE",
     sorting=", or run with --sort",
     unsaid=(*PYTHON_ONLY, SHEDDING),
 )
@@ -115,4 +119,4 @@ def _toml(value: str) -> str:
     return value if value.isdigit() or value == UNSAID else f'"{value}"'
 
 
-KEYS = Vocabulary(_column_keys, _option_key, _limit_key)
+KEYS = Vocabulary(_column_keys, _option_key, _limit_key, lambda name: f"params = {{ {name} = … }}")

@@ -1,4 +1,4 @@
-"""The one interface behind which every dialect runs: batches in, result batches out."""
+"""The one interface behind which every language runs: batches in, result batches out."""
 
 from __future__ import annotations
 
@@ -11,58 +11,73 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cereus.engine import snapshot
+from cereus.engine.ingest.shared_letters import SharedLetters
+from cereus.engine.match.counting_runner import CountingRunner
+from cereus.engine.match.letter_strategy import LetterStrategy, PlainLetters
 from cereus.engine.match.runner import Runner
 from cereus.engine.match.strategy_by_listing import ListingRunner
 from cereus.engine.match.strategy_by_replay import ReplayRunner
-from cereus.engine.match.table_cache import Learned
-from cereus.engine.match.value_letters import (
-    GeneralCountingRunner,
-    GeneralListingRunner,
-    GeneralReplayRunner,
-    GeneralRunner,
-)
-from cereus.engine.results.counts import CountingRunner, CountResults
-from cereus.engine.results.event_rows import EventResults, EventShape, OwnCounts
-from cereus.engine.results.rows import Results, needed_payload
+from cereus.engine.match.table_cache import TableCache
+from cereus.engine.match.value_letters import ValueLetters
+from cereus.engine.results.counts import CountRows
+from cereus.engine.results.event_rows import EventRows, EventShape
+from cereus.engine.results.results import Results
+from cereus.engine.results.rows import PositionRows, needed_payload
 from cereus.limits import Limits
-from cereus.plan.plan import ChosenBy, Plan
+from cereus.plan.plan import Plan
+from cereus.plan.traits import ChosenBy
 
 
-def runner_for(plan: Plan) -> type[Runner]:
-    """By whether events are compared beyond what registers can do, and how a strategy chooses."""
+def runner_for(plan: Plan, schema: pa.Schema, **options: Any) -> Runner:
+    """A runner of the kind that a plan needs, with the letters that it needs."""
+    return runner_kind(plan)(plan, schema, letters=letters_for(plan), **options)
+
+
+def runner_kind(plan: Plan) -> type[Runner]:
+    """By whether matches are counted, and how a strategy chooses among them."""
     if plan.query.count:
-        return GeneralCountingRunner if plan.remembers_values else CountingRunner
-    if plan.chosen_by is ChosenBy.LISTING:
-        return GeneralListingRunner if plan.remembers_values else ListingRunner
-    if plan.chosen_by is ChosenBy.REPLAY:
-        return GeneralReplayRunner if plan.remembers_values else ReplayRunner
-    return GeneralRunner if plan.remembers_values else Runner
+        return CountingRunner
+    return RUNNERS.get(plan.traits.chosen_by, Runner)
+
+
+RUNNERS = {ChosenBy.LISTING: ListingRunner, ChosenBy.REPLAY: ReplayRunner}
+
+
+def letters_for(plan: Plan) -> LetterStrategy:
+    """By whether events are compared beyond what slots can do."""
+    return ValueLetters(plan.compared) if plan.traits.remembers_values else PlainLetters()
 
 
 class Executor(ABC):
-    """Runs one plan over the batches of one stream. `schema` is the schema of what comes out."""
+    """Runs one query over the batches of one stream."""
 
     schema: pa.Schema
+    """The schema of the results."""
     waits_for_time = False
-    """Whether `advance` may complete results; else it only helps to forget."""
-    late = False
-    """Whether a result may be told later than its own time is read."""
+    """`advance` may complete results; else it only helps to forget."""
+    emits_late = False
+    """A result may be emitted after later events were read."""
+
+    @property
+    @abstractmethod
+    def header(self) -> dict[str, Any]:
+        """What a snapshot must have in common with the query that restores it."""
 
     @abstractmethod
     def push(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-        """Read a batch; what it completes."""
+        """Read a batch; the results that it completes."""
 
     def advance(self, time: int) -> Iterator[pa.RecordBatch]:
-        """No event before `time` will come; what that completes."""
+        """No event before `time` will come; the results that this completes."""
         return iter(())
 
     def forget_idle(self) -> None:
-        """From now on keys may be forgotten that no match can have any more, as far as the order
-        of time so far tells (`engine.forgetting`)."""
+        """From now on forget keys that no match can have any more, as far as the order of time so
+        far tells (`match.forgetting`)."""
         return
 
     def finish(self) -> Iterator[pa.RecordBatch]:
-        """The stream is over; what that completes."""
+        """The stream is over; the results that this completes."""
         return iter(())
 
     @abstractmethod
@@ -75,15 +90,17 @@ class Executor(ABC):
         return []
 
     @abstractmethod
-    def save(self) -> bytes: ...
+    def save(self) -> bytes:
+        """All state, as a snapshot."""
 
     @abstractmethod
-    def restore(self, snapshot: bytes) -> None: ...
+    def restore(self, snapshot_bytes: bytes) -> None:
+        """Go on from a snapshot of the same query."""
 
     @property
     @abstractmethod
     def events(self) -> pa.Table | None:
-        """The remembered events, when the executor was told to keep them."""
+        """The remembered events, when columns of them are kept."""
 
     @property
     @abstractmethod
@@ -91,8 +108,15 @@ class Executor(ABC):
         """The row numbers of the remembered events."""
 
 
+def results_of(runner: Runner, schema: pa.Schema, shape: EventShape | None) -> Results:
+    """Results of the kind that a plan needs: counts, events, or row numbers."""
+    if runner.plan.query.count:
+        return CountRows(runner, schema, shape)
+    return PositionRows(runner, schema) if shape is None else EventRows(runner, schema, shape)
+
+
 class PatternExecutor(Executor):
-    """CEQL and whatever else is compiled to the automaton kernel.
+    """Runs a plan on the automaton kernel.
 
     With `shape` the matches carry their events; without it, row numbers.
     """
@@ -106,28 +130,22 @@ class PatternExecutor(Executor):
         keep: tuple[str, ...] = (),
         row_numbers: npt.NDArray[np.int64] | None = None,
         shape: EventShape | None = None,
-        learned: Learned | None = None,
+        cache: TableCache | None = None,
     ) -> None:
         self.plan = plan
-        self.waits_for_time = plan.closes
-        self.late = plan.late
-        kind = runner_for(plan)
+        self.waits_for_time = plan.traits.closes
+        self.emits_late = plan.traits.emits_late
         carried = () if shape is None else shape.payload(plan.query)
-        self.runner = kind(
+        self.runner = runner_for(
             plan,
             schema,
             limits=limits,
             payload=tuple(dict.fromkeys((*needed_payload(plan.query), *keep, *carried))),
             row_numbers=row_numbers,
             # states that remember values are forgotten again, and so cannot be shared
-            learned=None if plan.remembers_values else learned,
+            cache=None if plan.traits.remembers_values else cache,
         )
-        self.results: Results
-        if shape is None:
-            self.results = (CountResults if plan.query.count else Results)(self.runner, schema)
-        else:
-            kind_of_results = OwnCounts if plan.query.count else EventResults
-            self.results = kind_of_results(self.runner, schema, shape)
+        self.results = results_of(self.runner, schema, shape)
         self.schema = self.results.schema
 
     def push(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
@@ -139,8 +157,12 @@ class PatternExecutor(Executor):
     def finish(self) -> Iterator[pa.RecordBatch]:
         return self.results.batches(self.runner.finish())
 
+    def share_letters(self, shared: SharedLetters) -> None:
+        """Ask the tests together with other executors, of the same batches."""
+        self.runner.reader.share_letters(shared.view(self.plan))
+
     def forget_idle(self) -> None:
-        self.runner.forgets = True
+        self.runner.forget_idle_keys()
 
     def forget(self) -> None:
         self.runner.forget()
@@ -157,7 +179,9 @@ class PatternExecutor(Executor):
         return snapshot.dump(self.header, self.runner.save())
 
     def restore(self, snapshot_bytes: bytes) -> None:
-        self.runner.restore(snapshot.load(snapshot_bytes, self.header))
+        state = snapshot.load(snapshot_bytes, self.header)
+        with snapshot.restoring():
+            self.runner.restore(state)
 
     @property
     def events(self) -> pa.Table | None:

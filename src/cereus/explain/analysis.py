@@ -8,8 +8,7 @@ from functools import cached_property
 from cereus.automata.explore import Edge, Explored, explore, explore_deterministic
 from cereus.automata.model import marks
 from cereus.clauses.tree import EventWindow, TimeWindow
-from cereus.explain.growth import exponential
-from cereus.explain.skeleton import only_adds, skeleton
+from cereus.explain.description import Description
 from cereus.explain.wording import test_text
 from cereus.plan.alphabet import ONLY_TYPE, Alphabet, alphabet
 from cereus.plan.plan import Plan
@@ -21,15 +20,16 @@ GROWS = (
 
 
 @dataclass(frozen=True)
-class Outlook:
+class Analysis:
     """The automaton of a plan over the letters that can occur, without conditions between events
     (whose automata depend on the values): `plan` is the skeleton of the `whole` plan."""
 
     whole: Plan
+    description: Description
 
     @cached_property
     def plan(self) -> Plan:
-        return skeleton(self.whole)
+        return self.description.skeleton(self.whole)
 
     @cached_property
     def alphabet(self) -> Alphabet:
@@ -48,7 +48,7 @@ class Outlook:
     @cached_property
     def joint(self) -> Explored:
         """As it runs with registers, if it has any."""
-        if not self.whole.registers or self.whole.tests != self.plan.tests:
+        if not self.whole.traits.registers or self.whole.tests != self.plan.tests:
             return self.run
         return explore_deterministic(self.whole.automaton, self.alphabet.letters)
 
@@ -67,7 +67,11 @@ class Outlook:
     @property
     def never_matches(self) -> bool:
         """Proved; False may also mean that it is not known."""
-        if not (self.alphabet.complete and self.built.complete and only_adds(self.whole)):
+        if not (
+            self.alphabet.complete
+            and self.built.complete
+            and self.description.only_adds(self.whole)
+        ):
             return False
         if not self.built.useful.intersection(self.built.initial):
             return True
@@ -128,33 +132,33 @@ class Outlook:
         return max(counts.values(), default=0)
 
 
-def warnings(plan: Plan) -> list[str]:
+def warnings(plan: Plan, description: Description) -> list[str]:
     """What a person should know before running the query."""
-    outlook = Outlook(plan)
+    analysis = Analysis(plan, description)
     found = []
-    if outlook.never_matches:
-        found.append(f"this pattern can never match{_why(outlook)}")
+    if analysis.never_matches:
+        found.append(f"this pattern can never match{_why(analysis)}")
     else:
-        for bit in outlook.impossible_tests:
-            found.append(f"a part of the pattern can never match: {_nothing_passes(outlook, bit)}")
-    if outlook.grows and not outlook.never_matches:
+        for bit in analysis.impossible_tests:
+            found.append(f"a part of the pattern can never match: {_nothing_passes(analysis, bit)}")
+    if analysis.grows and not analysis.never_matches:
         found.append(GROWS)
     if isinstance(plan.query.window, TimeWindow) and plan.stream.time is None:
         found.append("WITHIN a length of time needs a time column: Stream(time=…)")
-    return found + exponential(plan)
+    return found + description.exponential(plan)
 
 
-def _why(outlook: Outlook) -> str:
-    window = outlook.plan.query.window
-    if outlook.impossible_tests:
-        return f": {_nothing_passes(outlook, outlook.impossible_tests[0])}"
-    if isinstance(window, EventWindow) and outlook.shortest > window.size:
-        return f": a match spans at least {outlook.shortest} events, WITHIN allows {window.size}"
+def _why(analysis: Analysis) -> str:
+    window = analysis.plan.query.window
+    if analysis.impossible_tests:
+        return f": {_nothing_passes(analysis, analysis.impossible_tests[0])}"
+    if isinstance(window, EventWindow) and analysis.shortest > window.size:
+        return f": a match spans at least {analysis.shortest} events, WITHIN allows {window.size}"
     return ": no sequence of events satisfies it"
 
 
-def _nothing_passes(outlook: Outlook, bit: int) -> str:
-    test, stream = outlook.plan.tests[bit], outlook.plan.stream
+def _nothing_passes(analysis: Analysis, bit: int) -> str:
+    test, stream = analysis.plan.tests[bit], analysis.plan.stream
     if stream.type is None and test.type not in (None, ONLY_TYPE):
         return f"without a type column every event is of type {ONLY_TYPE}, none is {test.type}"
     return f"no event is {test_text(test)}"

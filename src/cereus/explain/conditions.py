@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import combinations
 
 from cereus.automata.explore import Edge, Explored, explore_deterministic
-from cereus.automata.memory.related import Related, Value
-from cereus.automata.memory.slots import FLIPPED, Compared, Side
+from cereus.automata.memory.filters import (
+    FLIPPED,
+    ComparisonFilter,
+    Side,
+    SlotFilter,
+    TermFilter,
+    Value,
+)
 from cereus.automata.memory.terms import Term
 from cereus.automata.model import NOTHING, Automaton, Check, Label, Slot
-from cereus.explain.analysis import Outlook
-from cereus.explain.growth import conditions, exponential
+from cereus.automata.subset import exclusive, index_columns
+from cereus.explain.analysis import Analysis
 from cereus.expr.print import condition_text
-from cereus.expr.tree import Aggregate, Attribute, Comparison, Expression
-from cereus.languages.ceql.print import predicate_text
-from cereus.languages.ceql.rewrite import about
-from cereus.languages.sase.nfa.memory import Slotted
-from cereus.languages.sase.nfa.nfa import START, Nfa
-from cereus.plan.plan import NO_SCHEMA, Plan
+from cereus.expr.tree import Comparison, Expression, about
+from cereus.plan.plan import Plan
 
 FOUND_ONCE = "a match is found in one way only"
 FOUND_AGAIN = "a match may be found in several ways: duplicates are removed"
@@ -31,46 +33,30 @@ FOUND_UNKNOWN = (
 # ---------------------------------------------------------------- each condition
 
 
-def decided(outlook: Outlook) -> Iterator[str]:
-    """Each condition, what decides it, and what is remembered for it."""
-    plan = outlook.whole
-    if plan.registers:
-        yield from _by_registers(outlook)
-        return
-    found = conditions(plan)
-    for predicate, _, _, why in found:
-        yield predicate_text(predicate)
-        if why is not None or (len(found) == 1 and plan.why_values != NO_SCHEMA):
-            yield f"    by states that remember values: {why or plan.why_values}"
-        elif plan.why_values == NO_SCHEMA:
-            yield "    by registers, as soon as the types of its columns are known, if they suffice"
-        else:
-            yield f"    by states that remember values, as all are when one must: {plan.why_values}"
-
-
-def _by_registers(outlook: Outlook) -> Iterator[str]:
-    plan, names, indexed = outlook.whole, slot_names(outlook), _indexed(outlook)
-    alike: dict[str, list[Compared | Related]] = {}
+def by_registers(analysis: Analysis) -> Iterator[str]:
+    """Each condition that registers decide, when it is checked, and what is remembered for it."""
+    plan, names, indexed = analysis.whole, slot_names(analysis), _indexed(analysis)
+    alike: dict[str, list[SlotFilter]] = {}
     for node in comparisons(plan.automaton):
         alike.setdefault(_condition_text(plan, node), []).append(node)
     for text, nodes in alike.items():
         yield text
         yield f"    by registers, {_when_checked(nodes[0])}"
         for place, held in enumerate(_held(plan, nodes[0])):
-            slots = [slot for n in nodes if (slot := _slot(n, place)) in names]
+            slots = [slot for n in nodes if (slot := n.slot(place)) in names]
             if held and slots:
                 yield f"    {_listed(names[slot] for slot in slots)}: {held}"
-        found = indexed.intersection(_slot(n, place) for n in nodes for place in _places(n))
+        found = indexed.intersection(n.slot(place) for n in nodes for place in _places(n))
         if found:
             holding = _listed(names[slot] for slot in found)
             yield f"    index: an event finds the partial matches with its value in {holding}"
 
 
-def comparisons(automaton: Automaton) -> Iterator[Compared | Related]:
+def comparisons(automaton: Automaton) -> Iterator[SlotFilter]:
     """The conditions in an automaton that registers decide, in the order of their numbers."""
 
-    def found(part: object) -> Iterator[Compared | Related]:
-        if isinstance(part, Compared | Related):
+    def found(part: object) -> Iterator[SlotFilter]:
+        if isinstance(part, ComparisonFilter | TermFilter):
             yield part
         if isinstance(part, Automaton):
             for value in vars(part).values():
@@ -79,35 +65,30 @@ def comparisons(automaton: Automaton) -> Iterator[Compared | Related]:
     return iter(sorted(found(automaton), key=lambda node: node.number))
 
 
-def _places(node: Compared | Related) -> list[int]:
+def _places(node: SlotFilter) -> list[int]:
     """The places of a condition that slots are needed for."""
     return [place for place, side in enumerate(_sides(node)) if side.needed]
 
 
-def _sides(node: Compared | Related) -> Sequence[Side | Value]:
-    return (node.left, node.right) if isinstance(node, Compared) else node.values
+def _sides(node: SlotFilter) -> tuple[Side | Value, ...]:
+    return node.sides
 
 
-def _slot(node: Compared | Related, place: int) -> Slot:
-    by_order = isinstance(node, Related) or node.op != "="
-    return Slot(by_order, node.number, place)
-
-
-def slot_names(outlook: Outlook) -> dict[Slot, str]:
+def slot_names(analysis: Analysis) -> dict[Slot, str]:
     """Names for the slots that are ever set, in the order in which the kernel has them."""
     needed = {
-        _slot(node, place)
-        for node in comparisons(outlook.whole.automaton)
+        node.slot(place)
+        for node in comparisons(analysis.whole.automaton)
         for place in _places(node)
     }
-    known = needed.union(*outlook.joint.slots)
+    known = needed.union(*analysis.joint.slots)
     return {slot: f"r{number}" for number, slot in enumerate(sorted(known))}
 
 
-def _condition_text(plan: Plan, node: Compared | Related) -> str:
-    if isinstance(node, Related):
+def _condition_text(plan: Plan, node: SlotFilter) -> str:
+    if isinstance(node, TermFilter):
         return node.text
-    left, right = (_expression(plan, side) for side in (node.left, node.right))
+    left, right = (_expression(plan, side) for side in node.sides)
     return condition_text(Comparison(node.op, left, right))
 
 
@@ -116,15 +97,15 @@ def _expression(plan: Plan, side: Side | Value) -> Expression:
 
 
 def _value(plan: Plan, side: Side | Value) -> str:
-    value = condition_text(_expression(plan, side))
     how = side.how.split()[0] if isinstance(side, Value) else "set"
     if how == "tally":
         return f"count({side.variable})"
+    value = condition_text(_expression(plan, side))
     return value if how == "set" else f"{how}({value})"
 
 
-def _when_checked(node: Compared | Related) -> str:
-    if isinstance(node, Related):
+def _when_checked(node: SlotFilter) -> str:
+    if isinstance(node, TermFilter):
         if node.at_the_end:
             return "checked where the rest of its part of the pattern is complete"
         return f"checked when the last of {_listed(node.names)} is marked"
@@ -138,22 +119,21 @@ def _when_checked(node: Compared | Related) -> str:
     return f"checked when {later[0].variable} is marked"
 
 
-def _held(plan: Plan, node: Compared | Related) -> list[str]:
+def _held(plan: Plan, node: SlotFilter) -> list[str]:
     """What the slot of each place holds; nothing where none is needed."""
-    if isinstance(node, Related):
+    if isinstance(node, TermFilter):
         return [_value(plan, value) if value.needed else "" for value in node.values]
-    sides = enumerate((node.left, node.right))
-    return [_extreme(plan, node.op, side, n) if side.needed else "" for n, side in sides]
+    sides = enumerate(node.sides)
+    return [_extreme(plan, node, side, n) if side.needed else "" for n, side in sides]
 
 
-def _extreme(plan: Plan, op: str, side: Side, place: int) -> str:
+def _extreme(plan: Plan, node: ComparisonFilter, side: Side, place: int) -> str:
     value = _value(plan, side)
     if not side.repeats:
         return value
-    if op == "=":
+    if node.op == "=":
         return f"the only {value} (where they differ, nothing equals them all)"
-    largest = (op in ("<", "<=")) == (place == 0)
-    return f"the {'largest' if largest else 'smallest'} {value}"
+    return f"the {'largest' if node.keeps_largest(place) else 'smallest'} {value}"
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -163,10 +143,10 @@ def _listed(names: Iterable[str]) -> str:
 # ---------------------------------------------------------------- the automaton with registers
 
 
-def doing_text(outlook: Outlook, edge: Edge) -> tuple[str, str]:
+def doing_text(analysis: Analysis, edge: Edge) -> tuple[str, str]:
     """What a move asks of registers, and what it writes to them."""
-    names = slot_names(outlook)
-    columns = [condition_text(c.expression, bare=True) for c in outlook.whole.columns_compared]
+    names = slot_names(analysis)
+    columns = [condition_text(c.expression, bare=True) for c in analysis.whole.columns_compared]
     asked = [_asked(check, names, columns) for check in edge.checks]
     written = [
         f"{names[slot]} := " + _written(how, names[slot], columns[column] if column >= 0 else "")
@@ -222,10 +202,10 @@ INFIX = {
 }  # fmt: skip
 
 
-def _indexed(outlook: Outlook) -> set[Slot]:
+def _indexed(analysis: Analysis) -> set[Slot]:
     """The slots that the engine finds partial matches by (`TransitionTable._index`): the first
     of a state, where all moves but staying ask it to equal one and the same column."""
-    explored, found = outlook.joint, set()
+    explored, found = analysis.joint, set()
     for state, slots in enumerate(explored.slots):
         first = min(slots, default=None)
         by_letter: dict[int, list[Edge]] = {}
@@ -234,11 +214,8 @@ def _indexed(outlook: Outlook) -> set[Slot]:
                 by_letter.setdefault(edge.letter, []).append(edge)
         for edges in by_letter.values():
             moving = [edge for edge in edges if not _stays(edge)]
-            asked = [
-                {c.column for c in e.checks if c.op == "=" and c.slot == first} for e in moving
-            ]
-            if first is not None and len(moving) < len(edges) and asked:
-                found |= {first} if set.intersection(*asked) else set()
+            if first is not None and len(moving) < len(edges):
+                found |= {first} if index_columns(first, (e.checks for e in moving)) else set()
     return found
 
 
@@ -249,15 +226,15 @@ def _stays(edge: Edge) -> bool:
 # ---------------------------------------------------------------- matches and memory
 
 
-def ambiguity(outlook: Outlook) -> str:
+def ambiguity(analysis: Analysis) -> str:
     """Whether one match may be found twice."""
-    plan = outlook.whole
-    if not plan.registers:
+    plan = analysis.whole
+    if not plan.traits.registers:
         return FOUND_ONCE  # the states of all runs that mark the same events are one set
-    if not outlook.alphabet.complete:
+    if not analysis.alphabet.complete:
         return FOUND_UNKNOWN
     explored = explore_deterministic(
-        plan.automaton, outlook.alphabet.letters, seen=lambda label: _seen(plan, label)
+        plan.automaton, analysis.alphabet.letters, seen=lambda label: _seen(plan, label)
     )
     if _ambiguous(explored):
         return COUNTED_AGAIN if plan.query.count else FOUND_AGAIN
@@ -275,52 +252,46 @@ def _ambiguous(explored: Explored) -> bool:
     for edge in explored.edges:
         alike.setdefault((edge.source, edge.letter, edge.label), []).append(edge)
     return any(
-        _both_possible(first, second)
+        not exclusive(first.checks, second.checks)
         for edges in alike.values()
         for first, second in combinations(edges, 2)
     )
 
 
-def _both_possible(first: Edge, second: Edge) -> bool:
-    return not any(a.refutes(b) for a in first.checks for b in second.checks)
+def growth(analysis: Analysis) -> Iterator[str]:
+    """How many configurations (states with values) there may be at once, as far as is known."""
+    plan = analysis.whole
+    if plan.traits.registers:
+        remembered = _live_values(analysis)
+    else:
+        read = analysis.description.values_read(plan)
+        if read is None:
+            return
+        remembered = [read]
+    if analysis.description.exponential(plan):
+        yield "configurations: may grow exponentially (see the warnings)"
+    elif not any(remembered):
+        yield "configurations: a constant number"
+    else:
+        yield _configurations(plan, remembered)
 
 
-def growth(outlook: Outlook) -> str:
-    """How many configurations (states with values) there may be at once."""
-    plan = outlook.whole
-    if exponential(plan):
-        return "configurations: may grow exponentially (see the warnings)"
-    held = _live_values(outlook) if plan.registers else [_values_read(plan)]
-    if not any(held):
-        return "configurations: a constant number"
-    kinds = "combination of values" if max(map(len, held)) > 1 else "distinct value"
+def _configurations(plan: Plan, remembered: list[list[str]]) -> str:
+    kinds = "combination of values" if max(map(len, remembered)) > 1 else "distinct value"
     where = "stream" if plan.query.window is None else "window"
-    values = " or of ".join(sorted({", ".join(each) for each in held}))
+    values = " or of ".join(sorted({", ".join(each) for each in remembered}))
     return f"configurations: at most one per state and {kinds} of {values} in the {where}"
 
 
-def _live_values(outlook: Outlook) -> list[list[str]]:
+def _live_values(analysis: Analysis) -> list[list[str]]:
     """What is held in the fullest states that partial matches can stay in."""
-    explored, names = outlook.joint, slot_names(outlook)
-    lasting = {explored.slots[state] for state in outlook.lasting(explored)}
+    explored, names = analysis.joint, slot_names(analysis)
+    lasting = {explored.slots[state] for state in analysis.lasting(explored)}
     if not explored.complete:
         lasting = {frozenset(names)}
-    for node in comparisons(outlook.whole.automaton):
+    for node in comparisons(analysis.whole.automaton):
         for place, side in enumerate(_sides(node)):
-            names[_slot(node, place)] = _value(outlook.whole, side)
-    names.update(slot_values(outlook.whole))
+            names[node.slot(place)] = _value(analysis.whole, side)
+    names.update(analysis.description.slot_values(analysis.whole))
     fullest = [slots for slots in lasting if not any(slots < other for other in lasting)]
     return [sorted({names[slot] for slot in slots}) for slots in fullest]
-
-
-def slot_values(plan: Plan) -> dict[Slot, str]:
-    """What the slots of a SASE+ query hold."""
-    automaton = plan.automaton
-    if not isinstance(automaton, Nfa) or not isinstance(automaton.memory, Slotted):
-        return {}
-    return {**automaton.memory.named, START: "when it began"}
-
-
-def _values_read(plan: Plan) -> list[str]:
-    nodes = (node for each in conditions(plan) for node in each.condition.walk())
-    return sorted({condition_text(n) for n in nodes if isinstance(n, Attribute | Aggregate)})

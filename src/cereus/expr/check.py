@@ -14,22 +14,12 @@ import pyarrow.compute as pc
 from cereus.errors import ConditionTypeError, QueryError, QuerySyntaxError, UnknownNameError
 from cereus.errors import did_you_mean as nearest
 from cereus.expr import tree as ex
-from cereus.expr.functions import AGGREGATES, FUNCTIONS, Function, Kind
-from cereus.expr.types import column_type, kind_of, literal_kind
+from cereus.expr.functions import AGGREGATES, FUNCTIONS, Function
+from cereus.expr.types import Kind, column_type, computed, joined, kind_of, literal_kind
 from cereus.syntax import literals
 from cereus.syntax.parsing import TOO_DEEP, located
 
-LITERAL_ARGUMENTS = {
-    "round": (1,),
-    "substr": (1, 2),
-    "starts_with": (1,),
-    "ends_with": (1,),
-    "contains": (1,),
-    "regexp": (1,),
-}
-"""The arguments that have to be literals, because evaluators prepare them once per query."""
-
-TIMES = {
+TIME_ARITHMETIC = {
     ("-", Kind.TIMESTAMP, Kind.TIMESTAMP): Kind.INTERVAL,
     ("+", Kind.TIMESTAMP, Kind.INTERVAL): Kind.TIMESTAMP,
     ("-", Kind.TIMESTAMP, Kind.INTERVAL): Kind.TIMESTAMP,
@@ -46,7 +36,8 @@ def check(
     text: str | None = None,
     expected: Kind | None = Kind.BOOLEAN,
 ) -> Kind:
-    """The kind of `expression` over events with these columns.
+    """The family of kinds that `expression` has over events with these columns: NUMBER for every
+    number, ANY for NULL.
 
     Raises UnknownNameError or ConditionTypeError where it does not fit; with `text`, the error
     shows the place. `expected` None takes any kind.
@@ -60,7 +51,12 @@ def check(
         raise (_explained(error, text) if text is not None else error) from None
     except RecursionError:
         raise QuerySyntaxError(TOO_DEEP) from None
-    return kind
+    return kind.family
+
+
+def value_kind(expression: ex.Expression, schema: pa.Schema) -> Kind:
+    """What the values of `expression` are over events with these columns, exactly."""
+    return _Checker(schema).kind(expression)
 
 
 def _explained(error: QueryError, text: str) -> QueryError:
@@ -146,7 +142,7 @@ class _Checker:
     # ------------------------------------------------------------ rules
 
     def needs(self, wanted: Kind, kind: Kind, node: ex.Expression) -> None:
-        if kind in (wanted, Kind.ANY) or wanted is Kind.ANY:
+        if kind.family in (wanted.family, Kind.ANY) or wanted.family is Kind.ANY:
             return
         hint = "compare it with something" if wanted is Kind.BOOLEAN else None
         raise ConditionTypeError(
@@ -156,7 +152,7 @@ class _Checker:
     def comparable(
         self, place: ex.Expression, op: str, left: ex.Expression, right: ex.Expression
     ) -> None:
-        kinds = self.kind(left), self.kind(right)
+        kinds = self.kind(left).family, self.kind(right).family
         if Kind.ANY not in kinds and kinds[0] is not kinds[1]:
             raise ConditionTypeError(
                 f"cannot compare {_a(kinds[0])} with {_a(kinds[1])}",
@@ -171,7 +167,7 @@ class _Checker:
     def column(self, node: ex.Expression, path: tuple[str, ...]) -> Kind:
         type_ = column_type(node, path, self.schema)
         kind = kind_of(type_)
-        if kind is None:
+        if kind is Kind.OTHER:
             raise ConditionTypeError(
                 f"{'.'.join(path)!r} is of type {type_}, which conditions cannot compare",
                 span=node.span,
@@ -190,18 +186,20 @@ class _Checker:
 
     def negated(self, operand: ex.Expression) -> Kind:
         kind = self.kind(operand)
-        if kind is not Kind.INTERVAL:
-            self.needs(Kind.NUMBER, kind, operand)
-        return kind
+        if kind is Kind.INTERVAL:
+            return kind
+        self.needs(Kind.NUMBER, kind, operand)
+        return computed([kind])
 
     def arithmetic(self, node: ex.Expression, op: str, left: Kind, right: Kind) -> Kind:
-        if (op, left, right) in TIMES:
-            return TIMES[op, left, right]
-        known = {left, right} - {Kind.ANY}
+        if (op, left, right) in TIME_ARITHMETIC:
+            return TIME_ARITHMETIC[op, left, right]
+        known = {left.family, right.family} - {Kind.ANY}
         if known <= {Kind.NUMBER}:
-            return Kind.NUMBER if known else Kind.ANY
-        if Kind.ANY in (left, right) and known <= {Kind.TIMESTAMP, Kind.INTERVAL} and op in "+-":
-            return Kind.ANY
+            kind = computed((left, right))
+            return Kind.FLOAT if op == "/" and kind is Kind.INTEGER else kind
+        if Kind.NULL in (left, right) and known <= {Kind.TIMESTAMP, Kind.INTERVAL} and op in "+-":
+            return Kind.NULL
         strings = known == {Kind.STRING} and op == "+"
         raise ConditionTypeError(
             f"cannot calculate {_a(left)} {op} {_a(right)}",
@@ -221,12 +219,12 @@ class _Checker:
 
     def common(self, nodes: Iterable[ex.Expression]) -> Kind:
         """The one kind of all these values."""
-        found = Kind.ANY
+        kind: Kind = Kind.NULL
         for node in nodes:
-            kind = self.kind(node)
-            self.needs(found, kind, node)
-            found = kind if found is Kind.ANY else found
-        return found
+            here = self.kind(node)
+            self.needs(kind, here, node)
+            kind = joined((kind, here)) or kind
+        return kind
 
     # ------------------------------------------------------------ functions
 
@@ -234,11 +232,12 @@ class _Checker:
         if function == "count":
             if path is not None:
                 column_type(node, path, self.schema)
-            return Kind.NUMBER
+            return Kind.INTEGER
         kind = self.column(node, path or ())
-        if function in ("sum", "avg"):
-            self.needs(Kind.NUMBER, kind, node)
-        return kind
+        if function not in ("sum", "avg"):
+            return kind
+        self.needs(Kind.NUMBER, kind, node)
+        return computed([kind]) if function == "sum" else Kind.FLOAT
 
     def call(self, node: ex.Expression, name: str, arguments: tuple[ex.Expression, ...]) -> Kind:
         function = FUNCTIONS.get(name)
@@ -251,10 +250,11 @@ class _Checker:
         _check_arity(node, name, function, len(arguments))
         last = function.parameters[-1]
         parameters = function.parameters + (last,) * (len(arguments) - len(function.parameters))
-        for parameter, argument in zip(parameters, arguments, strict=False):
-            self.needs(parameter, self.kind(argument), argument)
-        _check_literals(name, arguments)
-        return self.common(arguments) if function.result is Kind.ANY else function.result
+        kinds = [self.kind(argument) for argument in arguments]
+        for parameter, kind, argument in zip(parameters, kinds, arguments, strict=False):
+            self.needs(parameter, kind, argument)
+        _check_literals(name, function, arguments)
+        return function.result_kind(kinds) or self.common(arguments)
 
 
 def _check_arity(node: ex.Expression, name: str, function: Function, given: int) -> None:
@@ -264,16 +264,15 @@ def _check_arity(node: ex.Expression, name: str, function: Function, given: int)
         return
     count = f"{least} or more" if function.variadic else f"{least}"
     count = f"{least} to {most}" if function.optional else count
-    parameters = ", ".join(function.parameters)
     raise ConditionTypeError(
         f"{name} takes {count} arguments, not {given}",
         span=node.span,
-        hint=f"{name}({parameters}{', …' if function.variadic else ''})",
+        hint=f"write {function.signature}",
     )
 
 
-def _check_literals(name: str, arguments: Sequence[ex.Expression]) -> None:
-    for index in LITERAL_ARGUMENTS.get(name, ()):
+def _check_literals(name: str, function: Function, arguments: Sequence[ex.Expression]) -> None:
+    for index in function.literals:
         if index < len(arguments) and not isinstance(arguments[index], ex.Literal):
             raise ConditionTypeError(
                 f"argument {index + 1} of {name} is a literal value", span=arguments[index].span
@@ -304,4 +303,5 @@ def _comparison_hint(left: ex.Expression, right: ex.Expression, kinds: set[Kind]
 
 
 def _a(kind: Kind) -> str:
+    kind = kind.family
     return "NULL" if kind is Kind.ANY else f"{'an' if kind is Kind.INTERVAL else 'a'} {kind}"

@@ -1,14 +1,15 @@
-"""Conditions: text → `lang.expression`.
+"""Conditions: text → `expr.tree`.
 
-`Conditions` turns the parse tree of `expression.lark` into expressions; languages whose
+`Conditions` turns the parse tree of `grammar.lark` into expressions; languages whose
 grammar imports those rules merge it into a transformer of their own (see `parsing.build`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 from lark import Token, Transformer, v_args
 from lark.tree import Meta
@@ -22,16 +23,24 @@ from cereus.syntax.parsing import read
 Test = Callable[[ex.Expression], ex.Expression]
 """What follows an operand, `IN (1, 2)` or `IS NULL`, waiting for that operand."""
 
+
+class Items(tuple[ex.Expression, ...]):
+    """The values of a list that was given as a parameter."""
+
+
 COMPARISONS = {"==": "=", "<>": "!=", "≠": "!=", "≤": "<=", "≥": ">="}
 
 
-def parse_condition(text: str) -> ex.Expression:
+def parse_condition(text: str, params: Mapping[str, Any] | None = None) -> ex.Expression:
     """Read a condition on one event: `price > 100 AND name LIKE 'MS%'`.
 
     Keywords are read in any case. Single quotes make strings, double quotes and backticks make
-    names. `LIKE` is SQL's: `%` stands for any text and `_` for one character.
+    names. `LIKE` is SQL's: `%` stands for any text and `_` for one character. `params` are the
+    values of parameters, `price > :limit`.
     """
-    result: ex.Expression = read("expr/grammar.lark", "condition", text, Conditions())
+    result: ex.Expression = read(
+        "expr/grammar.lark", "condition", text, Conditions(), params=params
+    )
     return result
 
 
@@ -46,7 +55,7 @@ def token_span(token: Token) -> Span:
 
 @v_args(meta=True, inline=True)
 class Conditions(Transformer[Token, ex.Expression]):
-    """One method per rule of `expression.lark`."""
+    """One method per rule of `grammar.lark`."""
 
     def or_(self, meta: Meta, *operands: ex.Expression) -> ex.Expression:
         return ex.Or(operands, span=span_of(meta))
@@ -74,7 +83,8 @@ class Conditions(Transformer[Token, ex.Expression]):
             raise QuerySyntaxError("NOT before IS", span=span, hint="write IS NOT NULL")
         return ex.Not(inner, span=span)
 
-    def in_(self, meta: Meta, *items: ex.Expression) -> Test:
+    def in_(self, meta: Meta, *parts: ex.Expression | Items) -> Test:
+        items = _spliced(parts)
         for item in items:
             if not isinstance(item, ex.Literal):
                 raise QuerySyntaxError(
@@ -82,7 +92,18 @@ class Conditions(Transformer[Token, ex.Expression]):
                     span=item.span,
                     hint="write literal numbers or 'strings'; compare with = for anything else",
                 )
-        return lambda operand: ex.In(operand, items)
+        return lambda operand: _member(operand, items)
+
+    def in_one(self, meta: Meta, parameter: Token) -> Test:
+        raise QuerySyntaxError(
+            f"{parameter} is one value, and IN takes a list",
+            span=token_span(parameter),
+            hint=f"give a list, or write = {parameter}",
+        )
+
+    def given_list(self, meta: Meta, parameter: Token) -> Items:
+        span = span_of(meta)
+        return Items(ex.Literal(value, span=span) for value in parameter.value)
 
     def within_bounds(self, meta: Meta, *parts: ex.Expression | Token) -> Test:
         low = parts[0] if isinstance(parts[0], ex.Expression) else None
@@ -92,11 +113,17 @@ class Conditions(Transformer[Token, ex.Expression]):
     def within_range(self, meta: Meta, low: ex.Expression, high: ex.Expression) -> Test:
         return lambda operand: ex.Between(operand, low, high)
 
-    def like(self, meta: Meta, pattern: Token) -> Test:
-        return lambda operand: ex.Like(operand, literals.unquote(pattern))
+    def text(self, meta: Meta, token: Token) -> str:
+        value: object = token.value
+        if value is not token and not isinstance(value, str):
+            raise QuerySyntaxError(f"{token} is no text", span=span_of(meta))
+        return literals.unquote(token) if token[0] == "'" else str(value)
 
-    def regexp(self, meta: Meta, pattern: Token) -> Test:
-        return lambda operand: ex.Regexp(operand, literals.unquote(pattern))
+    def like(self, meta: Meta, pattern: str) -> Test:
+        return lambda operand: ex.Like(operand, pattern)
+
+    def regexp(self, meta: Meta, pattern: str) -> Test:
+        return lambda operand: ex.Regexp(operand, pattern)
 
     def is_null(self, meta: Meta) -> Test:
         return lambda operand: ex.IsNull(operand)
@@ -161,6 +188,10 @@ class Conditions(Transformer[Token, ex.Expression]):
         amounts = [(str(n), str(u)) for n, u in zip(parts[::2], parts[1::2], strict=True)]
         return _interval(amounts, span_of(meta), span_of(meta))
 
+    def parameter(self, meta: Meta, token: Token) -> ex.Expression:
+        value: Any = token.value
+        return ex.Literal(value, span=span_of(meta))
+
     def attribute(self, meta: Meta, path: tuple[str, ...]) -> ex.Expression:
         return ex.Attribute(path, span=span_of(meta))
 
@@ -170,15 +201,62 @@ class Conditions(Transformer[Token, ex.Expression]):
     def name(self, meta: Meta, token: Token) -> str:
         return literals.name_of(token)
 
-    def call(self, meta: Meta, function: Token, *arguments: ex.Expression) -> ex.Expression:
+    def call(self, meta: Meta, function: Token, *parts: ex.Expression | Items) -> ex.Expression:
         if function.lower() in AGGREGATES:
-            return _aggregate(function.lower(), arguments, span_of(meta))
-        return ex.Call(function.lower(), arguments, span=span_of(meta))
+            return _aggregate(function.lower(), _single(function, parts), span_of(meta))
+        return scalar_call(function, parts, span_of(meta))
 
     def case(self, meta: Meta, *parts: ex.Expression) -> ex.Expression:
         default = parts[-1] if len(parts) % 2 else None
         branches = tuple(zip(parts[0::2], parts[1::2], strict=False))
         return ex.Case(branches, default, span=span_of(meta))
+
+
+def scalar_call(
+    function: Token, parts: tuple[ex.Expression | Items, ...], span: Span
+) -> ex.Expression:
+    """The call of a function that is not an aggregate."""
+    if function.lower() == "is_in":
+        return _is_in(parts, span)
+    return ex.Call(function.lower(), _single(function, parts), span=span)
+
+
+def _spliced(parts: tuple[ex.Expression | Items, ...]) -> tuple[ex.Expression, ...]:
+    """The items of a list, with those of the lists in it."""
+    return tuple(item for part in parts for item in (part if isinstance(part, Items) else (part,)))
+
+
+def _member(operand: ex.Expression, items: tuple[ex.Expression, ...]) -> ex.Expression:
+    """`x IN (…)`; nothing is in an empty list, not even NULL: that is false, and still about x."""
+    if items:
+        return ex.In(operand, items)
+    null = ex.IsNull(operand)
+    return ex.And((null, ex.Not(null)))
+
+
+def _is_in(parts: tuple[ex.Expression | Items, ...], span: Span) -> ex.Expression:
+    """`is_in(x, :names)` and `is_in(x, 1, 2)`: x IN …"""
+    if len(parts) < 2 or isinstance(parts[0], Items):
+        raise QuerySyntaxError(
+            "is_in takes a value and what it may be", span=span, hint="write is_in(x, :values)"
+        )
+    items = _spliced(parts[1:])
+    if not all(isinstance(item, ex.Literal) for item in items):
+        raise QuerySyntaxError(
+            "is_in takes a list of values", span=span, hint="write is_in(x, :values)"
+        )
+    return replace(_member(parts[0], items), span=span)
+
+
+def _single(function: Token, parts: tuple[ex.Expression | Items, ...]) -> tuple[ex.Expression, ...]:
+    for part in parts:
+        if isinstance(part, Items):
+            raise QuerySyntaxError(
+                f"{function} takes single values, and this is a list",
+                span=token_span(function),
+                hint="lists are for IN and is_in",
+            )
+    return tuple(part for part in parts if isinstance(part, ex.Expression))
 
 
 def _is_unsigned(value: ex.LiteralValue) -> bool:

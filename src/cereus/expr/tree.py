@@ -168,7 +168,7 @@ class Case(Expression):
 
 @dataclass(frozen=True)
 class Call(Expression):
-    """A scalar function of `lang.functions`, by its lower-case name."""
+    """A scalar function of `expr.functions`, by its lower-case name."""
 
     function: str
     arguments: tuple[Expression, ...]
@@ -229,3 +229,15 @@ def _holds_expressions(value: object) -> TypeGuard[tuple[Expression | tuple[Expr
     """Whether a field lists operands, or pairs of them as CASE does (and not names)."""
     first = value[0] if isinstance(value, tuple) and value else None
     return isinstance(first[0] if isinstance(first, tuple) and first else first, Expression)
+
+
+def is_local(condition: Expression) -> bool:
+    """Whether a condition on one variable is about each event alone (no aggregate)."""
+    return not any(isinstance(node, Aggregate) for node in condition.walk())
+
+
+def about(condition: Expression, variable: str) -> Expression:
+    """The same condition, asked of another variable."""
+    if isinstance(condition, Attribute):
+        return replace(condition, variable=variable)
+    return rebuild(condition, lambda child: about(child, variable))

@@ -1,21 +1,60 @@
-"""From Arrow types to the kinds that conditions know, and from paths to columns."""
+"""The kinds of values that conditions know, and how columns and literals have them.
+
+Every stage uses this one vocabulary: the checker, the evaluators over Python, Arrow and Spark
+values, and the kernel's terms.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from enum import StrEnum
 
 import pyarrow as pa
 
 from cereus.errors import UnknownNameError, did_you_mean
 from cereus.expr import tree as ex
-from cereus.expr.functions import Kind
+from cereus.expr.paths import fields_of, type_at
 
 
-def kind_of(type_: pa.DataType) -> Kind | None:
-    """The kind of a column's values; None for types that conditions cannot compare."""
+class Kind(StrEnum):
+    """What a value is. NUMBER and ANY are families: signatures and messages use them."""
+
+    NULL = "null"
+    BOOLEAN = "boolean"
+    INTEGER = "int"
+    FLOAT = "float"
+    DECIMAL = "decimal"
+    STRING = "string"
+    TIMESTAMP = "timestamp"
+    INTERVAL = "interval"
+    OTHER = "other"
+    """A list, a map, a struct: IS NULL is all that can be asked of it."""
+    NUMBER = "number"
+    ANY = "any"
+
+    @property
+    def family(self) -> Kind:
+        """What decides if two values can be compared: NUMBER for every number."""
+        return _FAMILIES.get(self, self)
+
+
+NUMBERS = frozenset({Kind.INTEGER, Kind.FLOAT, Kind.DECIMAL})
+"""The kinds of numbers; the last that two numbers have decides how they are computed."""
+_FAMILIES = dict.fromkeys(NUMBERS, Kind.NUMBER) | {Kind.NULL: Kind.ANY}
+
+
+def kind_of(type_: pa.DataType) -> Kind:
+    """The kind of a column's values."""
     types = pa.types
-    if types.is_dictionary(type_):
+    if types.is_dictionary(type_) or types.is_run_end_encoded(type_):
         return kind_of(type_.value_type)
-    if types.is_integer(type_) or types.is_floating(type_) or types.is_decimal(type_):
-        return Kind.NUMBER
+    if types.is_integer(type_):
+        return Kind.INTEGER
+    if types.is_floating(type_):
+        return Kind.FLOAT
+    if types.is_decimal(type_):
+        return Kind.DECIMAL
     if types.is_string(type_) or types.is_large_string(type_) or types.is_string_view(type_):
         return Kind.STRING
     if types.is_boolean(type_):
@@ -24,34 +63,53 @@ def kind_of(type_: pa.DataType) -> Kind | None:
         return Kind.TIMESTAMP
     if types.is_duration(type_):
         return Kind.INTERVAL
-    return Kind.ANY if types.is_null(type_) else None
+    return Kind.NULL if types.is_null(type_) else Kind.OTHER
 
 
-def literal_kind(value: ex.LiteralValue) -> Kind:
-    """The kind of a literal; NULL fits anything."""
-    if value is None:
-        return Kind.ANY
+def literal_kind(value: object) -> Kind:
+    """The kind of a literal; an integer that does not fit 64 bits is read as a double."""
     if isinstance(value, bool):
         return Kind.BOOLEAN
-    names = {"int": Kind.NUMBER, "float": Kind.NUMBER, "str": Kind.STRING}
-    names |= {"datetime": Kind.TIMESTAMP, "timedelta": Kind.INTERVAL}
-    return names[type(value).__name__]
+    if isinstance(value, int):
+        return Kind.INTEGER if -(2**63) <= value < 2**63 else Kind.FLOAT
+    classes = {float: Kind.FLOAT, str: Kind.STRING}
+    classes |= {datetime: Kind.TIMESTAMP, timedelta: Kind.INTERVAL}
+    return next((kind for each, kind in classes.items() if isinstance(value, each)), Kind.NULL)
+
+
+def joined(kinds: Iterable[Kind]) -> Kind | None:
+    """The one kind of values that stand for each other, as in CASE; None if they do not fit.
+    Numbers become doubles where one of them is, else decimals where one of them is."""
+    known = set(kinds) - {Kind.NULL}
+    if len(known) <= 1:
+        return next(iter(known), Kind.NULL)
+    if known <= NUMBERS:
+        return Kind.FLOAT if Kind.FLOAT in known else Kind.DECIMAL
+    return None
+
+
+def computed(kinds: Iterable[Kind]) -> Kind:
+    """The kind of a number that is computed of others: exact for integers, else a double."""
+    known = set(kinds)
+    if Kind.NULL in known:
+        return Kind.NULL
+    return Kind.INTEGER if known == {Kind.INTEGER} else Kind.FLOAT
 
 
 def column_type(node: ex.Expression, path: tuple[str, ...], schema: pa.Schema) -> pa.DataType:
     """The type of the column, or of the field of a struct column, that `path` names."""
-    fields = {field.name: field.type for field in schema}
-    for depth, name in enumerate(path):
-        if name not in fields:
-            raise _unknown(node, path[: depth + 1], list(fields))
-        type_ = fields[name]
-        fields = {f.name: f.type for f in type_} if pa.types.is_struct(type_) else {}
+    type_ = type_at(schema, path)
+    if type_ is None:
+        raise _unknown(node, path, schema)
     return type_
 
 
-def _unknown(node: ex.Expression, path: tuple[str, ...], known: list[str]) -> UnknownNameError:
+def _unknown(node: ex.Expression, path: tuple[str, ...], schema: pa.Schema) -> UnknownNameError:
+    """The first name on the path that is not there."""
+    depth = next(n for n in range(1, len(path) + 1) if type_at(schema, path[:n]) is None)
+    path, known = path[:depth], list(fields_of(type_at(schema, path[: depth - 1])))
     name = ".".join(path)
-    if not known:
+    if not known and len(path) > 1:
         return UnknownNameError(
             f"{'.'.join(path[:-1])!r} has no fields, so {name!r} is unknown", span=node.span
         )

@@ -1,17 +1,19 @@
-"""What every dialect's queries have in common, once compiled."""
+"""What the queries of all languages have in common, once compiled."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from cereus.engine.executor import Executor
+from cereus.errors import CereusError
 from cereus.explain.wording import test_text
+from cereus.limits import Limits
 from cereus.plan.atoms import check_stream, columns_read
 from cereus.plan.result_names import check_keys
 from cereus.plan.tests import EventTest
@@ -21,13 +23,19 @@ Path = tuple[str, ...]
 
 
 class CompiledQuery(ABC):
-    """A query of one dialect, for one stream: immutable, picklable, the same everywhere it runs.
+    """A query of one language, for one stream: immutable, picklable, the same everywhere it runs.
 
     A schema, where one is taken, is that of the events; names and types are checked against it.
     """
 
     dialect: ClassVar[str]
     stream: Stream
+    limits: Limits
+
+    @property
+    @abstractmethod
+    def tree(self) -> Any:
+        """The syntax tree, in the classes of the language."""
 
     @property
     @abstractmethod
@@ -50,8 +58,19 @@ class CompiledQuery(ABC):
 
     @property
     def late(self) -> bool:
-        """Whether a result may be told later than its own time is read."""
+        """Whether a result may be emitted after later events were read."""
         return False
+
+    @property
+    def row_columns(self) -> Mapping[str, str]:
+        """The columns of a result that hold row numbers, and what those that hold the events
+        themselves are called, where rows have no numbers, as on Spark."""
+        return {"positions": "events"}
+
+    @property
+    def rows_hint(self) -> str | None:
+        """What to do for results that have one of the `row_columns`, where these have none."""
+        return None
 
     @property
     def keys(self) -> tuple[Path, ...]:
@@ -66,6 +85,11 @@ class CompiledQuery(ABC):
     @abstractmethod
     def check(self, schema: pa.Schema | None) -> None:
         """Refuse what cannot be run, as early as that can be known."""
+
+    @abstractmethod
+    def tests(self, schema: pa.Schema | None = None) -> tuple[EventTest, ...]:
+        """The conditions on single events. In most languages, an event that passes none of them
+        does not matter."""
 
     @abstractmethod
     def columns(self, schema: pa.Schema) -> frozenset[Path]:
@@ -90,16 +114,16 @@ class CompiledQuery(ABC):
     def explain(self, schema: pa.Schema | None = None) -> str:
         """How the query will be run."""
 
+    def diagram(self) -> str:
+        """A picture of what runs the query, in DOT."""
+        raise CereusError(f"there is no picture of a query in {self.dialect}")
+
 
 class EventwiseQuery(CompiledQuery):
-    """A query that runs as a whole, behind tests of single events: those that pass none do not
-    matter to it."""
+    """A query with an executor of its own, behind tests of single events: those that pass none do
+    not matter to it."""
 
-    @abstractmethod
-    def tests(self, schema: pa.Schema | None = None) -> tuple[EventTest, ...]:
-        """What is asked of every event; events that pass no test do not matter."""
-
-    def tests_said(self, schema: pa.Schema | None) -> list[str]:
+    def tests_text(self, schema: pa.Schema | None) -> list[str]:
         return [f"t{n}  {test_text(test)}" for n, test in enumerate(self.tests(schema))]
 
     @property
@@ -123,8 +147,8 @@ class EventwiseQuery(CompiledQuery):
         return frozenset()
 
     def spread(self, schema: pa.Schema) -> EventwiseQuery:
-        """The same query over more keys, if there are columns that split its stream unsaid; these
-        are `unshown`."""
+        """The same query over more keys, if there are columns that split its stream implicitly;
+        these are `unshown`."""
         return self
 
     def columns(self, schema: pa.Schema) -> frozenset[Path]:

@@ -3,31 +3,39 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, Self
+from copy import copy
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cereus.clauses.tree import AnyQuery
+from cereus.clauses.tree import ParsedQuery, PatternTree
 from cereus.engine.executor import Executor, PatternExecutor
 from cereus.engine.ingest.clock import Clock
-from cereus.engine.match.table_cache import Learned
+from cereus.engine.match.table_cache import TableCache
+from cereus.explain.description import Description
+from cereus.explain.diagram import automaton_dot
 from cereus.explain.explain import explain, warnings
 from cereus.language.compiled import CompiledQuery, Path
 from cereus.limits import Limits
 from cereus.plan.plan import Plan
 from cereus.plan.result_names import check_pattern
+from cereus.plan.tests import EventTest
 from cereus.stream import Stream
 
+P = TypeVar("P", bound=PatternTree)
 
-class PatternQuery(CompiledQuery):
+
+class PatternQuery(CompiledQuery, Generic[P]):
     """A pattern, with the plans made of it so far: one for each schema it has met."""
 
-    def __init__(self, query: AnyQuery, stream: Stream, limits: Limits) -> None:
+    description: ClassVar[Description]
+
+    def __init__(self, query: ParsedQuery[P], stream: Stream, limits: Limits) -> None:
         self.query, self.stream, self.limits = query, stream, limits
         self._plans: dict[bytes | None, Plan] = {}
-        self._learned: dict[int, Learned] = {}
+        self._caches: dict[int, TableCache] = {}
 
     @abstractmethod
     def build(self, schema: pa.Schema | None) -> Plan:
@@ -36,6 +44,10 @@ class PatternQuery(CompiledQuery):
     @abstractmethod
     def to_text(self) -> str:
         """The query printed, where it was not written as a text."""
+
+    @property
+    def tree(self) -> ParsedQuery[P]:
+        return self.query
 
     @property
     def text(self) -> str:
@@ -51,7 +63,7 @@ class PatternQuery(CompiledQuery):
 
     @property
     def late(self) -> bool:
-        return self.plan().late
+        return self.plan().traits.emits_late
 
     @property
     def keys(self) -> tuple[Path, ...]:
@@ -59,7 +71,7 @@ class PatternQuery(CompiledQuery):
 
     @property
     def warnings(self) -> list[str]:
-        return warnings(self.plan())
+        return warnings(self.plan(), self.description)
 
     def plan(self, schema: pa.Schema | None = None) -> Plan:
         """The plan for events of a schema (checked against it), or for events yet unknown."""
@@ -89,24 +101,39 @@ class PatternQuery(CompiledQuery):
         row_numbers: npt.NDArray[np.int64] | None = None,
     ) -> Executor:
         plan = self.plan(schema)
-        if id(plan) not in self._learned:
-            self._learned[id(plan)] = Learned.nothing(plan, self.limits.states)
+        if id(plan) not in self._caches:
+            self._caches[id(plan)] = TableCache.empty(plan, self.limits.states)
         return PatternExecutor(
             plan,
             schema,
             limits=self.limits,
             keep=keep,
             row_numbers=row_numbers,
-            learned=self._learned[id(plan)],
+            cache=self._caches[id(plan)],
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        """Plans and what was learned stay here: another process makes its own."""
-        return {**self.__dict__, "_plans": {}, "_learned": {}}
+        """Plans and their tables stay here: another process makes its own."""
+        return {**self.__dict__, "_plans": {}, "_caches": {}}
 
-    def replaced(self, *, query: AnyQuery | None = None, stream: Stream | None = None) -> Self:
+    def replaced(
+        self, *, query: ParsedQuery[P] | None = None, stream: Stream | None = None
+    ) -> Self:
         """The same with another query, or over another stream."""
-        return type(self)(query or self.query, stream or self.stream, self.limits)
+        made = copy(self)
+        made.query, made.stream = query or self.query, stream or self.stream
+        made._plans, made._caches = {}, {}
+        return made
+
+    @property
+    def rows_hint(self) -> str | None:
+        return "a count has no events" if self.counts else None
+
+    def tests(self, schema: pa.Schema | None = None) -> tuple[EventTest, ...]:
+        return self.plan(schema).tests
+
+    def diagram(self) -> str:
+        return automaton_dot(self.plan(), self.description)
 
     def explain(self, schema: pa.Schema | None = None) -> str:
-        return explain(self.plan(schema))
+        return explain(self.plan(schema), self.description)

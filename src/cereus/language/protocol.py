@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import Any, ClassVar
 
+from cereus.errors import CereusError
 from cereus.language.compiled import CompiledQuery
 from cereus.limits import Limits
 from cereus.stream import Stream
@@ -33,6 +34,14 @@ class Option:
     help: str
 
 
+@dataclass(frozen=True)
+class Comparison:
+    """Whether two queries mean the same, None if that is not decided; and why, for people."""
+
+    equivalent: bool | None
+    text: str
+
+
 class Language(ABC):
     """One language of queries. `register` makes it known to every surface.
 
@@ -40,12 +49,18 @@ class Language(ABC):
     title     what people call it
     suffixes  of files with its texts, without the dot
     options   the keywords that its `compile` takes beside the common ones
+    result_time  the column of its results that has their time
+    limits    the names of the `Limits` that bound a run of it
+    compares  whether `equivalent` is answered
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
     suffixes: ClassVar[tuple[str, ...]]
     options: ClassVar[tuple[Option, ...]] = ()
+    result_time: ClassVar[str] = "end_time"
+    limits: ClassVar[tuple[str, ...]] = tuple(each.name for each in fields(Limits))
+    compares: ClassVar[bool] = False
 
     @abstractmethod
     def parse(self, text: str, *, params: Params | None = None, **options: Any) -> Any:
@@ -67,6 +82,10 @@ class Language(ABC):
         **options: Any,
     ) -> CompiledQuery:
         """The query of a syntax tree. `text` is what it was parsed from, for error messages."""
+
+    def equivalent(self, first: str, second: str) -> Comparison:
+        """Whether two texts mean the same."""
+        raise CereusError(f"no way is known to compare two queries in {self.title}")
 
     def option(self, name: str) -> Option | None:
         return next((option for option in self.options if option.name == name), None)

@@ -1,32 +1,58 @@
-"""The languages that are known, by name. Every surface asks here; none names a language."""
+"""The languages that are known, by name. Every surface asks here; none names a language.
+
+Those of other packages are looked for when all are listed, or one is asked for that is not known.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from cereus.errors import CereusError, did_you_mean
 from cereus.language.compiled import CompiledQuery
+from cereus.language.plugins import installed
 from cereus.language.protocol import Language, OptionKind, Options, Params
 from cereus.limits import Limits
 from cereus.stream import Stream
 
 _LANGUAGES: dict[str, Language] = {}
+_DEFAULT: list[str] = []
 
 
-def register(language: Language) -> None:
-    """Make a language known by its name and its suffixes."""
+def register(language: Language, *, default: bool = False) -> None:
+    """Make a language known by its name and its suffixes. Texts are in the `default` language
+    where nothing declares another."""
     _LANGUAGES[language.name] = language
+    if default:
+        _DEFAULT[:] = [language.name]
 
 
 def unregister(name: str) -> None:
     """Forget a language, as tests do with one of their own."""
-    del _LANGUAGES[name]
+    _LANGUAGES.pop(name, None)
 
 
 def names() -> list[str]:
     """The names of all languages, in alphabetical order."""
+    _look_for_others_once()
     return sorted(_LANGUAGES)
+
+
+@cache
+def _look_for_others_once() -> None:
+    look_for_others()
+
+
+def look_for_others() -> None:
+    """Register the languages of other packages, as far as they are not known."""
+    for other in installed(set(_LANGUAGES)):
+        register(other)
+
+
+def default_name() -> str:
+    """The name of the language that texts are in where nothing declares another."""
+    return _DEFAULT[0]
 
 
 def languages() -> Iterator[Language]:
@@ -36,6 +62,8 @@ def languages() -> Iterator[Language]:
 
 def language(name: str) -> Language:
     """The language of a name."""
+    if name not in _LANGUAGES:
+        look_for_others()  # once more: a worker of Spark may have been sent a package
     if name not in _LANGUAGES:
         raise CereusError(f"unknown dialect {name!r}", hint=did_you_mean(str(name), names()))
     return _LANGUAGES[name]
@@ -52,11 +80,8 @@ def compile_source(
     """A text of a language, or a syntax tree of one, compiled with options that it has. `params`
     are the values of the parameters in a text."""
     chosen = language(dialect) if dialect is not None else language_of_source(source)
-    for name in options:
-        if chosen.option(name) is None:
-            known = [option.name for option in chosen.options]
-            hint = did_you_mean(name, known) or f"{chosen.name} has no options of its own"
-            raise CereusError(f"{chosen.name} has no option {name!r}", hint=hint)
+    _check_options(chosen, options)
+    _check_limits(chosen, limits)
     if chosen.accepts(source):
         if params:
             raise CereusError(
@@ -68,25 +93,43 @@ def compile_source(
     return chosen.compile(tree, stream, limits=limits, text=str(source), **options)
 
 
+def _check_options(chosen: Language, options: Options) -> None:
+    for name in options:
+        if chosen.option(name) is None:
+            known = [option.name for option in chosen.options]
+            hint = did_you_mean(name, known) or f"{chosen.name} has no options of its own"
+            raise CereusError(f"{chosen.name} has no option {name!r}", hint=hint)
+
+
+def _check_limits(chosen: Language, limits: Limits) -> None:
+    for name in limits.given:
+        if name not in chosen.limits:
+            known = f"it has {', '.join(chosen.limits)}" if chosen.limits else "it has none at all"
+            raise CereusError(f"{chosen.name} has no limit {name!r}", hint=known)
+
+
 def language_of_source(source: object) -> Language:
-    """The language that an object is a syntax tree of; texts are in CEQL unless declared."""
-    return next((each for each in languages() if each.accepts(source)), language("ceql"))
+    """The language that an object is a syntax tree of; the default language for texts."""
+    default = language(default_name())
+    if isinstance(source, str):
+        return default
+    return next((each for each in languages() if each.accepts(source)), default)
 
 
 def dialect_of(path: str | Path) -> str | None:
-    """The name of the language that the suffix of a file declares: `q.sase` is in SASE+."""
+    """The name of the language that the suffix of a file declares."""
     suffix = Path(path).suffix.lower().removeprefix(".")
     return next((each.name for each in languages() if suffix in each.suffixes), None)
 
 
 def suffixes() -> list[str]:
     """The suffixes of query files, of all languages."""
-    return [suffix for language in languages() for suffix in language.suffixes]
+    return [suffix for each in languages() for suffix in each.suffixes]
 
 
 def options_of(dialect: str, *kinds: OptionKind) -> list[str]:
     """The names of a language's options, all or those of some kinds."""
-    if dialect not in _LANGUAGES:
+    if dialect not in names():
         return []
-    options = _LANGUAGES[dialect].options
+    options = language(dialect).options
     return [option.name for option in options if not kinds or option.kind in kinds]

@@ -7,5 +7,6 @@ from cereus.languages.par.language import Par
 from cereus.languages.sase.language import Sase
 from cereus.languages.sremo.language import Sremo
 
-for _language in (Algebra(), Ceql(), Par(), Sase(), Sremo()):
+register(Ceql(), default=True)
+for _language in (Algebra(), Par(), Sase(), Sremo()):
     register(_language)

@@ -13,14 +13,7 @@ from functools import cached_property
 from itertools import product
 from typing import Any
 
-from cereus.clauses.tree import (
-    AttributeWindow,
-    Consume,
-    EventWindow,
-    Strategy,
-    TimeWindow,
-    is_kept,
-)
+from cereus.clauses.tree import AttributeWindow, Consume, EventWindow, Strategy, TimeWindow, is_kept
 from cereus.expr.tree import Aggregate, Attribute, Expression, Literal, rebuild
 from cereus.languages.ceql import tree as cel
 from cereus.reference.conditions import evaluate as value_of

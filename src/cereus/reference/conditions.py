@@ -1,165 +1,247 @@
-"""What a condition means: its value on one event, in plain Python.
+"""What a condition means (docs/conditions.md): its value on one event, straight from the rules.
 
-The engine and Spark compute the same values; these are the rules that they share.
+Written apart from the evaluators of `expr` and Spark, so that they can be compared with it. It
+takes nothing of them but the tree.
 
-- Logic is three-valued (SQL): NULL is `None`; operators and functions of NULL are NULL, but for
-  AND, OR, IS NULL, CASE and coalesce. What cannot be computed (`x / 0`, `sqrt(-1)`, an integer
-  outside 64 bits, a time outside the years 1 to 9999) is NULL, so it is never true.
-- Integers have 64 bits, other numbers are doubles. A decimal is compared exactly with decimals
-  and integers; anywhere else, and an integer beside a double, is read as a double.
-- NaN is a value, not NULL, and compares as IEEE 754 says: `!=` is true, all else false.
-- `%` has the sign of the dividend.
-- A timestamp is an instant; one without a time zone, and a date, is read as UTC.
-- Strings compare by code point.
+- SQL's three truth values are ordered: false < unknown < true. AND is the least, OR the greatest.
+- NULL (`None`) and what cannot be computed (`x / 0`, an integer outside 64 bits, a time outside
+  the years 1 to 9999) give NULL.
+- Integers are exact, other numbers are doubles; a decimal is exact only in comparisons without
+  doubles. NaN compares as IEEE 754 says. Times are instants, in UTC unless they say otherwise.
 """
 
 from __future__ import annotations
 
+import math
 import operator
-import re
 from collections.abc import Callable, Iterable, Mapping
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime, time, timedelta
+from fractions import Fraction
 from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from cereus.errors import ConditionTypeError
 from cereus.expr import tree as ex
-from cereus.expr.text_patterns import like_as_regex, with_text_end
-from cereus.reference import scalar_functions
-from cereus.reference.arithmetic import arithmetic, fits, negate
+from cereus.reference import functions
 
-Event = Mapping[str, object]
-Bindings = Mapping[str, Event]
-COMPARE: dict[str, Callable[[Any, Any], bool]] = {
-    "=": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
+Event = Mapping[str, Any]
+Given = Callable[[ex.Expression], Any]
+"""The values of the nodes that are given; NotImplemented for those that have to be computed."""
+
+SIGNS = {"=": (0,), "!=": (-1, 1), "<": (-1,), "<=": (-1, 0), ">": (1,), ">=": (0, 1)}
+"""For each comparison, the signs of `left - right` that make it true."""
+OPERATORS = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv}
 
 
-def holds(expression: ex.Expression, event: Event, bindings: Bindings | None = None) -> bool:
+def holds(
+    condition: ex.Expression, event: Event, bindings: Mapping[str, Event] | None = None
+) -> bool:
     """Whether the condition is true; NULL is not."""
-    return evaluate(expression, event, bindings) is True
+    return evaluate(condition, event, bindings) is True
 
 
-def evaluate(expression: ex.Expression, event: Event, bindings: Bindings | None = None) -> Any:
+def evaluate(
+    expression: ex.Expression, event: Event, bindings: Mapping[str, Event] | None = None
+) -> Any:
     """The value of `expression`; attributes of a variable are read from `bindings`."""
 
-    def value(child: ex.Expression | None) -> Any:
-        return None if child is None else evaluate(child, event, bindings)
+    def attribute(node: ex.Expression) -> Any:
+        if not isinstance(node, ex.Attribute):
+            return NotImplemented
+        return read(event if node.variable is None else (bindings or {})[node.variable], node.path)
 
-    def values(children: Iterable[ex.Expression]) -> list[Any]:
-        return [value(child) for child in children]
-
-    match expression:
-        case ex.Literal(value=constant):
-            return literal(constant)
-        case ex.Attribute(path=path, variable=None):
-            return read(event, path)
-        case ex.Attribute(path=path, variable=str(variable)):
-            return read((bindings or {})[variable], path)
-        case ex.Negate(operand=operand):
-            return negate(value(operand))
-        case ex.Arithmetic(op=op, left=left, right=right):
-            return arithmetic(op, value(left), value(right))
-        case ex.Comparison(op=op, left=left, right=right):
-            return compare(op, value(left), value(right))
-        case ex.And(operands=operands):
-            return conjunction(values(operands))
-        case ex.Or(operands=operands):
-            return disjunction(values(operands))
-        case ex.Not(operand=operand):
-            return complement(value(operand))
-        case ex.In(operand=operand, items=items):
-            return disjunction(compare("=", value(operand), item) for item in values(items))
-        case ex.Between():
-            return between(expression, value)
-        case ex.Like(operand=operand, pattern=pattern):
-            return matches(re.compile(like_as_regex(pattern), re.DOTALL).fullmatch, value(operand))
-        case ex.Regexp(operand=operand, pattern=pattern, whole=whole):
-            compiled = re.compile(with_text_end(pattern, r"\Z"), re.ASCII)
-            return matches(compiled.fullmatch if whole else compiled.search, value(operand))
-        case ex.IsNull(operand=operand):
-            return value(operand) is None
-        case ex.Case(branches=branches, default=default):
-            chosen = (then for condition, then in branches if value(condition) is True)
-            return value(next(chosen, default))
-        case ex.Call(function="regexp", arguments=(operand, ex.Literal(value=str(pattern)))):
-            return value(ex.Regexp(operand, pattern))
-        case ex.Call(function="least", arguments=arguments):
-            return extreme("<", values(arguments))
-        case ex.Call(function="greatest", arguments=arguments):
-            return extreme(">", values(arguments))
-        case ex.Call(function=function, arguments=arguments):
-            return scalar_functions.call(function, values(arguments))
-    raise ConditionTypeError("this has no value on a single event", span=expression.span)
+    return meaning(expression, attribute)
 
 
-def literal(constant: Any) -> Any:
-    """An integer that does not fit 64 bits is read as a double."""
-    if type(constant) is int and not fits(constant):
-        return float(constant)
-    return normal(constant)
+def meaning(node: ex.Expression, given: Given) -> Any:
+    """The value of a node by its rule, or as it is given."""
+    value = given(node)
+    if value is not NotImplemented:
+        return value
+    if type(node) not in RULES:
+        raise ConditionTypeError("this has no value on a single event", span=node.span)
+    return RULES[type(node)](node, lambda child: meaning(child, given))
 
 
-def read(event: Event, path: tuple[str, ...]) -> Any:
+def read(event: Event | None, path: tuple[str, ...]) -> Any:
     """An attribute, inside structs by its path; what is not there is NULL."""
-    found: Any = event
-    for name in path:
-        if found is None:
-            return None
-        found = found.get(name)
-    return normal(found)
+    if not path:
+        return normal(event)
+    return None if event is None else read(event.get(path[0]), path[1:])
 
 
 def normal(value: Any) -> Any:
     """Times and dates as datetimes in UTC; everything else as it is."""
+    if isinstance(value, date) and not isinstance(value, datetime):
+        value = datetime.combine(value, time())
     if isinstance(value, datetime):
-        return value.astimezone(UTC) if value.tzinfo else value.replace(tzinfo=UTC)
-    if isinstance(value, date):
-        return datetime.combine(value, time(), UTC)
+        return value.replace(tzinfo=value.tzinfo or UTC).astimezone(UTC)
     return value
+
+
+# ---------------------------------------------------------------- logic
+
+
+def _rank(truth: bool | None) -> int:
+    return [False, None, True].index(truth)
+
+
+def every(truths: Iterable[bool | None]) -> bool | None:
+    """AND"""
+    return min(truths, key=_rank, default=True)
+
+
+def some(truths: Iterable[bool | None]) -> bool | None:
+    """OR"""
+    return max(truths, key=_rank, default=False)
+
+
+def opposite(truth: bool | None) -> bool | None:
+    return [True, None, False][_rank(truth)]
+
+
+# ---------------------------------------------------------------- comparisons
 
 
 def compare(op: str, left: Any, right: Any) -> bool | None:
     if left is None or right is None:
         return None
-    if isinstance(left, float) or isinstance(right, float):
+    if float in (type(left), type(right)):
         left, right = float(left), float(right)
-    return COMPARE[op](left, right)
+    if left != left or right != right:  # NaN has no place in the order
+        return op == "!="
+    return (left > right) - (left < right) in SIGNS[op]
 
 
-def conjunction(values: Iterable[bool | None]) -> bool | None:
-    known = set(values)
-    return False if False in known else None if None in known else True
+def _between(node: ex.Between, value: Callable[[ex.Expression], Any]) -> bool | None:
+    low = True if node.low is None else compare(">=", value(node.operand), value(node.low))
+    high = True if node.high is None else compare("<=", value(node.operand), value(node.high))
+    return every((low, high))
 
 
-def disjunction(values: Iterable[bool | None]) -> bool | None:
-    return complement(conjunction(complement(value) for value in values))
-
-
-def complement(value: bool | None) -> bool | None:
-    return None if value is None else not value
-
-
-def between(node: ex.Between, value: Callable[[ex.Expression | None], Any]) -> bool | None:
-    bounds = (("<=", node.high), (">=", node.low))
-    operand = value(node.operand)
-    return conjunction(compare(op, operand, value(end)) for op, end in bounds if end is not None)
-
-
-def matches(search: Callable[[str], object], text: str | None) -> bool | None:
-    return None if text is None else search(text) is not None
-
-
-def extreme(op: str, values: list[Any]) -> Any:
-    """The least or greatest; NULL if any value is, else NaN if any value is."""
-    if None in values:
+def _like(text: str | None, pattern: str) -> bool | None:
+    """The places in the text that the pattern may have reached, part by part."""
+    if text is None:
         return None
-    best = values[0]
-    for value in values:
-        if value != value or compare(op, value, best):
-            best = value
-    return best
+    places = {0}
+    rest = pattern
+    while rest:
+        escaped = rest[0] == "\\" and rest[1:2] in ("%", "_", "\\")
+        sign, rest = (rest[1], rest[2:]) if escaped else (rest[0], rest[1:])
+        if sign == "%" and not escaped:
+            places = set(range(min(places, default=len(text) + 1), len(text) + 1))
+        else:
+            any_sign = sign == "_" and not escaped
+            places = {p + 1 for p in places if p < len(text) and (any_sign or text[p] == sign)}
+    return len(text) in places
+
+
+def matches(text: str | None, pattern: str, whole: bool = False) -> bool | None:
+    """RE2 is the definition of regular expressions; Arrow has it."""
+    spelled = rf"\A(?:{pattern})\z" if whole else pattern
+    found: bool | None = pc.match_substring_regex(pa.scalar(text, pa.string()), spelled).as_py()
+    return found
+
+
+# ---------------------------------------------------------------- arithmetic
+
+
+def calculate(op: str, left: Any, right: Any) -> Any:
+    if left is None or right is None:
+        return None
+    if any(isinstance(side, datetime | timedelta) for side in (left, right)):
+        return _time(op, left, right)
+    if isinstance(left, int) and isinstance(right, int) and op != "/":
+        return _exactly(op, left, right)
+    return _double(op, float(left), float(right))
+
+
+def _exactly(op: str, left: int, right: int) -> int | None:
+    if op == "%":
+        if right == 0:
+            return None
+        result = left - right * math.trunc(Fraction(left, right))
+    else:
+        result = OPERATORS[op](left, right)
+    return result if all(map(functions.is_int64, (left, right, result))) else None
+
+
+def _double(op: str, left: float, right: float) -> float | None:
+    if op in "/%" and right == 0:
+        return None
+    if op != "%":
+        return float(OPERATORS[op](left, right))
+    return math.nan if math.isinf(left) else math.fmod(left, right)
+
+
+def _time(op: str, left: Any, right: Any) -> Any:
+    try:
+        result = OPERATORS[op](left, right)
+    except OverflowError:
+        return None
+    length = isinstance(result, timedelta)
+    return None if length and not functions.is_int64(functions.micros(result)) else result
+
+
+def _negative(value: Any) -> Any:
+    if isinstance(value, float):
+        return -value
+    return calculate("-", timedelta() if isinstance(value, timedelta) else 0, value)
+
+
+# ---------------------------------------------------------------- the rules
+
+
+def _literal(node: ex.Literal, value: Given) -> Any:
+    """An integer that does not fit 64 bits is read as a double."""
+    number = type(node.value) is int and not functions.is_int64(node.value)
+    return float(node.value) if number else normal(node.value)  # type: ignore[arg-type]
+
+
+def _case(node: ex.Case, value: Given) -> Any:
+    for condition, result in node.branches:
+        if value(condition) is True:
+            return value(result)
+    return None if node.default is None else value(node.default)
+
+
+def _call(node: ex.Call, value: Given) -> Any:
+    values = [value(argument) for argument in node.arguments]
+    if node.function == "coalesce":
+        return next(filter(lambda each: each is not None, values), None)
+    if any(each is None for each in values):
+        return None
+    if node.function == "regexp":
+        return matches(*values)
+    if node.function in ("least", "greatest"):
+        return _extreme(values, "<" if node.function == "least" else ">")
+    return functions.call(node.function, values)
+
+
+def _extreme(values: list[Any], op: str) -> Any:
+    """NaN if there is one, else the value that no other one is beyond."""
+    if any(value != value for value in values):
+        return math.nan
+    return next(v for v in values if not any(compare(op, other, v) for other in values))
+
+
+RULES: dict[type[ex.Expression], Callable[[Any, Given], Any]] = {
+    ex.Literal: _literal,
+    ex.Negate: lambda node, value: _negative(value(node.operand)),
+    ex.Arithmetic: lambda node, value: calculate(node.op, value(node.left), value(node.right)),
+    ex.Comparison: lambda node, value: compare(node.op, value(node.left), value(node.right)),
+    ex.And: lambda node, value: every(map(value, node.operands)),
+    ex.Or: lambda node, value: some(map(value, node.operands)),
+    ex.Not: lambda node, value: opposite(value(node.operand)),
+    ex.In: lambda node, value: some(
+        compare("=", value(node.operand), value(item)) for item in node.items
+    ),
+    ex.Between: _between,
+    ex.Like: lambda node, value: _like(value(node.operand), node.pattern),
+    ex.Regexp: lambda node, value: matches(value(node.operand), node.pattern, node.whole),
+    ex.IsNull: lambda node, value: value(node.operand) is None,
+    ex.Case: _case,
+    ex.Call: _call,
+}

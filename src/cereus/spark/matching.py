@@ -109,9 +109,15 @@ def split_late(found: DataFrame) -> tuple[DataFrame, DataFrame]:
 
 
 def _arranged(df: DataFrame, query: Query, **options: Any) -> Batch | Eventwise:
-    if isinstance(query.compiled, EventwiseQuery):
-        return eventwise(df, query.compiled, **options)
-    return batch(df, query, **options)
+    compiled = query.compiled
+    if isinstance(compiled, EventwiseQuery):
+        return eventwise(df, compiled, **options)
+    if isinstance(compiled, PatternQuery):
+        return batch(df, compiled, **options)
+    raise CereusError(
+        f"queries in {query.dialect} are not matched on Spark",
+        hint="collect the events and use query.run(table)",
+    )
 
 
 # ---------------------------------------------------------------- checks
@@ -130,11 +136,6 @@ def _check(df: DataFrame, query: object) -> None:
         raise CereusError(
             f"a compiled query is needed, not a {type(query).__name__}",
             hint='write q = cereus.compile("SELECT …", stream=cereus.Stream(…))',
-        )
-    if not isinstance(query.compiled, PatternQuery | EventwiseQuery):
-        raise CereusError(
-            f"matching on Spark is not part of this version for queries in {query.dialect}",
-            hint="collect the events and use query.run(table)",
         )
     if not hasattr(df, "mapInArrow"):
         raise DataError(

@@ -29,7 +29,7 @@ def own_streams(plan: Plan) -> Column | None:
 
 def relevant(plan: Plan, schema: StructType) -> Column | None:
     """Events that satisfy some test of the pattern; None where every event counts."""
-    if plan.position_sensitive:
+    if plan.traits.position_sensitive:
         return None
     return passing(plan.tests, plan.stream, schema)
 

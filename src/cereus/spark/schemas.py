@@ -22,10 +22,6 @@ if TYPE_CHECKING:
 log = logging.getLogger("cereus.spark")
 Path = tuple[str, ...]
 
-SHOWN_AS = {"position": "event", "constituents": "events", "positions": "events"}
-"""The columns of row numbers in results of PAR, the event algebra and SASE+, and what they
-become."""
-
 
 def chosen_columns(
     df: DataFrame, tie: str | Iterable[str], columns: Iterable[str] | None, order: str | None
@@ -102,23 +98,22 @@ def pattern_schema(
 def result_order(query: EventwiseQuery, names: Iterable[str]) -> list[str]:
     """The columns of a result that are shown, the events of a match last."""
     shown = [name for name in names if name not in query.unshown]
-    return sorted(shown, key=lambda name: name == "positions")
+    return sorted(shown, key=lambda name: query.row_columns.get(name) == EVENTS)
 
 
 def eventwise_schema(
     query: EventwiseQuery, known: st.StructType, shown: Iterable[str]
 ) -> st.StructType:
-    """The columns of the results of a program or an expression; with the events, if any of their
-    columns are shown."""
+    """The columns of the results of a query; with the events, if any of their columns are shown."""
     fields = []
     event = st.StructType([known[name] for name in shown])
     made = query.executor(arrow_schema(known)).schema
     for field in (made.field(name) for name in result_order(query, made.names)):
-        if field.name not in SHOWN_AS:
+        if field.name not in query.row_columns:
             fields.append(st.StructField(field.name, from_arrow_type(field.type)))
         elif event:
             kind = st.ArrayType(event) if pa.types.is_list(field.type) else event
-            fields.append(st.StructField(SHOWN_AS[field.name], kind))
+            fields.append(st.StructField(query.row_columns[field.name], kind))
     return st.StructType(fields)
 
 

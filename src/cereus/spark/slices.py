@@ -21,9 +21,9 @@ from cereus.clauses import build as clauses
 from cereus.clauses.tree import AttributeWindow, TimeWindow
 from cereus.errors import CereusError
 from cereus.expr import tree as ex
-from cereus.plan.locality import looks_back
+from cereus.expr.types import Kind
 from cereus.plan.plan import Plan
-from cereus.spark.expr.typed import TIMES, Sort, Typed, attribute, micros
+from cereus.spark.expr.typed import Typed, attribute, micros
 from cereus.stream import UNITS
 
 SLICE, OWN, HOME = "__cereus_slice", "__cereus_own", "__cereus_home"
@@ -54,9 +54,9 @@ class Slices:
 
     @property
     def _number(self) -> Column:
-        if self.measure.sort in TIMES:
+        if self.measure.kind is Kind.TIMESTAMP:
             return micros(self.measure)
-        exact = self.measure.sort is Sort.INTEGER
+        exact = self.measure.kind is Kind.INTEGER
         return self.measure.column.cast("bigint" if exact else "double")
 
     def _slice(self, number: Column) -> Column:
@@ -71,7 +71,7 @@ def slices_for(plan: Plan, schema: StructType, split: Split) -> Slices | str:
         return "split=False says so"
     if plan.keys and split is None:
         return "it has keys"
-    reason = looks_back(plan)
+    reason = plan.traits.looks_back
     if reason is not None:
         if split is not None:
             raise CereusError(
@@ -100,7 +100,7 @@ def _window(plan: Plan, schema: StructType) -> tuple[Typed, int | float]:
 
 
 def _in_units(microseconds: int, measure: Typed, plan: Plan) -> int | float:
-    if measure.sort in TIMES:
+    if measure.kind is Kind.TIMESTAMP:
         return microseconds
     assert plan.stream.unit is not None
     return _rounded(microseconds / UNITS[plan.stream.unit], measure)
@@ -108,12 +108,12 @@ def _in_units(microseconds: int, measure: Typed, plan: Plan) -> int | float:
 
 def _rounded(size: float, measure: Typed) -> int | float:
     """A length that is not below `size`, in the numbers of the column."""
-    return int(size) if measure.sort is Sort.INTEGER else float(size) * SAFETY
+    return int(size) if measure.kind is Kind.INTEGER else float(size) * SAFETY
 
 
 def _length(split: Split, measure: Typed, plan: Plan) -> int | float:
     if isinstance(split, int | float):
-        return int(split) if measure.sort is not Sort.FLOAT else float(split)
+        return int(split) if measure.kind is not Kind.FLOAT else float(split)
     if isinstance(split, str):
         return _in_units(length_of_time(split, "split"), measure, plan)
     assert isinstance(split, timedelta)

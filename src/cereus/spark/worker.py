@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -31,7 +31,7 @@ class Task:
     The plan is made in the worker, for the schema that really arrives there.
     """
 
-    query: PatternQuery
+    query: PatternQuery[Any]
     shape: EventShape
     sorted_by: tuple[tuple[str, ...], ...]
     names: tuple[str, ...]

@@ -6,6 +6,7 @@ knows, and the commonest mistakes become hints.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import NoReturn
@@ -229,10 +230,18 @@ def odd_quotes(trouble: Trouble) -> str | None:
     return "a string before this may not be closed: quotes come in pairs" if odd else None
 
 
+def misplaced_parameter(trouble: Trouble) -> str | None:
+    """`FROM :stream`"""
+    if re.match(r":[^\W\d]", trouble.rest) is None:
+        return None
+    return "a parameter stands for a value, not for a name, a type or a keyword"
+
+
 HINTS: tuple[HintRule, ...] = (
     odd_quotes,
     keyword_as_name,
     missing_value,
     chained_comparison,
     programmers_operator,
+    misplaced_parameter,
 )

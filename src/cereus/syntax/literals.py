@@ -14,7 +14,7 @@ _WORDS = """
     SELECT FROM WHERE FILTER AS UNLESS WITHIN
 """
 RESERVED = frozenset(_WORDS.split())
-"""The words that NAME in `expression.lark` leaves out: as names they have to be quoted."""
+"""The words that NAME in `grammar.lark` leaves out: as names they have to be quoted."""
 
 UNITS = (
     ("weeks", 604_800_000_000, ("w", "week")),
@@ -51,6 +51,10 @@ def quote_name(name: str) -> str:
 
 def quote_string(value: str) -> str:
     return "'" + value.replace("'", "''") + "'"
+
+
+def fits_int64(value: int) -> bool:
+    return -_LARGEST - 1 <= value <= _LARGEST
 
 
 def number(token: str, span: Span) -> int | float:

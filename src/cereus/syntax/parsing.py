@@ -7,7 +7,7 @@ of one below `cereus`, and `%import expr.grammar (…)` takes rules from the con
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
@@ -17,6 +17,7 @@ from lark.parsers.lalr_interactive_parser import InteractiveParser
 
 from cereus.errors import QueryError, QuerySyntaxError
 from cereus.syntax.errors import HintRule, Trouble, plain_terminal, syntax_error
+from cereus.syntax.parameters import LIST, ONE, Parameters, misplaced_list
 
 TOO_DEEP = "this text is nested too deeply"
 
@@ -27,14 +28,21 @@ def read(
     text: str,
     transformer: Transformer[Token, Any],
     hints: Iterable[HintRule] = (),
+    params: Mapping[str, Any] | None = None,
 ) -> Any:
     """Parse `text` and build its tree; every error shows its place in `text`.
 
-    `hints` are the language's own rules for common mistakes (see `syntax_errors`).
+    `hints` are the language's own rules for common mistakes (see `syntax.errors`); `params` are
+    the values of the parameters in the text, each of which has to be used.
     """
     if not isinstance(text, str):
         raise QuerySyntaxError(f"a text is needed, not a {type(text).__name__}")
-    tree = _parse(_lark(grammar, start), text, tuple(hints))
+    parameters = Parameters(params)
+    try:
+        tree = _parse(_lark(grammar, start), text, tuple(hints), parameters)
+    except QueryError as error:
+        raise located(error, text) from None
+    parameters.check_all_used(text)
     try:
         return transformer.transform(tree)
     except VisitError as error:
@@ -67,14 +75,17 @@ def _lark(grammar: str, start: str) -> Lark:
     )
 
 
-def _parse(lark: Lark, text: str, hints: tuple[HintRule, ...]) -> Any:
+def _parse(lark: Lark, text: str, hints: tuple[HintRule, ...], parameters: Parameters) -> Any:
     parser = lark.parse_interactive(text)
     tokens: list[Token] = []
     try:
         for token in parser.iter_parse():
+            parameters.put(token, parser.choices())
             tokens.append(token)
         return parser.feed_eof(tokens[-1] if tokens else None)
     except UnexpectedInput as error:
+        if isinstance(error, UnexpectedToken) and error.token.type.endswith(LIST):
+            raise misplaced_list(error.token) from None
         trouble = _trouble(lark, text, parser, tokens, error)
     raise syntax_error(trouble, hints)
 
@@ -106,13 +117,14 @@ def _word_at(text: str, start: int) -> str:
 
 
 def _accepted(lark: Lark, parser: InteractiveParser) -> frozenset[str]:
-    """The terminals that could come next. (lark's own `accepts` skips imported terminals,
+    """The terminals that could come next, but for parameters, which can be wherever a literal
+    can. (lark's own `accepts` skips imported terminals,
     whose names are not all upper case.)"""
     terminals = {each.name for each in lark.terminals} | {"$END"}
     return frozenset(
         plain_terminal(name)
         for name in parser.choices()
-        if name in terminals and _takes(parser, name)
+        if name in terminals and not name.endswith((ONE, LIST)) and _takes(parser, name)
     )
 
 

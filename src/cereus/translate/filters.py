@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from cereus.explain.skeleton import is_between
 from cereus.expr.tree import (
     Aggregate,
     And,
@@ -16,6 +15,7 @@ from cereus.expr.tree import (
     without_variable,
 )
 from cereus.languages.ceql import tree as cel
+from cereus.languages.ceql.explaining.skeleton import is_between
 from cereus.translate.leaves import Around, Asked, Stored, places
 from cereus.translate.limits import refused
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from cereus.clauses.tree import Strategy
-from cereus.explain.skeleton import is_between
 from cereus.expr.tree import variables, without_variable
 from cereus.languages.ceql import tree as cel
+from cereus.languages.ceql.explaining.skeleton import is_between
 from cereus.translate.leaves import Around, Asked, Named
 
 Events = list[tuple[cel.Type, Around]]

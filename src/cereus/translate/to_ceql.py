@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import cast
 
 from cereus.clauses.tree import AnyQuery
 from cereus.errors import RefusedError
 from cereus.expr import tree as ex
+from cereus.expr.tree import about
 from cereus.languages.ceql import tree as cel
-from cereus.languages.ceql.rewrite import about
 from cereus.languages.ceql.scope import bound
 from cereus.languages.sremo import tree as sremo
 from cereus.languages.sremo.plan import outermost_window
@@ -29,20 +30,19 @@ SHOWN = "m"
 READS_NOTHING = "a filter of CEQL reads an attribute"
 
 
-def as_ceql(query: AnyQuery) -> AnyQuery:
+def as_ceql(query: AnyQuery) -> cel.CeqlTree:
     """The query in CEQL, or RefusedError that says what cannot be said."""
-    if not isinstance(query.formula, sremo.Pattern):
-        return query
-    query = outermost_window(query)
-    pattern = query.formula
-    assert isinstance(pattern, sremo.Pattern)
+    if isinstance(query.formula, cel.Formula):
+        return cel.in_ceql(query)
+    bounded = outermost_window(sremo.in_sremo(query))
+    pattern = bounded.formula
     if pattern.detect:
         raise RefusedError("CEQL has no DETECT", span=query.span, hint="write LIMIT 1")
     translation = _Translation(pattern.expression, projects=False)
     formula = translation.whole()
     if translation.unshown:
         formula = _Translation(pattern.expression, projects=True).whole()
-    return replace(query, formula=formula, text=None)
+    return cel.in_ceql(replace(cast(AnyQuery, bounded), formula=formula, text=None))
 
 
 def _refused(node: sremo.Sremo, reason: str, hint: str | None = None) -> RefusedError:

@@ -16,8 +16,8 @@ from functools import reduce
 from cereus.clauses.tree import AnyQuery, Strategy
 from cereus.expr.tree import Expression
 from cereus.languages.ceql import tree as cel
-from cereus.languages.ceql.lower import ends_marked
-from cereus.languages.ceql.rewrite import RULES, rewrite
+from cereus.languages.ceql.planning.lower import ends_marked
+from cereus.languages.ceql.planning.rewrite import RULES, rewrite
 from cereus.languages.sremo import tree as sremo
 from cereus.languages.sremo.srt.closure import renamed
 from cereus.languages.sremo.srt.negation import fails
@@ -42,28 +42,30 @@ FROM_THE_BEGINNING = (
 )
 
 
-def as_sremo(query: AnyQuery, type_column: str | None = "type") -> AnyQuery:
+def as_sremo(query: AnyQuery, type_column: str | None = "type") -> sremo.SremoTree:
     """The query in SREMO, or RefusedError that says what cannot be said."""
     if isinstance(query.formula, sremo.Pattern):
-        return query
+        return sremo.in_sremo(query)
+    whole = cel.in_ceql(query).formula
     if query.select is not None:
         raise refused(query, "SREMO has no variables to select", "write SELECT *")
     if query.count:
         raise refused(query, "SREMO has no COUNT(*): it lists matches", "write SELECT *")
     if query.streams[1:]:
         raise refused(query, "SREMO has no streams to tell apart", None)
-    formula = cel.Select(query.strategy, query.formula, span=query.formula.span)
+    formula = cel.Select(query.strategy, whole, span=whole.span)
     piece = _Translation(type_column).piece(rewrite(formula, RULES), (), False)
     if not piece.floats:
-        looking = (n for n in query.formula.walk() if isinstance(n, cel.Start | cel.Unless))
-        part = next(looking, query.formula)
+        looking = (n for n in whole.walk() if isinstance(n, cel.Start | cel.Unless))
+        part = next(looking, whole)
         raise refused(part, FROM_THE_BEGINNING, "START and UNLESS after a ; can be said")
-    if not ends_marked(query.formula):
+    if not ends_marked(whole):
         raise refused(
-            query.formula, "a SREMO match ends with an event that is marked", "leave NOT out there"
+            whole, "a SREMO match ends with an event that is marked", "leave NOT out there"
         )
     pattern = sremo.Pattern(_with_names_told_apart(piece.body, query))
-    return replace(query, formula=pattern, strategy=Strategy.ALL, streams=(), text=None)
+    clauses = replace(query, formula=pattern, strategy=Strategy.ALL, streams=(), text=None)
+    return sremo.in_sremo(clauses)
 
 
 def _with_names_told_apart(expression: sremo.Sremo, query: AnyQuery) -> sremo.Sremo:

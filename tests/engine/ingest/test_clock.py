@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import cereus
 from cereus import CereusError, Stream
-from cereus.engine.ingest.clock import Rows, float_floors, sortable
+from cereus.engine.ingest.clock import RowNumbers, float_floors, sortable
 
 TWO = "SELECT * WHERE A ; B"
 
@@ -173,7 +173,7 @@ finite = st.floats(-1e6, 1e6, allow_nan=False) | st.integers(0, 300).map(lambda 
 
 
 def ordered(value: float) -> int:
-    return int(sortable(np.array([value]), "", Rows())[0])
+    return int(sortable(np.array([value]), "", RowNumbers())[0])
 
 
 @settings(max_examples=300, deadline=None)

@@ -84,7 +84,7 @@ def found(query: Any, table: pa.Table, seed: int, *, sleeping: bool) -> tuple[li
             saved, executor = executor.save(), query.executor(table.schema)
             executor.restore(saved)
         for each in runners(executor):
-            each.front.waking = each.front.waking if sleeping else None
+            each.reader.idle_keys = each.reader.idle_keys if sleeping else None
         for result in executor.push(batch):
             rows += result.to_pylist()
     rows += [row for result in executor.finish() for row in result.to_pylist()]
@@ -118,8 +118,8 @@ def test_the_matches_are_those_of_reading_everything(dialect: str, name: str) ->
 def test_who_counts_or_goes_back_reads_everything(text: str) -> None:
     query = cereus.compile(text, stream=STREAM, schema=stream(1).schema)
     (each,) = runners(query.executor(stream(1).schema))
-    assert not each.plan.keys_sleep
-    assert each.front.waking is None
+    assert not each.plan.traits.keys_sleep
+    assert each.reader.idle_keys is None
 
 
 def keyed(*events: tuple[str, int]) -> pa.RecordBatch:

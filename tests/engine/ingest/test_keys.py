@@ -169,3 +169,15 @@ def test_zeros_of_either_sign_are_one_key() -> None:
     recognizer.push(events.slice(0, 3))
     found = query.restore(recognizer.snapshot()).push(events.slice(3))
     assert sorted((row["k"], row["positions"]) for row in found) == whole
+
+
+def test_keys_of_several_columns_with_very_many_values_stay_apart() -> None:
+    """Five columns of 65,536 values each have 2**80 combinations."""
+    many = list(range(65_536))
+    key = {f"k{n}": [*many, value, value] for n, value in enumerate([1, 7, 7, 7, 7])}
+    key["k0"][-1] = 2  # the B is of another key than the A before it
+    events = pa.table({"type": ["X"] * len(many) + ["A", "B"], **key})
+    query = cereus.compile("SELECT * WHERE A ; B PARTITION BY k0, k1, k2, k3, k4")
+    assert len(query.run(events)) == 0
+    events = events.set_column(1, "k0", pa.array([*many, 2, 2]))
+    assert len(query.run(events)) == 1

@@ -13,9 +13,9 @@ import pytest
 import cereus
 from cereus import Stream
 from cereus.clauses.tree import TimeWindow
-from cereus.engine.ingest import batch_reader as front
-from cereus.engine.ingest import lookahead as prospects
-from cereus.engine.ingest.lookahead import Prospects
+from cereus.engine.ingest import events as events_module
+from cereus.engine.ingest import lookahead
+from cereus.engine.ingest.lookahead import LookAhead
 from cereus.languages.ceql.text import parse, to_text
 from tests.languages.ceql import correlated, strategies
 from tests.languages.ceql.harness import assert_agrees, compiled, rows
@@ -28,17 +28,17 @@ STREAM = Stream(time="t", unit="s")
 def always(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     """Look through batches of any size, whether it pays or not; how many events each time went."""
     gone: list[int] = []
-    look = Prospects.rows
+    look = LookAhead.rows
 
-    def rows(self: Prospects, letters: Any, classes: Any, *others: Any) -> Any:
+    def rows(self: LookAhead, letters: Any, classes: Any, *others: Any) -> Any:
         found = look(self, letters, classes, *others)
         gone.append(0 if found is None else len(classes) - len(found))
         return found
 
-    monkeypatch.setattr(prospects, "WORTH_IT", 1)
-    monkeypatch.setattr(prospects, "SAMPLE", 1 << 30)
-    monkeypatch.setattr(Prospects, "rows", rows)
-    monkeypatch.setattr(front, "MOST_KEPT", 1)
+    monkeypatch.setattr(lookahead, "WORTH_IT", 1)
+    monkeypatch.setattr(lookahead, "SAMPLE", 1 << 30)
+    monkeypatch.setattr(LookAhead, "rows", rows)
+    monkeypatch.setattr(events_module, "MOST_KEPT", 1)
     yield gone
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cereus.engine.match import memory
-from cereus.engine.results.match_chunks import Chunk, Chunks
+from cereus.engine.results.match_chunks import BufferPool, ChunkBuffer
 
 
 @pytest.mark.parametrize("size", [10, 1 << 20])
@@ -20,7 +20,7 @@ def test_arrays_are_like_numpys(size: int) -> None:
 
 @pytest.mark.parametrize("size", [8, 1 << 16])
 def test_a_chunk_is_in_use_while_a_part_of_it_is(size: int) -> None:
-    chunk = Chunk(size, size, with_labels=True)
+    chunk = ChunkBuffer(size, size, with_labels=True)
     states = [chunk.in_use]
     part = chunk.events[:2]
     states.append(chunk.in_use)
@@ -30,6 +30,6 @@ def test_a_chunk_is_in_use_while_a_part_of_it_is(size: int) -> None:
 
 
 def test_a_chunk_in_use_is_left_alone() -> None:
-    chunks = Chunks(1 << 14, with_labels=False)
+    chunks = BufferPool(1 << 14, with_labels=False)
     part = chunks.free().events[:3]
     assert chunks.free().events.base is not part.base

@@ -115,4 +115,4 @@ def test_the_public_module_takes_texts_and_objects() -> None:
     assert ea.equivalent(a >> (b >> c), "A ; B ; C").equivalent
     assert ea.bounds("A ; B") == ea.bounds(a >> b)
     assert ea.optimise("A | A").after == a
-    assert ea.parse("T(value > 38) - 0") == ea.event("T", "value > 38") - ea.never
+    assert ea.parse("T(value > 38) - 0") == ea.event("T", where="value > 38") - ea.never

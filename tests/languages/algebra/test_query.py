@@ -133,9 +133,9 @@ def test_snapshots_never_exceed_the_bound(
             list(executor.push(batch))
         _, _, state = executor.detector.snapshot().partition(b"\n")
         assert len(state) <= executor.detector.keys * (bounds.state_bytes + bounds.waiting_bytes)
-        known = executor.arrivals.substreams.index.values()
+        known = executor.reader.substreams.index.values()
         values = sum(column.nbytes for column in known)
-        limit = bounds.snapshot_bytes(len(executor.arrivals.substreams), key_columns=len(known))
+        limit = bounds.snapshot_bytes(len(executor.reader.substreams), key_columns=len(known))
         assert len(executor.save()) <= limit + values
 
 

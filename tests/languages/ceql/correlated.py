@@ -7,7 +7,7 @@ from random import Random
 
 from cereus.expr import tree as ex
 from cereus.languages.ceql import tree as cel
-from cereus.languages.ceql.rewrite import Rule
+from cereus.languages.ceql.planning.rewrite import Rule
 from cereus.languages.ceql.scope import bound
 from cereus.languages.ceql.text import parse, to_text
 

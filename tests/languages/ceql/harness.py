@@ -13,7 +13,7 @@ import pytest
 import cereus
 from cereus import Stream
 from cereus.clauses.tree import Output, ParsedQuery
-from cereus.engine.match import runner
+from cereus.engine.match import kernel_options, runner
 from cereus.languages.ceql.text import parse, to_text
 from cereus.reference import cel as reference
 
@@ -96,11 +96,11 @@ def difference(actual: Counter[Row], expected: Counter[Row]) -> str:
 
 
 @contextmanager
-def sizes(*, chunk: int = runner.CHUNK, sweep: int = runner.SWEEP_AT) -> Iterator[None]:
+def sizes(*, chunk: int = runner.CHUNK, sweep: int = kernel_options.SWEEP_AT) -> Iterator[None]:
     """Matches leave the kernel `chunk` at a time, and `sweep` nodes or events are worth a look."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(runner, "CHUNK", chunk)
-        patch.setattr(runner, "SWEEP_AT", sweep)
+        patch.setattr(kernel_options, "SWEEP_AT", sweep)
         patch.setattr(runner, "TIDY_AT", sweep)
         yield
 

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, note, settings
 import cereus
 from cereus.clauses.tree import ParsedQuery
 from cereus.engine.executor import PatternExecutor
-from cereus.languages.ceql.plan import build
+from cereus.languages.ceql.planning.build import build
 from cereus.languages.ceql.text import to_text
 
 from . import strategies as random_

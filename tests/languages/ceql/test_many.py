@@ -40,7 +40,7 @@ def test_a_test_that_two_queries_share_is_asked_once() -> None:
         },
         stream=STREAM,
     )
-    plans = [queries[name].plan(strategies.SCHEMA) for name in ("one", "two")]
+    plans = [queries[name].compiled.plan(strategies.SCHEMA) for name in ("one", "two")]
     assert len(SharedLetters(plans, strategies.SCHEMA).numbers) == 2
     assert sum(len(plan.tests) for plan in plans) == 4
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from cereus import par
 from cereus.languages.par.machine.alphabet import Symbol
-from cereus.languages.par.machine.runner import Runner
+from cereus.languages.par.machine.runner import MachineRunner
 from cereus.languages.par.tree import Completion, Program, atoms
 from cereus.reference import par as reference
 
@@ -28,7 +28,7 @@ def expected(program: Program, keys: list[list[Symbol]]) -> list[Row]:
     return [(row, *each) for row, each in enumerate(shown) if each.output or each.completion]
 
 
-def rows(runner: Runner, keys: list[list[Symbol]], states: np.ndarray) -> list[Row]:
+def rows(runner: MachineRunner, keys: list[list[Symbol]], states: np.ndarray) -> list[Row]:
     machine = runner.machine
     letters = (machine.letter(symbol) for events in keys for symbol in events)
     starts = np.cumsum([0, *map(len, keys[:-1])], dtype=np.int64)
@@ -44,7 +44,7 @@ def rows(runner: Runner, keys: list[list[Symbol]], states: np.ndarray) -> list[R
 def test_every_key_runs_the_program_by_itself(
     program: Program, keys: list[list[Symbol]], chunk: int
 ) -> None:
-    runner = Runner(par.machine(program), chunk=chunk)
+    runner = MachineRunner(par.machine(program), chunk=chunk)
     assert rows(runner, keys, runner.start(len(keys))) == expected(program, keys)
 
 
@@ -53,7 +53,7 @@ def test_events_of_several_keys_may_come_in_any_order(
     program: Program, keys: list[list[Symbol]], chunk: int, draw: random.Random
 ) -> None:
     """Interleaved, every key still runs the program by itself."""
-    runner = Runner(par.machine(program), chunk=chunk)
+    runner = MachineRunner(par.machine(program), chunk=chunk)
     machine = runner.machine
     order = [key for key, events in enumerate(keys) for _ in events]
     draw.shuffle(order)
@@ -76,7 +76,7 @@ def test_events_of_several_keys_may_come_in_any_order(
 def test_states_carry_over_from_call_to_call(
     program: Program, events: list[Symbol], cuts: list[int]
 ) -> None:
-    runner = Runner(par.machine(program))
+    runner = MachineRunner(par.machine(program))
     states, found = runner.start(), list[Row]()
     bounds = [0, *sorted(min(cut, len(events)) for cut in cuts), len(events)]
     for start, end in pairwise(bounds):
@@ -86,7 +86,7 @@ def test_states_carry_over_from_call_to_call(
 
 
 def test_a_program_that_has_completed_stays_silent() -> None:
-    runner = Runner(par.machine("a[A]"))
+    runner = MachineRunner(par.machine("a[A]"))
     a = frozenset(atoms(par.parse("a")))
     states = runner.start(2)
     assert rows(runner, [[a, a, a], [a, a]], states) == [
@@ -97,7 +97,7 @@ def test_a_program_that_has_completed_stays_silent() -> None:
 
 
 def test_no_events_and_no_keys() -> None:
-    runner = Runner(par.machine("a[A]"))
+    runner = MachineRunner(par.machine("a[A]"))
     none = np.zeros(0, np.int32)
     assert list(runner.feed(none, np.zeros(0, np.int64), none)) == []
     assert list(runner.feed(none, np.zeros(1, np.int64), runner.start())) == []
@@ -118,7 +118,7 @@ def test_no_events_and_no_keys() -> None:
 def test_what_the_compiled_pass_relies_on_is_checked(
     classes: list[int], key_starts: list[int], states: list[int], message: str
 ) -> None:
-    runner = Runner(par.machine("a[A]"))
+    runner = MachineRunner(par.machine("a[A]"))
     arrays = np.array(classes, np.int32), np.array(key_starts, np.int64), np.array(states, np.int32)
     with pytest.raises(ValueError, match=message):
         list(runner.feed(*arrays))

@@ -14,14 +14,14 @@ import pytest
 from cereus import CereusError
 from cereus.clauses.tree import TimeWindow
 from cereus.engine.executor import PatternExecutor
-from cereus.engine.match import runner
-from cereus.engine.match import value_letters as general
+from cereus.engine.match import kernel_options, runner, value_letters
 from cereus.explain.explain import explain
 from cereus.languages.sase import tree as sase
-from cereus.languages.sase.plan.block import SasePlan, build
+from cereus.languages.sase.planning.block import build
 from cereus.languages.sase.schema import checked
 from cereus.languages.sase.text import parse
-from cereus.plan.plan import NO_SCHEMA
+from cereus.plan.lowered import NO_SCHEMA
+from cereus.plan.plan import Plan
 from cereus.query import compile
 from cereus.reference.sase.evaluate import Match, matches
 from cereus.reference.sase.nfa import Input
@@ -40,7 +40,7 @@ def block(text: str) -> sase.Query:
     return replace(program.queries[0].blocks[0], having=None)
 
 
-def plan_of(query: sase.Query, *, values: bool = False) -> SasePlan:
+def plan_of(query: sase.Query, *, values: bool = False) -> Plan:
     """With `values` states remember values, as they do where types are not known."""
     return build(query, STREAM, None if values else SCHEMA, AGGREGATES)
 
@@ -49,7 +49,7 @@ def expected(query: sase.Query, stream: list[Event]) -> list[Match]:
     return matches(query, Input(stream), AGGREGATES)
 
 
-def bindings_of(plan: SasePlan, batches: Sequence[pa.RecordBatch]) -> Found:
+def bindings_of(plan: Plan, batches: Sequence[pa.RecordBatch]) -> Found:
     rows = [row for batch in batches for row in batch.to_pylist()]
     return Counter(tuple((name, tuple(row[name])) for name in plan.names or ()) for row in rows)
 
@@ -63,7 +63,7 @@ def pieces(draw: Random, stream: list[Event]) -> Iterator[pa.RecordBatch]:
         at += size
 
 
-def run(plan: SasePlan, stream: list[Event]) -> Found:
+def run(plan: Plan, stream: list[Event]) -> Found:
     executor = PatternExecutor(plan, SCHEMA)
     found = [out for batch in table(stream).to_batches() for out in executor.push(batch)]
     return bindings_of(plan, [*found, *executor.finish()])
@@ -101,7 +101,7 @@ def test_states_that_remember_values_find_the_same(part: int) -> None:
         text, stream = case(seed)
         asked = block(text)
         plan = plan_of(asked, values=True)
-        kept += plan.remembers_values
+        kept += plan.traits.remembers_values
         wanted = Counter(match.bindings for match in expected(asked, stream))
         assert run(plan, stream) == wanted, said(text, stream)
     assert kept > 50
@@ -111,8 +111,8 @@ def test_most_queries_need_no_values_in_states() -> None:
     plans = [plan_of(block(case(seed)[0])) for seed in range(200)]
     by_slot = [plan for plan in plans if not plan.by_value]
     assert len(by_slot) > 140
-    assert sum(plan.registers for plan in by_slot) > 80
-    assert all(plan.why_values for plan in plans if plan.remembers_values)
+    assert sum(plan.traits.registers for plan in by_slot) > 80
+    assert all(plan.why_values for plan in plans if plan.traits.remembers_values)
 
 
 # ---------------------------------------------------------------- however the stream comes
@@ -139,8 +139,8 @@ def test_batches_and_snapshots_change_nothing(values: bool) -> None:
 
 def test_states_that_no_run_is_in_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     """And what was in a forgotten state's number does not come back with another's."""
-    monkeypatch.setattr(general, "MANY_STATES", 6)
-    monkeypatch.setattr(general, "PIECE", 2)
+    monkeypatch.setattr(runner, "MANY_STATES", 6)
+    monkeypatch.setattr(value_letters, "PIECE", 2)
     for seed in range(40_000, 40_150):
         text, stream = case(seed)
         asked = block(text)
@@ -151,7 +151,7 @@ def test_states_that_no_run_is_in_are_forgotten(monkeypatch: pytest.MonkeyPatch)
 
 def test_long_streams_whose_past_is_swept_and_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keys and events go as soon as nothing can need them, and nothing is missed."""
-    monkeypatch.setattr(runner, "SWEEP_AT", 16)
+    monkeypatch.setattr(kernel_options, "SWEEP_AT", 16)
     closed = 0
     for seed in range(50_000, 50_120):
         draw = Random(seed)
@@ -163,7 +163,7 @@ def test_long_streams_whose_past_is_swept_and_forgotten(monkeypatch: pytest.Monk
         times = sorted(draw.randrange(60) for _ in stream)
         stream = [{**e, "time": t * SECOND} for e, t in zip(stream, times, strict=True)]
         plan = plan_of(asked)
-        closed += plan.closes
+        closed += plan.traits.closes
         executor = PatternExecutor(plan, SCHEMA)
         executor.forget_idle()
         executor.runner.tidy_at = executor.runner.forget_at = 1
@@ -189,7 +189,7 @@ def test_nothing_is_reported_before_it_is_known() -> None:
         text, stream = case(seed)
         asked = block(text)
         plan, size = plan_of(asked), window_of(asked)
-        if not plan.closes or size is None:
+        if not plan.traits.closes or size is None:
             continue
         known = {match.bindings: match for match in expected(asked, stream)}
         executor, found = PatternExecutor(plan, SCHEMA), Found()
@@ -217,7 +217,7 @@ def test_nothing_is_reported_before_it_is_known() -> None:
 def test_a_trailing_negation_waits_for_its_window() -> None:
     asked = block("PATTERN SEQ(A a, ~B b) WHERE b.x > a.x WITHIN 2 seconds")
     plan = plan_of(asked)
-    assert plan.closes
+    assert plan.traits.closes
     assert not plan.by_value
     stream = [
         {"type": "A", "time": 0, "x": 1, "y": 0, "k": "p"},

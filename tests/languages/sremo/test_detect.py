@@ -75,7 +75,7 @@ def test_it_does_not_depend_on_the_number_of_matches(text: str) -> None:
 
 def test_it_makes_no_partial_match_but_where_one_begins() -> None:
     compiled = cereus.compile("DETECT any({A:} -> r, any({B:}+), {C: x > r.x})", dialect="sremo")
-    assert compiled.plan(SCHEMA).registers, "not on the compiled path"
+    assert compiled.compiled.plan(SCHEMA).traits.registers, "not on the compiled path"
     executor = compiled.compiled.executor(SCHEMA)
     assert isinstance(executor, PatternExecutor)
     for batch in table(stocks()).to_batches():

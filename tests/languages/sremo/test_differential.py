@@ -54,9 +54,9 @@ def test_single_events_compared_in_any_way_are_decided_by_slots() -> None:
     for _ in range(CHAINS):
         asked, stream = chain(random), events(random, 5)
         text = to_text(asked)
-        plan = cereus.compile(text, dialect="sremo", stream=STREAM).plan(SCHEMA)
+        plan = cereus.compile(text, dialect="sremo", stream=STREAM).compiled.plan(SCHEMA)
         assert plan.why_values is None, text
-        ways[plan.registers] += 1
+        ways[plan.traits.registers] += 1
         assert found(asked, stream) == expected(asked, stream), (text, stream)
     assert ways[True] > CHAINS // 2
 
@@ -66,7 +66,7 @@ def test_the_random_queries_take_every_way_through_the_engine() -> None:
     ways: Counter[str] = Counter()
     for _ in range(400):
         plan = cereus.compile(to_text(query(random, simple=True)), dialect="sremo", stream=STREAM)
-        made = plan.plan(SCHEMA)
+        made = plan.compiled.plan(SCHEMA)
         ways["slots"] += made.registers
         ways["values"] += made.remembers_values
         ways["neither"] += not made.compared

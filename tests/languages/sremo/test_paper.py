@@ -36,7 +36,7 @@ def found(text: str, events: list[dict[str, Any]] = TABLE_1) -> list[tuple[int, 
     """What the engine finds on the stream, held to the reference."""
     query = cereus.compile(text, dialect="sremo")
     rows = query.run(pa.Table.from_pylist(events)).table["positions"].to_pylist()
-    assert sorted(map(tuple, rows)) == reference.matches(query.query, events)
+    assert sorted(map(tuple, rows)) == reference.matches(query.tree, events)
     return indices(rows)
 
 

@@ -78,7 +78,7 @@ def checked(text: str) -> cereus.Query:
 )
 def test_the_kernel_decides(condition: str) -> None:
     query = checked(PATTERN.format(condition))
-    assert query.plan(SCHEMA).registers, query.plan(SCHEMA).why_values
+    assert query.compiled.plan(SCHEMA).traits.registers, query.compiled.plan(SCHEMA).why_values
     checked(f"DETECT {PATTERN.format(condition)}")
 
 
@@ -97,7 +97,7 @@ def test_the_kernel_decides(condition: str) -> None:
     ],
 )
 def test_the_kernel_decides_what_is_skipped_and_where_registers_are_empty(text: str) -> None:
-    assert checked(text).plan(SCHEMA).registers
+    assert checked(text).compiled.plan(SCHEMA).traits.registers
 
 
 @pytest.mark.parametrize(
@@ -114,8 +114,8 @@ def test_the_kernel_decides_what_is_skipped_and_where_registers_are_empty(text: 
     ],
 )
 def test_what_is_left_to_states_that_remember_values(text: str, why: str) -> None:
-    plan = cereus.compile(text, dialect="sremo").plan(SCHEMA)
-    assert plan.remembers_values and str(plan.why_values).startswith(why), plan.why_values
+    plan = cereus.compile(text, dialect="sremo").compiled.plan(SCHEMA)
+    assert plan.traits.remembers_values and str(plan.why_values).startswith(why), plan.why_values
 
 
 def test_a_register_that_is_empty_is_asked_nothing() -> None:
@@ -126,4 +126,4 @@ def test_a_register_that_is_empty_is_asked_nothing() -> None:
 
 def test_a_value_that_is_compared_in_two_ways_is_kept_once() -> None:
     text = PATTERN.format("x = r.x AND (w > q.w OR x + 1 = r.x)")
-    assert cereus.compile(text, dialect="sremo").plan(SCHEMA).slots == 2
+    assert cereus.compile(text, dialect="sremo").compiled.plan(SCHEMA).slots == 2

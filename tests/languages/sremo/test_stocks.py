@@ -27,8 +27,8 @@ def stocks() -> pa.Table:
 )
 def test_counts(stocks: pa.Table, name: str, window: int) -> None:
     query = cereus.compile(with_window(SREMO[name], window), dialect="sremo")
-    plan = query.plan(stocks.schema)
-    assert plan.registers and not plan.position_sensitive, "not on the fast path"
+    plan = query.compiled.plan(stocks.schema)
+    assert plan.traits.registers and not plan.traits.position_sensitive, "not on the fast path"
     assert query.run(stocks).table.num_rows == COUNTS[name][window]
 
 
@@ -55,5 +55,5 @@ def test_the_same_matches_translated_to_ceql_and_detected(stocks: pa.Table, name
     rows = [sorted(t["positions"].to_pylist()) for t in (found, other.run(stocks).table)]
     assert rows[0] == rows[1]
     detected = cereus.compile(f"DETECT {text}", dialect="sremo")
-    assert detected.plan(stocks.schema).registers, "not on the compiled path"
+    assert detected.compiled.plan(stocks.schema).traits.registers, "not on the compiled path"
     assert set(detected.run(stocks).table["end"].to_pylist()) == set(found["end"].to_pylist())

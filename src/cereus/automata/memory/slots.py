@@ -1,120 +1,82 @@
-"""Registers: comparisons between events that a fixed number of slots can decide.
-
-`φ FILTER f(A) op g(B)` is true of every pair of events. What decides it is, of the side that came
-first, one value: for `<` the largest f(A), for `=` the only one. So a move may *check* slots
-against values of the event it reads, and *update* slots with them. Which slots are set is part of
-the (finite) state; their contents are not. A scope begins with no slot set.
-"""
+"""Columns of events that slots keep values of, and how these values become integers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from cereus.automata.model import Automaton, Check, Letter, Move, Slot, Slots, State, Update
+import pyarrow as pa
 
-FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "!=": "!="}
-UNSET, SET, MANY = 0, 1, 2
-"""Status of a side: nothing marked, one value decides, or (for `=`) several different values."""
+from cereus.automata.memory.refusal import CannotUseSlots
+from cereus.automata.memory.term_builder import Reading, kept_kind
+from cereus.expr.check import check
+from cereus.expr.paths import type_at
+from cereus.expr.tree import Attribute, Comparison, Expression, without_variable
+from cereus.expr.types import Kind
 
-
-class Side(NamedTuple):
-    """One side of a comparison: its variable, the column of its values, and whether a slot is
-    needed at all (the other side may come later), for one event or several."""
-
-    variable: str
-    column: int
-    needed: bool
-    repeats: bool
-
-
-@dataclass(frozen=True)
-class Compared(Automaton):
-    """`body FILTER left op right`, the sides being of different variables."""
-
-    body: Automaton
-    number: int
-    op: str
-    left: Side
-    right: Side
-
-    def initial(self) -> Iterable[State]:
-        return [(q, (UNSET, UNSET)) for q in self.body.initial()]
-
-    def moves(self, state: Any, letter: Letter) -> Iterator[Move]:
-        inner, status = state
-        for move in self.body.moves(inner, letter):
-            marked = (self.left.variable in move.label, self.right.variable in move.label)
-            if marked == (False, False):
-                yield move._replace(target=(move.target, status))
-            else:
-                yield from self._marked(move, status, marked)
-
-    def accepts(self, state: Any) -> bool:
-        return self.body.accepts(state[0])
-
-    def goes_on(self, state: Any) -> bool:
-        return self.body.goes_on(state[0])
-
-    def slots(self, state: Any) -> Slots:
-        inner, status = state
-        if not self.body.goes_on(inner):
-            return self.body.slots(inner)  # nothing will be read any more
-        own = frozenset(self._slot(place) for place in (0, 1) if status[place] == SET)
-        return own | self.body.slots(inner)
-
-    def _slot(self, place: int) -> Slot:
-        return Slot(self.op != "=", self.number, place)
-
-    def _marked(
-        self, move: Move, status: tuple[int, int], marked: tuple[bool, bool]
-    ) -> Iterator[Move]:
-        """The event is marked by one side or both: check it against the other, then keep it."""
-        checks: list[Check] = []
-        sides = (self.left, self.right)
-        if all(marked):
-            checks.append(Check(self.op, None, self.left.column, self.right.column))
-        for place in (0, 1):
-            other = 1 - place
-            if not marked[place]:
-                continue
-            if status[other] == MANY:
-                return
-            if status[other] == SET:
-                # the slot stands on the side of `other`: other op' this
-                op = self.op if other == 0 else FLIPPED[self.op]
-                checks.append(Check(op, self._slot(other), sides[place].column))
-        checked = move._replace(checks=(*move.checks, *checks))
-        yield from self._kept(checked, status, [p for p in (0, 1) if marked[p]])
-
-    def _kept(self, move: Move, status: tuple[int, int], places: list[int]) -> Iterator[Move]:
-        """The moves that remember the event on the given sides."""
-        if not places:
-            yield move._replace(target=(move.target, status))
-            return
-        place, *rest = places
-        side, slot = (self.left, self.right)[place], self._slot(place)
-        if not side.needed or status[place] == MANY:
-            yield from self._kept(move, status, rest)
-        elif status[place] == UNSET:
-            kept = _with(move, Update(slot, "set", side.column))
-            yield from self._kept(kept, _but(status, place, SET), rest)
-        elif self.op == "=":
-            same = Check("=", slot, side.column)
-            yield from self._kept(move._replace(checks=(*move.checks, same)), status, rest)
-            differs = Check("differs", slot, side.column)
-            many = _but(status, place, MANY)
-            yield from self._kept(move._replace(checks=(*move.checks, differs)), many, rest)
-        else:
-            largest = (self.op in ("<", "<=")) == (place == 0)
-            how = "max" if largest else "min"
-            yield from self._kept(_with(move, Update(slot, how, side.column)), status, rest)
+ENCODINGS = {
+    Kind.INTEGER: "int",
+    Kind.BOOLEAN: "int",
+    Kind.FLOAT: "double",
+    Kind.STRING: "string",
+    Kind.TIMESTAMP: "instant",
+    Kind.INTERVAL: "instant",
+    Kind.NULL: "int",
+}
+"""How the values of each kind become integers, for terms."""
 
 
-def _with(move: Move, update: Update) -> Move:
-    return move._replace(updates=(*move.updates, update))
+class Column(NamedTuple):
+    """Values of events that are compared with other events' values. `kind` says how they become
+    integers: `int`, `string` (codes), `instant` (microseconds), `float` (bits in an order that
+    integers have too; NaN is NULL) or `double` (bits as they are)."""
+
+    expression: Expression
+    kind: str
 
 
-def _but(status: tuple[int, int], place: int, value: int) -> tuple[int, int]:
-    return (value, status[1]) if place == 0 else (status[0], value)
+@dataclass
+class Columns:
+    """The distinct columns of a plan."""
+
+    numbers: dict[Column, int] = field(default_factory=dict)
+
+    def number(self, column: Column) -> int:
+        return self.numbers.setdefault(column, len(self.numbers))
+
+    def read(self, reading: Reading) -> int:
+        """The column of what a term reads; to count events, none is needed (-1)."""
+        if reading.total == "tally":
+            return -1
+        return self.number(Column(reading.expression, ENCODINGS[reading.kind]))
+
+
+def comparable(condition: Comparison, schema: pa.Schema) -> str:
+    """How both sides are made integers that compare as the values do."""
+    parts = [without_variable(side) for side in (condition.left, condition.right)]
+    kind = check(parts[0], schema, None, None)
+    if kind is Kind.STRING:
+        if condition.op not in ("=", "!="):
+            raise CannotUseSlots("it compares strings by their order")
+        return "string"
+    if kind is Kind.NUMBER:
+        plain = [_whole(part, schema) for part in parts]
+        return "int" if all(plain) else "float"
+    if kind is Kind.BOOLEAN:
+        return "int"
+    if kind is Kind.TIMESTAMP and all(isinstance(part, Attribute) for part in parts):
+        types = [type_at(schema, part.path) for part in parts]  # type: ignore[attr-defined]
+        if types[0] == types[1]:
+            return "int"
+    raise CannotUseSlots("its values are not kept as numbers")
+
+
+def _whole(part: Expression, schema: pa.Schema) -> bool:
+    """Whether the values are whole numbers: floats have no room for those beyond 2**53."""
+    read = [type_at(schema, node.path) for node in part.walk() if isinstance(node, Attribute)]
+    if pa.uint64() in read:
+        raise CannotUseSlots("its values may not fit 64 bits with a sign")
+    try:
+        return kept_kind(part, schema) is Kind.INTEGER
+    except CannotUseSlots:
+        return False

@@ -2,7 +2,7 @@
 
 A term is typed by its operations (`add` of integers is another operation than `add` of floats), so
 that the kernel need not look. Every value may be unknown (NULL), and is then as SQL says. The
-meaning is that of `reference.conditions`.
+meaning is that of `expr.python`.
 """
 
 from __future__ import annotations

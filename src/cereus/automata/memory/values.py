@@ -1,4 +1,4 @@
-"""Conditions between events: an automaton whose states remember values.
+"""Values in states: what is read of events, and a filter whose states remember it.
 
 `φ FILTER P(A, B, …)` for any P: a state is a state of φ together with what its variables hold, in
 this scope, as far as P can tell (`Memory`). A scope begins with empty memories, so in
@@ -13,14 +13,15 @@ remembered, so that hopeless runs die early. One with aggregates is decided wher
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from decimal import Decimal
 from functools import cached_property
 from itertools import product
 from typing import Any, NamedTuple
 
+from cereus.automata.memory.totals import Totals
 from cereus.automata.model import Automaton, Label, Letter, Move, State
+from cereus.expr.python.evaluate import holds
 from cereus.expr.tree import (
     Aggregate,
     Attribute,
@@ -30,69 +31,91 @@ from cereus.expr.tree import (
     rebuild,
     variables,
 )
-from cereus.reference.conditions import holds
+from cereus.state.classes import state_class, state_class_of
 
+Path = tuple[str, ...]
 Row = tuple[Any, ...]
-"""The values that a condition reads of one event."""
+"""The values that conditions read of one event."""
+
+
+# ---------------------------------------------------------------- reading events
 
 
 class Seen(int):
     """A letter with the values of its event: `values[path]`. Letters without values are plain."""
 
-    values: dict[tuple[str, ...], Any]
+    values: dict[Path, Any]
 
     @classmethod
-    def of(cls, letter: Letter, values: dict[tuple[str, ...], Any]) -> Seen:
+    def of(cls, letter: Letter, values: dict[Path, Any]) -> Seen:
         seen = cls(letter)
         seen.values = values
         return seen
 
 
-class Totals(NamedTuple):
-    """What is kept of a variable for its aggregates, for one attribute."""
-
-    known: int = 0
-    sum: Any = None
-    min: Any = None
-    max: Any = None
-    first: Any = None
-    last: Any = None
-    events: int = 0
-
-    def plus(self, value: Any) -> Totals:
-        first = value if self.events == 0 else self.first
-        if value is None:
-            return self._replace(first=first, last=None, events=self.events + 1)
-        return Totals(
-            self.known + 1,
-            _sum(self.sum, value),
-            _extreme(min, self.min, value),
-            _extreme(max, self.max, value),
-            first,
-            value,
-            self.events + 1,
-        )
-
-    def of(self, function: str) -> Any:
-        if function == "avg":
-            return None if self.sum is None else self.sum / self.known
-        return self.known if function == "count" else getattr(self, function)
+state_class_of(Seen, "letter", 2, lambda seen: (int(seen), seen.values), Seen.of)
 
 
-def _sum(so_far: Any, value: Any) -> Any:
-    """Only numbers have a sum; times and texts are kept for min, max, first and last alone."""
-    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
-        return None
-    return value if so_far is None else so_far + value
+def value_of(letter: Letter, path: Path) -> Any:
+    """The value of an event that is marked: it has its values with it."""
+    assert isinstance(letter, Seen), "an event that is compared has its values with it"
+    return _one_nan(letter.values[path])
 
 
-def _extreme(choose: Callable[[Any, Any], Any], so_far: Any, value: Any) -> Any:
-    """NaN is passed over: it has no place in the order."""
-    if value != value:
-        return so_far
-    return value if so_far is None else choose(so_far, value)
+def row_of(letter: Letter, paths: Iterable[Path]) -> Row:
+    """The values at these paths; unknown where an automaton is only looked at."""
+    if not isinstance(letter, Seen):
+        return tuple(None for _ in paths)
+    return tuple(_one_nan(letter.values[path]) for path in paths)
 
 
+def _one_nan(value: Any) -> Any:
+    """NaN compares as nothing does and would be a new value each time: one object for all."""
+    return math.nan if isinstance(value, float) and value != value else value
+
+
+@dataclass(frozen=True)
+class RowReader:
+    """Variables, and the attributes that conditions read of the events of each."""
+
+    names: tuple[str, ...] = ()
+    paths: tuple[tuple[Path, ...], ...] = ()
+
+    @classmethod
+    def of(cls, conditions: Iterable[Expression]) -> RowReader:
+        paths: dict[str, set[Path]] = {}
+        for condition in conditions:
+            paths |= {name: set() for name in variables(condition) - paths.keys()}
+            for node in condition.walk():
+                if isinstance(node, Attribute) and node.variable is not None:
+                    paths[node.variable].add(node.path)
+        names = tuple(sorted(paths))
+        return cls(names, tuple(tuple(sorted(paths[name])) for name in names))
+
+    def row(self, place: int, letter: Letter) -> Row:
+        """What is read of an event of the variable at a place."""
+        return row_of(letter, self.paths[place])
+
+    def bindings(self, rows: Iterable[Row | None]) -> dict[str, dict[str, Any]]:
+        """The events of all variables, for `flattened` conditions; None: a variable has none."""
+        return {
+            name: {".".join(path): value for path, value in zip(paths, row, strict=True)}
+            for name, paths, row in zip(self.names, self.paths, rows, strict=True)
+            if row is not None
+        }
+
+
+def flattened(node: Expression) -> Expression:
+    """The condition with every attribute a single step, as rows are read."""
+    if isinstance(node, Attribute):
+        return Attribute((node.name,), node.variable)
+    return rebuild(node, flattened)
+
+
+# ---------------------------------------------------------------- a filter
+
+
+@state_class("memory")
 class Memory(NamedTuple):
     """What one variable holds, as far as the condition can tell: the rows that its attributes
     were read from, and the totals of its aggregated attributes."""
@@ -102,29 +125,26 @@ class Memory(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Correlated(Automaton):
+class ValueFilter(Automaton):
     """`body FILTER condition`, true of every combination of events of its variables."""
 
     body: Automaton
     condition: Expression
 
     @cached_property
-    def names(self) -> tuple[str, ...]:
-        return tuple(sorted(variables(self.condition)))
+    def reader(self) -> RowReader:
+        return RowReader.of((self.condition,))
 
     @cached_property
-    def reads(self) -> tuple[tuple[tuple[str, ...], ...], ...]:
-        """Per variable, the attributes that the condition reads of its events."""
-        return tuple(
-            tuple(sorted({n.path for n in self._nodes(Attribute) if n.variable == name}))
-            for name in self.names
-        )
+    def names(self) -> tuple[str, ...]:
+        return self.reader.names
 
     @cached_property
     def aggregates(self) -> tuple[tuple[Aggregate, ...], ...]:
         """Per variable, its aggregates, one for each attribute."""
+        totals = [node for node in self.condition.walk() if isinstance(node, Aggregate)]
         return tuple(
-            tuple({n.attribute: n for n in self._nodes(Aggregate) if n.variable == name}.values())
+            tuple({n.attribute: n for n in totals if n.variable == name}.values())
             for name in self.names
         )
 
@@ -134,11 +154,7 @@ class Correlated(Automaton):
 
     @cached_property
     def _flat(self) -> Expression:
-        """The condition with every attribute a single step, as rows are read."""
-        return _flattened(self.condition)
-
-    def _nodes(self, kind: type[Any]) -> Iterator[Any]:
-        return (node for node in self.condition.walk() if isinstance(node, kind))
+        return flattened(self.condition)
 
     # ------------------------------------------------------------ the automaton
 
@@ -178,15 +194,13 @@ class Correlated(Automaton):
                 after.append(memory)
                 fresh.append(frozenset())
                 continue
-            row = tuple(_plain(letter.values[path]) for path in self.reads[place])
-            fresh.append(frozenset({row}))
+            fresh.append(frozenset({self.reader.row(place, letter)}))
             totals = tuple(
-                total.plus(None if node.attribute is None else letter.values[node.attribute])
+                total.plus(None if node.attribute is None else value_of(letter, node.attribute))
                 for total, node in zip(memory.totals, self.aggregates[place], strict=True)
             )
-            after.append(
-                Memory(memory.rows | fresh[-1] if self.reads[place] else memory.rows, totals)
-            )
+            rows = memory.rows | fresh[-1] if self.reader.paths[place] else memory.rows
+            after.append(Memory(rows, totals))
         if not self.at_the_end and not self._fits(after, fresh):
             return None
         return tuple(self._condensed(place, memory) for place, memory in enumerate(after))
@@ -202,19 +216,14 @@ class Correlated(Automaton):
 
     def _every(self, condition: Expression, memories: tuple[Memory, ...]) -> bool:
         parts = [
-            memory.rows if reads else frozenset({()})
-            for memory, reads in zip(memories, self.reads, strict=True)
+            memory.rows if paths else frozenset({()})
+            for memory, paths in zip(memories, self.reader.paths, strict=True)
         ]
         return self._all(condition, parts)
 
     def _all(self, condition: Expression, parts: list[frozenset[Row]]) -> bool:
-        return all(holds(condition, {}, self._bound(rows)) for rows in product(*parts))
-
-    def _bound(self, rows: tuple[Row, ...]) -> dict[str, dict[str, Any]]:
-        return {
-            name: {".".join(path): value for path, value in zip(paths, row, strict=True)}
-            for name, paths, row in zip(self.names, self.reads, rows, strict=True)
-        }
+        combinations = product(*parts)
+        return all(holds(condition, {}, self.reader.bindings(rows)) for rows in combinations)
 
     def _with_totals(self, memories: tuple[Memory, ...]) -> Expression:
         """The condition with its aggregates worked out."""
@@ -227,8 +236,7 @@ class Correlated(Automaton):
         def worked_out(node: Expression) -> Expression:
             if isinstance(node, Aggregate):
                 total = values[node.variable, node.attribute]
-                count = total.events if node.attribute is None else total.of(node.function)
-                return Literal(count)
+                return Literal(total.value(node.function, node.attribute))
             return rebuild(node, worked_out)
 
         return worked_out(self._flat)
@@ -269,14 +277,3 @@ class Correlated(Automaton):
 
 _DIFFERENT: Any = None
 """Stands for several different values: like NULL, it is equal to nothing."""
-
-
-def _flattened(node: Expression) -> Expression:
-    if isinstance(node, Attribute):
-        return Attribute((node.name,), node.variable)
-    return rebuild(node, _flattened)
-
-
-def _plain(value: Any) -> Any:
-    """NaN compares as nothing does and would be a new value each time: one object for all."""
-    return math.nan if isinstance(value, float) and value != value else value

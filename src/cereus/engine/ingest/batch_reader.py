@@ -1,10 +1,20 @@
-"""The front of the engine: a batch as it comes → the events that matter, ready for the kernel."""
+"""Reads batches as they come: what is asked of their rows, which key, when, in which order.
+
+Every language reads its events here. What is read of a batch, and what state outlives it:
+
+1. the rows of the streams in FROM, if there are several streams;
+2. their times, and the letters of those that pass some test (`letters`);
+3. their keys, and that time does not go backwards inside one (`substreams`); their positions;
+4. how windows are measured (`clock`), for patterns;
+5. which of them no match can have: they are left out (`lookahead`, `idle_keys`);
+6. the order of their keys, and the columns that are compared between events (`compared`).
+"""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,194 +22,263 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cereus.clauses.tree import Consume
 from cereus.engine.ingest import codes
-from cereus.engine.ingest.clock import Clock, Rows, as_integers, ordered, read
+from cereus.engine.ingest.clock import Clock, RowNumbers, as_integers, ordered, read
 from cereus.engine.ingest.compared import ComparedColumns
-from cereus.engine.ingest.idle_keys import Waking
+from cereus.engine.ingest.events import NO_INTS, Events, no_events, zeros
+from cereus.engine.ingest.idle_keys import IdleKeys
 from cereus.engine.ingest.keys import KeyIndex
 from cereus.engine.ingest.letters import Letters, letters_of
-from cereus.engine.ingest.lookahead import Prospects
+from cereus.engine.ingest.lookahead import LookAhead
 from cereus.engine.ingest.shared_letters import LettersView
-from cereus.engine.ingest.substreams import Codes, Ints, Substreams, longer, moved
+from cereus.engine.ingest.substreams import Codes, Ints, Substreams, longer, per_key
 from cereus.engine.match.forgetting import NEVER
 from cereus.engine.match.memory import taken
 from cereus.errors import CereusError
-from cereus.plan.plan import Plan
+from cereus.plan.tests import EventTest
+from cereus.state import checked
+from cereus.stream import Stream
 
-__all__ = ["NO_INTS", "Codes", "Events", "Front", "Ints"]
-
-NO_INTS: Ints = np.zeros(0, np.int64)
-MOST_KEPT = 7 / 8
-"""Where more of the events of a batch would be kept, it is not worth the work to leave some out."""
+NO_EVENT = EventTest(negated=True)
+"""What is asked where nothing is: no event passes it."""
 
 
-@dataclass
-class Events:
-    """Events that passed the tests, grouped by key, as parallel arrays.
+@dataclass(frozen=True)
+class Reading:
+    """What a query reads of a stream.
 
-    rows       row numbers in the input; `places` the same within the batch
-    classes    what each event looks like to the automaton
-    positions  its position within its key, where the pattern can tell (else 0)
-    measures, floors  see `Clock`
-    key_of, group_ends  the key of each group, and where the group ends
+    tests    what is asked of every event; the answers are its letter
+    keys     the paths of the columns that split the stream
+    streams  the streams whose events are read; all of them, if none is named
+    counts_positions  every event is counted in its key, also where it passes no test
+    grouped  events are put in the order of their keys
     """
 
-    rows: Ints
-    places: Ints
-    classes: npt.NDArray[np.int32]
-    positions: Ints
-    measures: Ints
-    floors: Ints
-    times: Ints
-    keys: Codes
-    key_of: Codes
-    group_ends: Ints
+    tests: tuple[EventTest, ...]
+    stream: Stream
+    keys: tuple[tuple[str, ...], ...]
+    streams: tuple[str, ...] = ()
+    counts_positions: bool = False
     grouped: bool = True
-    # where the history stood when the batch came, filled in by the runner
-    base: int = 0
-    shown: Ints = field(default_factory=lambda: NO_INTS)
-    known_from: int = 0
-    known_floors: Ints = field(default_factory=lambda: NO_INTS)
-    waiting: Codes = field(default_factory=lambda: np.zeros(0, np.int32))
-    letters: list[int] = field(default_factory=list)
-    columns: Ints = field(default_factory=lambda: np.zeros((1, 0), np.int64))
-    amounts: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 0)))
 
-    def __len__(self) -> int:
-        return len(self.rows)
+    @property
+    def keeps_all(self) -> bool:
+        """Consumption across keys must know how far each key has come: no event is dropped."""
+        return self.counts_positions and not self.grouped
 
-    def keep(self, chosen: Ints) -> None:
-        """Forget all events but these, before they are put in order, if it is worth the work."""
-        if len(chosen) < MOST_KEPT * len(self):
-            self._change(lambda values: taken(values, chosen))
-            self.keys, self.group_ends = taken(self.keys, chosen), np.array([len(chosen)])
-
-    def put_in_order(self, to: Codes) -> None:
-        """Put the events into the order of their groups, each where `to` says; their columns are
-        read in that order."""
-        self._change(lambda values: moved(values, to))
-        self.keys = np.repeat(self.key_of, np.diff(self.group_ends, prepend=0))
-
-    def _change(self, change: Callable[[Ints], Ints]) -> None:
-        """Moving arrays about is most of what keys cost, so what is known without it is not moved,
-        and what is one array is moved once."""
-        counted = bool(self.positions.any())
-        names = ["rows", "places", "classes", "measures", "floors"]
-        names += ["positions"] if counted else []
-        names += ["times"] if len(self.times) else []
-        apart = {id(getattr(self, name)): getattr(self, name) for name in names}
-        changed = {which: change(values) for which, values in apart.items()}
-        for name in names:
-            setattr(self, name, changed[id(getattr(self, name))])
-        if not counted:
-            self.positions = zeros(len(self))
-
-    def places_of(self, key: int) -> slice | Ints:
-        """Where the events of one key stand."""
-        if not self.grouped:
-            return np.flatnonzero(self.keys == key)
-        group = int(np.searchsorted(self.key_of, key))
-        if group == len(self.key_of) or self.key_of[group] != key:
-            return slice(0, 0)
-        begin = self.group_ends[group - 1] if group else 0
-        return slice(int(begin), int(self.group_ends[group]))
-
-    def runs(self) -> Iterator[Events]:
-        """The same events in stretches of one key, in the order they came."""
-        ends = np.flatnonzero(np.diff(self.keys)) + 1
-        for begin, end in zip([0, *ends], [*ends, len(self.keys)], strict=True):
-            yield self.part(int(begin), int(end))
-
-    def part(self, begin: int, end: int) -> Events:
-        """Some of the events, with the groups that they are in."""
-        part = slice(begin, end)
-        keys = self.keys[part]
-        ends = np.append(np.flatnonzero(np.diff(keys)) + 1, end - begin)
-        return Events(
-            self.rows[part],
-            self.places[part],
-            self.classes[part],
-            self.positions[part],
-            self.measures[part],
-            self.floors[part],
-            self.times[part],
-            keys,
-            keys[ends - 1],
-            ends,
-            base=self.base + begin,
-            waiting=self.waiting[part],
-            letters=self.letters[part],
-            columns=np.ascontiguousarray(self.columns[:, part]),
-            amounts=self.amounts[part],
-        )
-
-
-_ZEROS: list[Ints] = [np.zeros(1 << 10, np.int64)]
-
-
-def zeros(size: int) -> Ints:
-    """Zeros that are nobody's to write to: fresh memory costs more than reading from it."""
-    made = _ZEROS[0]
-    if size > len(made):
-        made = _ZEROS[0] = np.zeros(2 * size, np.int64)
-    return made[:size]
-
-
-class Front:
-    """Reads batches of one schema for one plan; counts positions and watches the order of time."""
-
-    def __init__(self, plan: Plan, schema: pa.Schema, row_numbers: Ints | None = None) -> None:
-        stream = plan.stream
-        self.row_numbers = row_numbers
-        self.plan = plan
-        self.clock = Clock(plan.query.window, stream, schema)
-        self.letters: Letters | LettersView = letters_of(
-            plan.tests,
+    def letters(self, schema: pa.Schema) -> Letters:
+        """The tests, ready to be asked of batches."""
+        stream = self.stream
+        return letters_of(
+            self.tests or (NO_EVENT,),
             (stream.type,) if stream.type else None,
             (stream.stream,) if stream.stream else None,
             schema,
         )
-        self.compared = ComparedColumns(plan.columns_compared)
-        self.known: dict[int, int] = {}
-        self.lock = threading.Lock()
-        self.substreams = Substreams(plan.keys, schema, ("time", "window"))
+
+
+class BatchReader:
+    """Reads batches of one schema; remembers keys, letters and how far time has come.
+
+    known  the letters seen so far, numbered; with `lock` where other runs add to it too
+    clock  measures windows; without it nothing is measured
+    lookahead, idle_keys  leave out events that no match can have
+    """
+
+    def __init__(
+        self,
+        reading: Reading,
+        schema: pa.Schema,
+        *,
+        row_numbers: Ints | None = None,
+        clock: Clock | None = None,
+        compared: ComparedColumns | None = None,
+        letters: Letters | LettersView | None = None,
+        known: dict[int, int] | None = None,
+        lock: threading.Lock | None = None,
+        lookahead: LookAhead | None = None,
+        idle_keys: IdleKeys | None = None,
+    ) -> None:
+        self.reading, self.stream, self.row_numbers = reading, reading.stream, row_numbers
+        self.clock, self.compared = clock, compared or ComparedColumns(())
+        self.letters = letters or reading.letters(schema)
+        self.known = {} if known is None else known
+        self.lock = lock or threading.Lock()
+        self.lookahead, self.idle_keys = lookahead, idle_keys
+        watched = ("time",) if clock is None else ("time", "window")
+        self.substreams = Substreams(reading.keys, schema, watched)
         self.row = 0
         self.seen: Ints = np.zeros(1, np.int64)
-        self.waking: Waking | None = None
-        """What wakes a key, where events that come while it is asleep may be left out."""
-        self.prospects: Prospects | None = None
-        """Where it can be seen that no match will have an event, so that it is left out."""
-        self.woken: Ints = np.full(1, NEVER)
-        """The measure of the last event that woke each key."""
-        self.grouped = not (plan.keys and plan.query.consume is Consume.ANY)
+        """How many events of each key there have been, where positions are counted."""
 
-    def forget(self) -> None:
-        """No key has been seen; the numbers of the letters stay."""
-        self.substreams.forget()
-        self.compared.strings.clear()
-        self.seen, self.woken = np.zeros(1, np.int64), np.full(1, NEVER)
-        if self.prospects is not None:
-            self.prospects.begin()
+    @property
+    def key_index(self) -> KeyIndex:
+        return self.substreams.index
 
-    def keep(self, codes: Ints) -> None:
-        """Forget all keys but these; they are numbered anew, in their order."""
-        self.seen = longer(self.seen, len(self.keys), 0)[codes]
-        self.woken = longer(self.woken, len(self.keys), NEVER)[codes]
-        self.substreams.keep(codes)
+    def share_letters(self, letters: LettersView) -> None:
+        """From now on ask the tests together with other readers of the same batches."""
+        self.letters = letters
+
+    def read(self, batch: pa.RecordBatch) -> Events:
+        """The events of a batch that can matter.
+
+        A batch that is refused leaves no trace: the next one is read as if it had not come.
+        """
+        undo = self._undo()
+        try:
+            return self._read(batch)
+        except CereusError:
+            undo()
+            raise
+
+    def _undo(self) -> Callable[[], None]:
+        """What takes back all that was read since."""
+        row, seen = self.row, self.seen.copy()
+        woken = None if self.idle_keys is None else self.idle_keys.woken.copy()
+        substreams = self.substreams.undo()
+
+        def undo() -> None:
+            self.row, self.seen = row, seen
+            if self.idle_keys is not None and woken is not None:
+                self.idle_keys.woken = woken
+            substreams()
+
+        return undo
+
+    def _read(self, batch: pa.RecordBatch) -> Events:
+        rows = RowNumbers(self.row, self._selected(batch), self.row_numbers)
+        self.row += batch.num_rows
+        if rows.selected is not None:
+            batch = batch.take(pa.array(rows.selected))
+        everyone, time = self.reading.counts_positions, self.stream.time
+        times = self._times(batch, rows)
+        with self.lock:
+            places, classes = self.letters.classify(
+                batch, self.known, keep_all=self.reading.keeps_all
+            )
+        keys = self._keys(batch, None if everyone else places)
+        self.substreams.check_order("time", time, times, keys, places, rows)
+        positions = self._positions(keys, places) if everyone else zeros(len(places))
+        if not len(places):
+            return no_events(rows)
+        events = Events(
+            row_numbers=rows,
+            places=places,
+            classes=classes,
+            positions=positions,
+            times=self._times_at(places, times),
+            keys=keys[places] if everyone else keys,
+            key_of=np.zeros(1, np.int32),
+            group_ends=np.array([len(places)]),
+            grouped=self.reading.grouped,
+        )
+        return self._in_order(self._without_useless(self._measured(events, batch)), batch)
+
+    # ------------------------------------------------------------ columns
+
+    def _selected(self, batch: pa.RecordBatch) -> Ints | None:
+        """The rows of the streams in FROM; None for all."""
+        name = self.stream.stream
+        if name is None or not self.reading.streams:
+            return None
+        column = read(batch, (name,), "the stream column")
+        wanted = pc.is_in(column, pa.array(self.reading.streams, pa.string()))
+        return np.flatnonzero(wanted.to_numpy(zero_copy_only=False))
+
+    def _times(self, batch: pa.RecordBatch, rows: RowNumbers) -> Ints:
+        name = self.stream.time
+        if name is None:
+            return NO_INTS
+        what = f"the time column {name!r}"
+        return as_integers(read(batch, (name,), "the time column"), what, rows)
+
+    def _times_at(self, places: Ints, times: Ints) -> Ints:
+        """A clock's times go to the kernel, which does not take the memory of the batch."""
+        every = len(places) == len(times) and self.clock is None
+        return times if every or not len(times) else taken(times, places)
+
+    def _keys(self, batch: pa.RecordBatch, places: Ints | None) -> Codes:
+        """The numbers of the keys of the given rows, or of all."""
+        keys = self.substreams.codes(batch, places)
+        if self.reading.counts_positions:
+            self.seen = longer(self.seen, len(self.key_index), 0)
+        return keys
+
+    def _positions(self, keys: Codes, places: Ints) -> Ints:
+        """Positions within the key; `keys` are those of all rows."""
+        if self.reading.keys:
+            counted: Ints = codes.count_positions(keys, self.seen)[places]
+            return counted
+        positions = places + int(self.seen[0])
+        self.seen[0] += len(keys)
+        return positions
+
+    def _measured(self, events: Events, batch: pa.RecordBatch) -> Events:
+        """Events with their measures and floors. Where positions are not counted, row numbers
+        order the events as well."""
+        clock, places, rows = self.clock, events.places, events.row_numbers
+        if clock is None:
+            return events
+        order = events.positions
+        if not self.reading.counts_positions:
+            order = places + rows.first if rows.first else places
+        measures, floors = clock.read(batch, places, order, events.times, rows)
+        if clock.path is not None and not clock.follows_time:
+            column = ".".join(clock.path)
+            chosen = rows.at(places)
+            self.substreams.check_order("window", column, measures, events.keys, None, chosen)
+        return replace(events, measures=measures, floors=floors)
+
+    # ------------------------------------------------------------ events
+
+    def _without_useless(self, events: Events) -> Events:
+        """Without most of the events that no match can have."""
+        if self.lookahead is not None:
+            with self.lock:
+                chosen = self.lookahead.rows(
+                    self.known, events.classes, events.measures, events.floors
+                )
+            events = events if chosen is None else events.only(chosen)
+        if self.idle_keys is not None:
+            with self.lock:
+                wakes = self.idle_keys.wakes(self.known)
+            events = events.only(self.idle_keys.rows(events, wakes, len(self.key_index)))
+        return events
+
+    def _in_order(self, events: Events, batch: pa.RecordBatch) -> Events:
+        """The events in the order of their keys, with the columns that are compared."""
+        to, places = None, events.places
+        if not len(events):
+            return events
+        if self.reading.keys and self.reading.grouped:
+            to, key_of, group_ends = codes.group_rows(events.keys, len(self.key_index))
+            events = events.by_group(to, key_of, group_ends)
+        selected = events.row_numbers.selected
+        return replace(
+            events,
+            columns=self.compared.read(batch, places, to),
+            places=events.places if selected is None else selected[events.places],
+        )
+
+    def key_columns(self, keys: npt.NDArray[Any]) -> list[pa.Array]:
+        """The key columns of results that belong to these keys."""
+        return self.key_index.columns(keys.astype(np.int32))
+
+    # ------------------------------------------------------------ how far time has come
 
     def promise(self, time: float) -> None:
         """No event before `time`, in the units of the time column, will come."""
         progress = self.substreams.progress
-        measure = int(ordered(np.array([time], np.float64))[0]) if self.clock.real else int(time)
+        real = self.clock is not None and self.clock.real
+        measure = int(ordered(np.array([time], np.float64))[0]) if real else int(time)
         progress.promised = max(progress.promised, measure)
 
     def horizon(self, *, forgets: bool) -> int | None:
         """The time before which no event comes any more, if it is known and tells how old a
         partial match may be; `forgets` takes the order of time so far for that to come."""
-        progress = self.substreams.progress
-        if self.clock.path != (self.plan.stream.time,) or not self.plan.keys:
+        if self.clock is None or not self.clock.follows_time or not self.reading.keys:
             return None
+        progress = self.substreams.progress
         known = progress.promised
         if forgets and progress.in_order and progress.latest > NEVER:
             known = max(known, self.clock.floor_at(progress.latest))
@@ -207,138 +286,70 @@ class Front:
 
     def floors_of_keys(self) -> Ints:
         """How far back a window reaches from the last event of every key."""
-        by_time = self.clock.path == (self.plan.stream.time,)
-        latest = self.substreams.latest["time" if by_time else "window"]
+        assert self.clock is not None
+        latest = self.substreams.latest["time" if self.clock.follows_time else "window"]
         if not self.clock.real:
             return self.clock.floors(latest)
         floors, seen = np.full(len(latest), NEVER), latest > NEVER
         floors[seen] = self.clock.floors(latest[seen])
         return floors
 
-    @property
-    def keys(self) -> KeyIndex:
-        return self.substreams.index
+    # ------------------------------------------------------------ state
 
-    def read(self, batch: pa.RecordBatch) -> Events | None:
-        """The events of a batch that can matter, or None when there are none.
+    def forget(self) -> None:
+        """No key has been seen; the numbers of the letters stay."""
+        self.substreams.forget()
+        self.compared.strings.clear()
+        self.seen = np.zeros(1, np.int64)
+        if self.idle_keys is not None:
+            self.idle_keys.forget()
+        if self.lookahead is not None:
+            self.lookahead.begin()
 
-        A batch that is refused leaves no trace: the next one is read as if it had not come.
-        """
-        row, progress = self.row, replace(self.substreams.progress)
-        seen, woken = self.seen.copy(), self.woken.copy()
-        latest = {name: values.copy() for name, values in self.substreams.latest.items()}
-        try:
-            return self._read(batch)
-        except CereusError:
-            self.row, self.seen, self.woken = row, seen, woken
-            self.substreams.progress = progress
-            for name, values in latest.items():
-                self.substreams.latest[name][: len(values)] = values
-                self.substreams.latest[name][len(values) :] = NEVER
-            raise
-
-    def _read(self, batch: pa.RecordBatch) -> Events | None:
-        first_row = self.row
-        self.row += batch.num_rows
-        own = self._own_rows(batch)
-        if own is not None:
-            batch = batch.take(pa.array(own))
-        names = Rows(first_row, own, self.row_numbers)
-        times = self._times(batch, names)
-        everyone = self.plan.position_sensitive
-        # consumption across keys must know how far each key has come, so no event is dropped
-        keep_all = everyone and not self.grouped
-        with self.lock:
-            places, classes = self.letters.classify(batch, self.known, keep_all=keep_all)
-            wakes = None if self.waking is None else self.waking.of(self.known)
-        keys = self._keys(batch, None if everyone else places)
-        order = self.substreams.check_order
-        order("time", self.plan.stream.time, times, keys, places, names)
-        positions = self._positions(keys, places, everyone, first_row)
-        if everyone:
-            keys = keys[places]
-        if not len(places):
-            return None
-        kept = taken(times, places) if len(times) else times
-        measures, floors = self.clock.read(batch, places, positions, kept, names)
-        if self.clock.path not in (None, (self.plan.stream.time,)):
-            column = ".".join(self.clock.path or ())
-            order("window", column, measures, keys, None, names.at(places))
-        shown = positions if everyone else zeros(len(places))
-        events = Events(
-            places, places, classes, shown, measures, floors, kept, keys,
-            np.zeros(1, np.int32), np.array([len(places)]), self.grouped,
-        )  # fmt: skip
-        if self.prospects is not None:
-            with self.lock:
-                hopeful = self.prospects.rows(self.known, classes, measures, floors)
-            if hopeful is not None:
-                events.keep(hopeful)
-        if wakes is not None:
-            events.keep(codes.awake_rows(keys, classes, wakes, measures, floors, self.woken))
-        return self._finished(events, batch, names) if len(events) else None
-
-    def _finished(self, events: Events, batch: pa.RecordBatch, names: Rows) -> Events:
-        """Put events in order, and read what the kernel needs of them alone."""
-        to, places = None, events.places
-        if self.plan.keys and self.grouped:
-            to, events.key_of, events.group_ends = codes.group_rows(events.keys, len(self.keys))
-            events.put_in_order(to)
-        events.columns = self.compared.read(batch, places, to)
-        if names.own is not None:
-            events.places = names.own[events.places]
-        events.rows = names.names(events.places)
-        return events
+    def keep(self, codes: Ints) -> None:
+        """Forget all keys but these; they are numbered anew, in their order."""
+        if self.reading.counts_positions:
+            self.seen = longer(self.seen, len(self.key_index), 0)[codes]
+        if self.idle_keys is not None:
+            self.idle_keys.keep(codes, len(self.key_index))
+        self.substreams.keep(codes)
 
     def save(self) -> dict[str, Any]:
+        """All state; None for what this reader has no use for."""
+        keys, counts = max(1, len(self.key_index)), self.reading.counts_positions
+        saved = {
+            "row": self.row,
+            "seen": longer(self.seen, keys, 0)[:keys] if counts else None,
+            "substreams": self.substreams.save(),
+        }
+        return saved if self.clock is None else {**saved, **self._saved_for_patterns(keys)}
+
+    def _saved_for_patterns(self, keys: int) -> dict[str, Any]:
+        """What a kernel's state refers to: the numbers of letters, the codes of strings."""
         return {
             "letters": list(self.known),
             "strings": self.compared.save(),
-            "substreams": self.substreams.save(),
-            "row": self.row,
-            "seen": self.seen[: max(1, len(self.keys))],
-            "woken": self.woken[: max(1, len(self.keys))],
+            "woken": None if self.idle_keys is None else self.idle_keys.of_keys(keys),
         }
 
     def restore(self, saved: dict[str, Any]) -> None:
-        self.known.update((letter, place) for place, letter in enumerate(saved["letters"]))
+        """Take up saved state, if it is that of such a reader."""
         self.substreams.restore(saved["substreams"])
+        self.row, keys = checked.count(saved["row"], "the number of rows"), len(self.key_index)
+        if self.reading.counts_positions:
+            self.seen = per_key(saved["seen"], "the positions of keys", keys)
+            checked.within(self.seen, 0, self.row + 1, "the position of a key")
+        if self.clock is None:
+            return
+        self._restore_letters(checked.of_type(saved["letters"], list, "the list of letters"))
         self.compared.restore(saved["strings"])
-        self.row = saved["row"]
-        self.seen, self.woken = saved["seen"].copy(), saved["woken"].copy()
+        if self.idle_keys is not None:
+            self.idle_keys.woken = per_key(saved["woken"], "when keys woke", keys)
+        if self.lookahead is not None:
+            self.lookahead.resume()
 
-    # ------------------------------------------------------------ columns
-
-    def _own_rows(self, batch: pa.RecordBatch) -> Ints | None:
-        """The rows of the streams in FROM; None for all."""
-        name = self.plan.stream.stream
-        if name is None or not self.plan.query.streams:
-            return None
-        column = read(batch, (name,), "the stream column")
-        wanted = pc.is_in(column, pa.array(self.plan.query.streams, pa.string()))
-        return np.flatnonzero(wanted.to_numpy(zero_copy_only=False))
-
-    def _times(self, batch: pa.RecordBatch, names: Rows) -> Ints:
-        name = self.plan.stream.time
-        if name is None:
-            return NO_INTS
-        what = f"the time column {name!r}"
-        return as_integers(read(batch, (name,), "the time column"), what, names)
-
-    def _keys(self, batch: pa.RecordBatch, places: Ints | None) -> Codes:
-        """Key codes of the given rows, or of all."""
-        found = self.substreams.codes(batch, places)
-        self.seen = longer(self.seen, len(self.keys), 0)
-        self.woken = longer(self.woken, len(self.keys), NEVER)
-        return found
-
-    def _positions(self, keys: Codes, places: Ints, everyone: bool, first_row: int) -> Ints:
-        """Positions within the key; where the pattern cannot tell, row numbers do for order."""
-        if not everyone:
-            return places + first_row if first_row else places
-        if self.plan.keys:
-            counted: Ints = codes.count_positions(keys, self.seen)[places]
-            return counted
-        positions = places + int(self.seen[0])
-        self.seen[0] += len(keys)
-        return positions
+    def _restore_letters(self, letters: list[int]) -> None:
+        end = 1 << max(1, len(self.reading.tests))
+        for number, letter in enumerate(letters):
+            self.known[checked.integer(letter, "a letter", 0, end)] = number
+        checked.refuse_unless(len(self.known) == len(letters), "a letter is there twice")

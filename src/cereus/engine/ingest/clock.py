@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from cereus.clauses.tree import AttributeWindow, EventWindow, TimeWindow, Window
 from cereus.engine.match.memory import empty
 from cereus.errors import CereusError, DataError, did_you_mean
+from cereus.expr.paths import column_at, type_at
 from cereus.stream import UNITS, Stream
 
 Ints = npt.NDArray[np.int64]
@@ -27,10 +27,7 @@ def read(batch: pa.RecordBatch, path: tuple[str, ...], what: str) -> pa.Array:
             f"{what} {'.'.join(path)!r} is not in the events",
             hint=did_you_mean(path[0], batch.schema.names),
         )
-    column = batch.column(path[0])
-    for step in path[1:]:
-        column = pc.struct_field(column, step)
-    return column
+    return column_at(batch, path)
 
 
 def places_in_dictionary(column: pa.DictionaryArray) -> npt.NDArray[Any]:
@@ -40,33 +37,34 @@ def places_in_dictionary(column: pa.DictionaryArray) -> npt.NDArray[Any]:
     return places if places.dtype in (np.int32, np.int64) else places.astype(np.int64)
 
 
-class Rows(NamedTuple):
-    """What the rows of a batch are called in messages: their numbers in the input.
+class RowNumbers(NamedTuple):
+    """The row numbers of a batch: what its rows are called in the input, in results and messages.
 
-    first    the number of the batch's first row
-    own      the rows that are looked at, when not all are
-    numbers  the input's row numbers, when its rows were sorted
+    first     the number of the batch's first row
+    selected  the places of the rows that are read, when not all are
+    numbers   the input's row numbers, when its rows were sorted
     """
 
     first: int = 0
-    own: Ints | None = None
+    selected: Ints | None = None
     numbers: Ints | None = None
 
-    def name(self, place: int) -> int:
-        row = self.first + int(place if self.own is None else self.own[place])
+    def of_selected(self, place: int) -> int:
+        """The row number of a selected row, given by its place among them."""
+        row = self.first + int(place if self.selected is None else self.selected[place])
         return row if self.numbers is None else int(self.numbers[row])
 
-    def names(self, whole: Ints) -> Ints:
-        """The numbers of rows, given by their places in the whole batch."""
-        rows = self.first + whole if self.first else whole
+    def of_places(self, places: Ints) -> Ints:
+        """The row numbers of rows, given by their places in the batch."""
+        rows = self.first + places if self.first else places
         return rows if self.numbers is None else self.numbers[rows]
 
-    def at(self, places: Ints) -> Rows:
-        """Some of these rows."""
-        return self._replace(own=places if self.own is None else self.own[places])
+    def at(self, places: Ints) -> RowNumbers:
+        """Some of the selected rows."""
+        return self._replace(selected=places if self.selected is None else self.selected[places])
 
 
-def as_integers(column: pa.Array, what: str, rows: Rows) -> Ints:
+def as_integers(column: pa.Array, what: str, rows: RowNumbers) -> Ints:
     """A time or a number as int64, in the order of its values; nulls are refused.
 
     Floats become integers that sort as the floats do (their bits, mirrored below zero).
@@ -74,7 +72,7 @@ def as_integers(column: pa.Array, what: str, rows: Rows) -> Ints:
     if column.null_count:
         row = int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0])
         raise DataError(
-            f"{what} is null in row {rows.name(row)}",
+            f"{what} is null in row {rows.of_selected(row)}",
             hint="drop such rows first, or fill the column in",
         )
     kind = column.type
@@ -90,7 +88,7 @@ def as_integers(column: pa.Array, what: str, rows: Rows) -> Ints:
         return np.ascontiguousarray(column.to_numpy(zero_copy_only=False), dtype=np.int64)
     if pa.types.is_null(kind):  # and has no rows: a file with nothing but a header
         return np.zeros(0, np.int64)
-    if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+    if _is_real(kind):
         return sortable(column.cast(pa.float64()).to_numpy(zero_copy_only=False), what, rows)
     raise DataError(
         f"{what} has the type {kind}, which has no order in time",
@@ -98,14 +96,22 @@ def as_integers(column: pa.Array, what: str, rows: Rows) -> Ints:
     )
 
 
-def refuse_beyond(column: pa.Array, what: str, rows: Rows) -> None:
+def as_times(values: Ints, kind: pa.DataType) -> pa.Array:
+    """Integers of `as_integers` as the times of this type that they were."""
+    numbers = pa.array(_floats(values) if _is_real(kind) else values)
+    if pa.types.is_date(kind):
+        return numbers.cast(pa.timestamp("us")).cast(kind)
+    return numbers.cast(pa.int32()).cast(kind) if pa.types.is_time32(kind) else numbers.cast(kind)
+
+
+def refuse_beyond(column: pa.Array, what: str, rows: RowNumbers) -> None:
     """Numbers from 2**63 on have no place among int64s."""
     values = column.to_numpy(zero_copy_only=False)
     beyond = np.flatnonzero(values > np.uint64(np.iinfo(np.int64).max))
     if len(beyond):
         row = int(beyond[0])
         raise DataError(
-            f"{what} is {values[row]} in row {rows.name(row)}, and must be below 2**63",
+            f"{what} is {values[row]} in row {rows.of_selected(row)}, and must be below 2**63",
             hint="subtract where the times begin, or count in a coarser unit",
         )
 
@@ -131,10 +137,10 @@ def python_values(column: pa.Array, path: tuple[str, ...]) -> list[Any]:
     return values
 
 
-def sortable(values: Floats, what: str, rows: Rows) -> Ints:
+def sortable(values: Floats, what: str, rows: RowNumbers) -> Ints:
     if np.isnan(values).any():
         row = int(np.flatnonzero(np.isnan(values))[0])
-        raise DataError(f"{what} is not a number (NaN) in row {rows.name(row)}")
+        raise DataError(f"{what} is not a number (NaN) in row {rows.of_selected(row)}")
     return ordered(values)
 
 
@@ -155,7 +161,7 @@ class Clock:
     def __init__(self, window: Window | None, stream: Stream, schema: pa.Schema) -> None:
         self.windowed = window is not None
         self.by_time = False
-        """Whether times are measures, as they are read."""
+        """Times are measures, as they are read."""
         self.path: tuple[str, ...] | None = None
         self.span: int | float = 0
         self.real = False
@@ -173,12 +179,12 @@ class Clock:
             case AttributeWindow(size, path):
                 self.path = path
                 self.span = _attribute_span(_kind(schema, path), size, path)
-        if self.path is not None and self.path == (stream.time,):
-            kind = _kind(schema, self.path)
-            self.by_time = not (pa.types.is_floating(kind) or pa.types.is_decimal(kind))
+        self.follows_time = self.path == (stream.time,)
+        """The window is measured by the time column."""
         if self.path is not None:
             kind = _kind(schema, self.path)
-            self.real = pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+            self.real = _is_real(kind)
+            self.by_time = self.follows_time and not self.real
 
     def floor_at(self, measure: int) -> int:
         """The smallest measure inside a window that ends at this one."""
@@ -191,7 +197,7 @@ class Clock:
         return _no_further_back(measures, int(self.span))
 
     def read(
-        self, batch: pa.RecordBatch, places: Ints, positions: Ints, times: Ints, rows: Rows
+        self, batch: pa.RecordBatch, places: Ints, positions: Ints, times: Ints, rows: RowNumbers
     ) -> tuple[Ints, Ints]:
         """Measures and floors of the rows at some places of a batch, which have these positions
         and times."""
@@ -246,16 +252,17 @@ def _floats(ordered: Ints) -> Floats:
     return bits.view(np.float64)
 
 
+def _is_real(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_floating(kind) or pa.types.is_decimal(kind))
+
+
 def _kind(schema: pa.Schema, path: tuple[str, ...]) -> pa.DataType:
     if path[0] not in schema.names:
         raise DataError(
             f"the window's column {'.'.join(path)!r} is not in the events",
             hint=did_you_mean(path[0], schema.names),
         )
-    kind = schema.field(path[0]).type
-    for step in path[1:]:
-        kind = kind.field(step).type
-    return kind
+    return type_at(schema, path)
 
 
 def in_units_of(kind: pa.DataType, microseconds: int, stream: Stream) -> int | float:
@@ -283,7 +290,7 @@ def in_units_of(kind: pa.DataType, microseconds: int, stream: Stream) -> int | f
 def _attribute_span(kind: pa.DataType, size: int | float, path: tuple[str, ...]) -> int | float:
     if pa.types.is_integer(kind) or pa.types.is_null(kind):
         return int(np.floor(size))
-    if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+    if _is_real(kind):
         return size
     name = ".".join(path)
     raise CereusError(

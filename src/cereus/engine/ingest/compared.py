@@ -8,11 +8,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cereus.automata.memory.compare import Column
+from cereus.automata.memory.slots import Column
 from cereus.engine.ingest import codes
 from cereus.engine.match.memory import empty, taken
 from cereus.expr.arrow.evaluate import evaluate
 from cereus.expr.tree import Attribute, attributes
+from cereus.state import checked
 
 Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
@@ -108,10 +109,20 @@ class ComparedColumns:
         self.forget_at = max(FORGET_AT, 2 * len(self.strings))
 
     def save(self) -> dict[str, Any]:
-        return {"codes": self.strings, "next": self.next_code}
+        codes = np.fromiter(self.strings.values(), np.int64, len(self.strings))
+        return {
+            "words": pa.array(self.strings, pa.large_string()),
+            "codes": codes,
+            "next": self.next_code,
+        }
 
     def restore(self, saved: dict[str, Any]) -> None:
-        self.strings, self.next_code = dict(saved["codes"]), saved["next"]
+        self.next_code = checked.count(saved["next"], "the next code of a string")
+        words = checked.column(saved["words"], "the strings", pa.large_string())
+        codes = checked.integers(saved["codes"], "the codes of strings", len(words))
+        checked.within(codes, 0, self.next_code, "the code of a string")
+        checked.refuse_unless(not words.null_count, "a string is null")
+        self.strings = dict(zip(words.to_pylist(), codes.tolist(), strict=True))
 
 
 def _is_plain(kind: pa.DataType) -> bool:

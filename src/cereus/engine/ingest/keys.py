@@ -14,9 +14,15 @@ import pyarrow.compute as pc
 from cereus.engine.ingest import codes
 from cereus.engine.ingest.clock import places_in_dictionary
 from cereus.engine.match.forgetting import numbers_of
+from cereus.state import checked
 
 MANY = 1024
 """So many distinct keys in a batch are worth the table that Arrow makes of all that are known."""
+
+
+LARGEST_CODE = 2**62
+"""Codes of combined columns stay below it: products of sizes would overflow without a word. A
+batch has less than 2**31 rows, so two numbers of what occurs in it always fit."""
 
 
 class KeyIndex:
@@ -129,8 +135,13 @@ class KeyIndex:
         return {str(place): column for place, column in enumerate(self.values())}
 
     def restore(self, saved: dict[str, pa.Array]) -> None:
-        self._parts = [[saved[str(place)]] for place in range(len(self.fields))]
-        self._size = len(self._parts[0][0]) if self._parts else 0
+        size: int | None = None
+        self._parts = []
+        for place, field in enumerate(self.fields):
+            column = checked.column(saved[str(place)], "the keys", field.type, size)
+            self._parts.append([column])
+            size = len(column)
+        self._size = size or 0
         self._codes = self._words = None
 
 
@@ -141,9 +152,13 @@ def _combined(columns: list[pa.Array]) -> tuple[npt.NDArray[Any], pa.RecordBatch
     local: npt.NDArray[Any] = places_in_dictionary(encoded[0])
     if len(columns) == 1:
         return local, pa.RecordBatch.from_arrays([encoded[0].dictionary], names)
-    local = local.astype(np.int64)
+    local, size = local.astype(np.int64), len(encoded[0].dictionary)
     for each in encoded[1:]:
+        if size * len(each.dictionary) > LARGEST_CODE:  # number the combinations that occur
+            kinds, local = np.unique(local, return_inverse=True)
+            size = len(kinds)
         local = local * len(each.dictionary) + places_in_dictionary(each)
+        size *= len(each.dictionary)
     _, first, local = np.unique(local, return_index=True, return_inverse=True)
     rows = pa.array(first)
     return local, pa.RecordBatch.from_arrays([_plain(c).take(rows) for c in columns], names)

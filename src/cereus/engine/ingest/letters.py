@@ -25,6 +25,8 @@ from cereus.engine.ingest.clock import places_in_dictionary
 from cereus.engine.match.memory import filled, taken
 from cereus.expr import tree as ex
 from cereus.expr.arrow.evaluate import mask as condition_mask
+from cereus.expr.paths import column_at, type_at
+from cereus.expr.types import Kind, kind_of
 from cereus.plan.tests import EventTest
 
 WORD = 62
@@ -127,7 +129,7 @@ class Letters:
             return None
         index = filled(batch.num_rows, 0, np.uint16)
         for column, words in zip(self.columns, self._words, strict=True):
-            add_codes(_read(batch, column.path), words, index)
+            add_codes(column_at(batch, column.path), words, index)
         return index
 
 
@@ -263,18 +265,8 @@ def _strings(condition: ex.Expression) -> list[str]:
 
 
 def _is_string(schema: pa.Schema, path: tuple[str, ...]) -> bool:
-    if path[0] not in schema.names:
-        return False
-    kind = schema.field(path[0]).type
-    for step in path[1:]:
-        if not pa.types.is_struct(kind) or kind.get_field_index(step) < 0:
-            return False
-        kind = kind.field(step).type
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
-    return bool(
-        pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
-    )
+    type_ = type_at(schema, path)
+    return type_ is not None and kind_of(type_) is Kind.STRING
 
 
 def _combinations(columns: Sequence[CodedColumn], schema: pa.Schema) -> pa.RecordBatch:
@@ -300,13 +292,6 @@ def _nested(part: Any) -> pa.Array:
 
 
 # ---------------------------------------------------------------- reading columns
-
-
-def _read(batch: pa.RecordBatch, path: tuple[str, ...]) -> pa.Array:
-    column = batch.column(path[0])
-    for step in path[1:]:
-        column = pa.compute.struct_field(column, step)
-    return column
 
 
 def add_codes(column: pa.Array, words: codes.Words, index: npt.NDArray[np.uint16]) -> None:

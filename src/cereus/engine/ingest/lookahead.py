@@ -28,16 +28,21 @@ SAMPLE = 16
 EVER = np.iinfo(np.int64).max
 
 
-class Prospects:
-    """What may become of the events of one stream. Who asks holds the lock of the table."""
+class LookAhead:
+    """Which events of a batch some match may have. The caller holds the lock of the table."""
 
     def __init__(self, table: TransitionTable) -> None:
         self._table = table
-        self._latest: Ints = np.full(MOST_STATES, EVER)
+        self._latest: Ints = np.full(MOST_STATES, NEVER)
+        """The latest start of a run that may be in each state."""
 
     def begin(self) -> None:
         """No run has begun."""
         self._latest[:] = NEVER
+
+    def resume(self) -> None:
+        """Any run may have begun."""
+        self._latest[:] = EVER
 
     def rows(
         self, letters: dict[int, int], classes: Codes, measures: Ints, floors: Ints
@@ -46,20 +51,20 @@ class Prospects:
         self._table.know(list(letters))
         size = len(classes)
         if size < WORTH_IT or not self._table.only_marks(MOST_STATES):
-            self._latest[:] = EVER
+            self.resume()
             return None
         np.minimum(self._latest, measures[0], out=self._latest)  # nothing began later than that
         begun, sample = self._latest.copy(), size // SAMPLE
         if sample and 2 * len(self._rows(classes[:sample], measures, floors)) > sample:
-            self._latest[:] = EVER
+            self.resume()
             return None
         self._latest = begun
         return self._rows(classes, measures, floors)
 
     def _rows(self, classes: Codes, measures: Ints, floors: Ints) -> Ints:
         table = self._table
-        found: Ints = codes.hopeful_rows(
+        rows: Ints = codes.hopeful_rows(
             classes, measures, floors, table.head, table.edges, table.moving, table.n_moving,
             table.accepting, table.initial, self._latest,
         )  # fmt: skip
-        return found
+        return rows

@@ -1,8 +1,9 @@
-"""The substreams of a stream, one for each key: who is who, and that time never goes backwards."""
+"""The substreams of a stream, one for each key: their numbers, and the order of time in each."""
 
 from __future__ import annotations
 
-from dataclasses import astuple
+from collections.abc import Callable
+from dataclasses import astuple, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -10,11 +11,12 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cereus.engine.ingest import codes
-from cereus.engine.ingest.clock import Rows, read
+from cereus.engine.ingest.clock import RowNumbers, read
 from cereus.engine.ingest.keys import KeyIndex
 from cereus.engine.match.forgetting import NEVER, Progress
 from cereus.engine.match.memory import empty, taken
 from cereus.errors import DataError, did_you_mean
+from cereus.state import checked
 
 Ints = npt.NDArray[np.int64]
 Codes = npt.NDArray[np.int32]
@@ -47,6 +49,19 @@ class Substreams:
     def __len__(self) -> int:
         return len(self.index)
 
+    def undo(self) -> Callable[[], None]:
+        """What takes back how far time has come since; keys that were seen stay known."""
+        progress = replace(self.progress)
+        before = {what: latest.copy() for what, latest in self.latest.items()}
+
+        def undo() -> None:
+            self.progress = progress
+            for what, values in before.items():
+                self.latest[what][: len(values)] = values
+                self.latest[what][len(values) :] = NEVER
+
+        return undo
+
     def codes(self, batch: pa.RecordBatch, places: Ints | None = None) -> Codes:
         """Key codes of the given rows, or of all."""
         if not self.paths:
@@ -54,10 +69,10 @@ class Substreams:
         columns = [read(batch, path, "the key column") for path in self.paths]
         if places is not None and len(places) < batch.num_rows:
             columns = [column.take(pa.array(places)) for column in columns]
-        found = self.index.encode(columns)
+        keys = self.index.encode(columns)
         for what, latest in self.latest.items():
             self.latest[what] = longer(latest, len(self.index), NEVER)
-        return found
+        return keys
 
     def check_order(
         self,
@@ -66,7 +81,7 @@ class Substreams:
         values: Ints,
         keys: Codes,
         places: Ints | None,
-        rows: Rows,
+        rows: RowNumbers,
     ) -> None:
         """Time must not go backwards inside a key: it would multiply matches silently.
 
@@ -79,35 +94,35 @@ class Substreams:
             row = 0 if values[0] < latest[0] else row
             latest[0] = values[-1]
         else:
-            own = values
+            values_of_keys = values
             if len(values) != len(keys):
                 assert places is not None
-                own = taken(values, places)
+                values_of_keys = taken(values, places)
             if what == "time":
-                self._refuse_closed(column, own, keys, places, rows)
+                self._refuse_closed(column, values_of_keys, keys, places, rows)
                 self.progress.see(values, ascending(values))
-            row = codes.first_backward(keys, own, latest)
+            row = codes.first_backward(keys, values_of_keys, latest)
         if row >= 0:
             of_all = not self.paths or len(keys) == len(values)
             place = row if places is None or of_all else int(places[row])
             where = f" in {self.index.describe(int(keys[row]))}" if self.paths else ""
             raise DataError(
-                f"{column!r} goes backwards at row {rows.name(place)}{where}",
+                f"{column!r} goes backwards at row {rows.of_selected(place)}{where}",
                 hint=f"sort the events by {column!r} first, or run with sort=True",
             )
 
     def _refuse_closed(
-        self, column: str | None, own: Ints, keys: Codes, places: Ints | None, rows: Rows
+        self, column: str | None, times: Ints, keys: Codes, places: Ints | None, rows: RowNumbers
     ) -> None:
         """Matches with an event from before what was forgotten would be missing."""
         if self.progress.closed == NEVER:
             return
-        late = np.flatnonzero(own < self.progress.closed)
+        late = np.flatnonzero(times < self.progress.closed)
         if len(late):
             row = int(late[0])
-            place = row if places is None or len(places) != len(own) else int(places[row])
+            place = row if places is None or len(places) != len(times) else int(places[row])
             raise DataError(
-                f"{column!r} goes back too far at row {rows.name(place)} in "
+                f"{column!r} goes back too far at row {rows.of_selected(place)} in "
                 f"{self.index.describe(int(keys[row]))}: keys that were idle until then have been "
                 "forgotten",
                 hint="push events in the order of time over all keys, or start with "
@@ -122,8 +137,22 @@ class Substreams:
 
     def restore(self, saved: dict[str, Any]) -> None:
         self.index.restore(saved["keys"])
-        self.latest = {what: values.copy() for what, values in saved["latest"].items()}
-        self.progress = Progress(*saved["progress"])
+        self.latest = {
+            what: per_key(saved["latest"][what], "the latest times of keys", len(self))
+            for what in self.watched
+        }
+        latest, in_order, promised, closed = saved["progress"]
+        for each in (latest, promised, closed):
+            checked.integer(each, "the progress of time")
+        checked.flag(in_order, "the order of time")
+        self.progress = Progress(latest, in_order, promised, closed)
+
+
+def per_key(saved: Any, what: str, keys: int) -> Ints:
+    """One number for each key; without any there is room for one."""
+    values = checked.integers(saved, what)
+    checked.refuse_unless(len(values) == keys or len(values) == 1 > keys, f"{what} are missing")
+    return values
 
 
 def ascending(values: Ints) -> bool:

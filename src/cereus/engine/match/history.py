@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cereus.engine.match.memory import empty
+from cereus.state import checked
 
 Ints = npt.NDArray[np.int64]
 
@@ -73,9 +74,28 @@ class History:
             "payload": self.payload,
         }
 
-    def restore(self, saved: dict[str, Any]) -> None:
-        self.first, self.rows, self.times = saved["first"], saved["rows"], saved["times"]
-        self.floors, self.keys, self.payload = saved["floors"], saved["keys"], saved["payload"]
+    def restore(
+        self,
+        saved: dict[str, Any],
+        keys: int,
+        *,
+        timed: bool,
+        with_floors: bool,
+        payload: pa.Schema | None,
+    ) -> None:
+        """Take up saved events of so many keys (-1: of one that was forgotten)."""
+        self.rows = checked.integers(saved["rows"], "the rows of events")
+        size = len(self.rows)
+        self.first = checked.count(saved["first"], "the first event")
+        self.times = checked.integers(saved["times"], "the times of events", size * timed)
+        self.floors = checked.integers(saved["floors"], "the floors of events", size * with_floors)
+        self.keys = checked.codes(saved["keys"], "the keys of events", size)
+        checked.within(self.keys, -1, keys, "the key of an event")
+        self.payload = saved["payload"]
+        if payload is None or (size == 0 and self.payload is None):
+            checked.refuse_unless(self.payload is None, "it remembers columns of events")
+        else:
+            checked.table(self.payload, "what is remembered of events", payload, size)
 
 
 def _joined(old: Ints, new: Ints) -> Ints:

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from cereus.clauses.tree import Consume, Strategy
-from cereus.engine.ingest.batch_reader import NO_INTS, Codes, Events, Front, Ints
-from cereus.engine.ingest.idle_keys import Waking
-from cereus.engine.ingest.lookahead import Prospects
+from cereus.clauses.tree import Consume
+from cereus.engine.ingest.batch_reader import BatchReader, Reading
+from cereus.engine.ingest.clock import Clock
+from cereus.engine.ingest.compared import ComparedColumns
+from cereus.engine.ingest.events import NO_INTS, Events
+from cereus.engine.ingest.idle_keys import IdleKeys
+from cereus.engine.ingest.letters import Letters
+from cereus.engine.ingest.lookahead import LookAhead
+from cereus.engine.ingest.shared_letters import LettersView
+from cereus.engine.ingest.substreams import Codes, Ints
 from cereus.engine.match import forgetting
 from cereus.engine.match.history import History
 from cereus.engine.match.kernel import (
@@ -22,14 +28,21 @@ from cereus.engine.match.kernel import (
     TOO_MANY_MATCHES,
     TOO_MANY_NODES,
     ChoosingKernel,
+    CountingKernel,
     Kernel,
 )
-from cereus.engine.match.table import HIDDEN
-from cereus.engine.match.table_cache import Learned
-from cereus.engine.results.match_chunks import Chunks, Found, found_in
+from cereus.engine.match.kernel_input import KernelInput
+from cereus.engine.match.kernel_options import KernelOptions
+from cereus.engine.match.kernel_state import KernelBounds, check_kernel
+from cereus.engine.match.letter_strategy import LetterStrategy, PlainLetters
+from cereus.engine.match.table import FIRST_SHOWN, HIDDEN, TransitionTable
+from cereus.engine.match.table_cache import TableCache
+from cereus.engine.results.match_chunks import BufferPool, MatchChunk
 from cereus.errors import LimitError
 from cereus.limits import Limits
-from cereus.plan.plan import ChosenBy, Plan
+from cereus.plan.plan import Plan
+from cereus.plan.traits import ChosenBy
+from cereus.state import checked
 
 CHUNK = 1 << 14
 """Matches in one turn of the kernel: small enough for its arrays to stay in the cache."""
@@ -37,12 +50,10 @@ TIDY_AT = 1 << 16
 """So many events are remembered before it is worth looking which of them are still needed."""
 MOST_NOTES = 1000
 """So many notes about what was left out are kept one by one."""
-SWEEP_AT = 1 << 16
-"""So many nodes are made before it is worth looking which of them are still alive."""
+MANY_STATES = 4096
+"""So many states are known before it is worth looking which of them are still in use, where
+letters carry values and states have no end."""
 
-
-KINDS = {"sum": 0, "min": 1, "max": 2}
-"""The kernel's numbers for totals over all matches."""
 
 OVER = {
     TOO_MANY_NODES: ("nodes", "nodes of partial matches are alive", "add or shorten WITHIN"),
@@ -61,54 +72,13 @@ SHED = {
 }
 
 
-@dataclass(frozen=True)
-class Options:
-    """What the kernel is told once."""
-
-    windowed: bool
-    open_ended: bool
-    consuming: bool
-    limit: int | None
-    max_nodes: int
-    with_labels: bool
-    max_configurations: int
-    max_matches: int
-    slots: int
-    sweep_at: int = SWEEP_AT
-    must_show: bool = False
-    watching: bool = False
-    totals: tuple[int, ...] = ()
-    closes: bool = False
-    ends_at_marks: bool = False
-    latest: bool = False
-
-    @classmethod
-    def of(cls, plan: Plan, limits: Limits) -> Options:
-        return cls(
-            windowed=plan.query.window is not None,
-            open_ended=plan.open_ended,
-            consuming=plan.query.consume is not Consume.NONE and not plan.consumes_late,
-            limit=None if plan.limited_late and plan.limit else plan.limit,
-            max_nodes=limits.nodes,
-            with_labels=plan.labelled,
-            max_configurations=limits.configurations,
-            max_matches=1 << 62 if limits.matches_per_event is None else limits.matches_per_event,
-            slots=plan.slots,
-            sweep_at=SWEEP_AT,
-            must_show=plan.hides and not plan.chosen_late,
-            totals=tuple(KINDS[total.kind] for total in plan.totals),
-            closes=plan.closes,
-            ends_at_marks=plan.ends_at_marks,
-            latest=plan.query.strategy is not Strategy.NEXT,
-        )
-
-
 class Runner:
     """Runs one plan over batches of one schema.
 
     `payload` names columns to remember of the events that can still match; with it (or with
     `ordinals`) the cells of what is found are ordinals, to be looked up in `history`.
     `row_numbers` says what each row is called, when rows do not come in the input's order.
+    `letters` makes the letters that the automaton reads.
     """
 
     def __init__(
@@ -121,86 +91,107 @@ class Runner:
         ordinals: bool = False,
         chunk_size: int | None = None,
         row_numbers: Ints | None = None,
-        learned: Learned | None = None,
+        cache: TableCache | None = None,
+        letters: LetterStrategy | None = None,
     ) -> None:
         self.plan, self.payload = plan, payload
+        self.schema, self.row_numbers = schema, row_numbers
+        self.letters = letters or PlainLetters()
         self.limits = limits or Limits()
-        self.front = Front(plan, schema, row_numbers)
-        self._use(learned or Learned.nothing(plan, self.limits.states))
-        self.kernel = self._new_kernel()
-        if self.front.prospects is not None:
-            self.front.prospects.begin()
+        self.clock = Clock(plan.query.window, plan.stream, schema)
+        self._begin(cache or TableCache.empty(plan, self.limits.states), reading_of(plan))
         self.history = History()
         self.tidy_at, self.forget_at = TIDY_AT, forgetting.FORGET_AT
         self.forgets = False
         self.history_of_batch = 0
         self.shed: list[str] = []
-        self.unsaid = 0
+        self.notes_left_out = 0
         # rows that were put in order do not sort by their numbers; ordinals always do
         self.uses_ordinals = ordinals or bool(payload) or row_numbers is not None
         self._ordinals: Ints = np.zeros(1, np.int64)
-        self._chunks = Chunks(
-            chunk_size or CHUNK, with_labels=plan.labelled, totals=len(plan.totals)
+        self._buffers = BufferPool(
+            chunk_size or CHUNK, with_labels=plan.traits.labelled, totals=len(plan.totals)
         )
 
-    def _use(self, learned: Learned) -> None:
-        self.labels, self.table, self.front.known = learned.labels, learned.table, learned.letters
-        self.lock = self.front.lock = learned.lock
-        if self.plan.looks_ahead:
-            self.front.prospects = Prospects(self.table)
-        if self.plan.keys_sleep:
-            self.front.waking = Waking(self.table, windowed=self.plan.query.window is not None)
+    def _begin(
+        self, cache: TableCache, reading: Reading, tests: Letters | LettersView | None = None
+    ) -> None:
+        """Make a reader and a kernel that have read nothing, and know of the automaton what the
+        cache does."""
+        plan, windowed = self.plan, self.plan.query.window is not None
+        self.labels, self.table, self.lock = cache.labels, cache.table, cache.lock
+        self.reader = BatchReader(
+            reading,
+            self.schema,
+            row_numbers=self.row_numbers,
+            clock=self.clock,
+            compared=ComparedColumns(plan.columns_compared),
+            letters=tests,
+            known=cache.letters,
+            lock=cache.lock,
+            lookahead=LookAhead(self.table) if plan.traits.looks_ahead else None,
+            idle_keys=IdleKeys(self.table, windowed=windowed) if plan.traits.keys_sleep else None,
+        )
+        self.kernel = self._new_kernel()
 
     def _new_kernel(self) -> Kernel:
-        kind = ChoosingKernel if self.plan.chosen_by is ChosenBy.KERNEL else Kernel
-        return kind(self.table, Options.of(self.plan, self.limits))
+        kind = ChoosingKernel if self.plan.traits.chosen_by is ChosenBy.KERNEL else Kernel
+        return kind(self.table, KernelOptions.of(self.plan, self.limits))
 
     @property
     def keys(self) -> int:
-        return len(self.front.keys)
+        return len(self.reader.key_index)
 
     def forget(self) -> None:
         """No key of so far comes again: drop all their state, keep what the table has learned."""
         self.kernel, self.history = self._new_kernel(), History()
-        self.front.forget()
+        self.reader.forget()
 
-    def push(self, batch: pa.RecordBatch) -> Iterator[Found]:
+    def forget_idle_keys(self) -> None:
+        """From now on forget keys that no match can have any more, as far as the order of time
+        so far tells."""
+        self.forgets = True
+
+    def push(self, batch: pa.RecordBatch) -> Iterator[MatchChunk]:
         """Read a batch; the matches that it completes, in chunks."""
         self.tidy()  # not after: the events of what is found last must stay to be looked at
-        events = self.front.read(batch)
-        if events is not None:
-            self._remember(events, batch)
-            yield from self.one_by_one(events) if self.plan.consumes_late else self.run(events)
+        events = self.reader.read(batch)
+        if len(events):
+            events = self._remember(events, batch)
+            late = self.plan.traits.consumes_late
+            yield from self.one_by_one(events) if late else self.run(events)
 
-    def _remember(self, events: Events, batch: pa.RecordBatch) -> None:
-        events.base = self.history.next_ordinal
+    def _remember(self, events: Events, batch: pa.RecordBatch) -> Events:
+        """Add events to the history; the events with their ordinals and letters."""
+        first = self.history.next_ordinal
         payload = None
         if self.payload:
             taken = batch.select(list(self.payload)).take(pa.array(events.places))
             payload = pa.Table.from_batches([taken])
-        floors = events.floors if self.plan.open_ended else NO_INTS
+        floors = events.floors if self.plan.traits.open_ended else NO_INTS
         self.history.append(events.rows, events.times, floors, events.keys, payload)
+        return self.letters.attach(replace(events, first_ordinal=first), batch, self.reader.known)
 
-    def run(self, events: Events) -> Iterator[Found]:
+    def run(self, events: Events) -> Iterator[MatchChunk]:
         """Let the kernel read events that the history knows already."""
-        if self.front.grouped:
+        if events.grouped:
             yield from self._run(events)
             return
-        for stretch in events.runs():
+        for stretch in events.stretches():
             yield from self._run(stretch)
-            if self.kernel.has_produced and not self.plan.consumes_late:
+            if self.kernel.has_produced and not self.plan.traits.consumes_late:
                 self.kernel.begin_others_anew(int(stretch.keys[0]))
 
-    def one_by_one(self, events: Events) -> Iterator[Found]:
+    def one_by_one(self, events: Events) -> Iterator[MatchChunk]:
         """The same, where each event waits to see whether the one before it has shown a match."""
         for place in range(len(events)):
             event = events.part(place, place + 1)
-            shown = False
-            for found in self.run(event):
-                shown = shown or bool(np.any(found.labels > HIDDEN))
-                yield found
-            if shown:
-                self.consume(int(event.keys[0]), event.base)
+            shows = False
+            for chunk in self.run(event):
+                shows = shows or bool(np.any(chunk.labels > HIDDEN))
+                yield chunk
+            if shows:
+                self.consume(int(event.keys[0]), event.first_ordinal)
 
     def consume(self, key: int, ordinal: int) -> None:
         """Partial matches are dropped after an event of a key, as CONSUME BY says."""
@@ -208,44 +199,35 @@ class Runner:
         if self.plan.query.consume is Consume.ANY:
             self.kernel.begin_others_anew(key)
 
-    def _run(self, events: Events) -> Iterator[Found]:
-        with self.lock:
-            self._know_letters(events)
-        history = self.history
-        events.known_from, events.known_floors = history.first, history.floors
-        events.shown = self._shown()
-        self.history_of_batch = events.base - history.first
-        self.kernel.feed(events, self.keys)
-        yield from self._turns(self.kernel)
+    def _run(self, events: Events) -> Iterator[MatchChunk]:
+        for piece in self.letters.pieces(events):
+            with self.lock:
+                piece = self._number_letters(piece)
+            self.history_of_batch = piece.first_ordinal - self.history.first
+            self.kernel.feed(KernelInput.of(piece, self.history, self._shown()), self.keys)
+            yield from self._turns(self.kernel)
 
-    def advance(self, time: int) -> Iterator[Found]:
+    def advance(self, time: int) -> Iterator[MatchChunk]:
         """No event before `time` will come; the matches that were waiting for that."""
-        self.front.promise(time)
-        if self.plan.closes and self.front.clock.path == (self.plan.stream.time,):
-            promised = self.front.substreams.progress.promised
-            yield from self._expire(self.front.clock.floor_at(promised))
+        self.reader.promise(time)
+        if self.plan.traits.closes and self.clock.follows_time:
+            promised = self.reader.substreams.progress.promised
+            yield from self._expire(self.clock.floor_at(promised))
 
-    def finish(self) -> Iterator[Found]:
+    def finish(self) -> Iterator[MatchChunk]:
         """No event will come any more."""
-        if self.plan.closes:
+        if self.plan.traits.closes:
             yield from self._expire(np.iinfo(np.int64).max)
 
-    def _expire(self, floor: int) -> Iterator[Found]:
+    def _expire(self, floor: int) -> Iterator[MatchChunk]:
         """Whatever begins before the floor has left its window, in every key."""
         keys = self.kernel.waiting_keys()
-        n = len(keys)
-        none = np.zeros(n, np.int64)
-        events = Events(
-            none, none, np.zeros(n, np.int32), none, none, np.full(n, floor), none, keys, keys,
-            np.arange(1, n + 1), base=self.history.next_ordinal,
-        )  # fmt: skip
-        events.shown, events.known_from = self._shown(), self.history.first
-        events.known_floors = self.history.floors
-        self.kernel.expire(events, self.keys)
+        passing = KernelInput.expiring(keys, floor, self.history, self._shown())
+        self.kernel.expire(passing, self.keys)
         yield from self._turns(self.kernel)
 
     def _shown(self) -> Ints:
-        """What results call the events that are remembered."""
+        """What matches call the remembered events: their rows, or their ordinals."""
         if not self.uses_ordinals:
             return self.history.rows
         first, end = self.history.first, self.history.next_ordinal
@@ -253,28 +235,53 @@ class Runner:
             self._ordinals = np.arange(first, 2 * end - first + 1)
         return self._ordinals[first - self._ordinals[0] : end - self._ordinals[0]]
 
-    def _know_letters(self, events: Events) -> None:
-        """Tell the table what the classes of these events look like."""
-        self.table.know(list(self.front.known))
+    def _number_letters(self, events: Events) -> Events:
+        """Tell the table what the classes of these events look like; the events with them."""
+        classes, letters = self.letters.numbered(events.classes, events.letters, self.reader.known)
+        if self.letters.lasting:
+            self.table.know(letters)
+        else:
+            if self.table.n_states >= MANY_STATES:
+                self._forget_states()
+            self.table.forget_classes(letters)
+        return replace(events, classes=classes)
 
-    def _turns(self, kernel: Kernel, ordinals: Ints | None = None) -> Iterator[Found]:
+    def _forget_states(self) -> None:
+        """Number anew the states that are in use, and forget the others."""
+        subsets, kept = self.table.subsets, self._states_in_use()
+        table = TransitionTable(self.plan.automaton, self.labels, max_states=self.limits.states)
+        table.preload([subsets[state] for state in kept])
+        numbers = np.zeros(len(subsets), np.int32)
+        numbers[kept] = [table.number(subsets[state]) for state in kept]
+        self.table = table
+        self.kernel.renumber(table, numbers)
+        self._renumber_states(numbers)
+
+    def _states_in_use(self) -> list[int]:
+        """The states that configurations are in."""
+        return [self.table.initial, *self.kernel.carried_states().tolist()]
+
+    def _renumber_states(self, numbers: Codes) -> None:
+        """State s has the number numbers[s] now."""
+
+    def _turns(self, kernel: Kernel, ordinals: Ints | None = None) -> Iterator[MatchChunk]:
         """What a kernel finds, turn by turn; `ordinals` translates if it counts events from 0."""
         while True:
-            chunk = self._chunks.free()
-            kernel.use_chunk(chunk)
+            buffer = self._buffers.free()
+            kernel.use_chunk(buffer)
             with self.lock:
                 kernel.load_table()  # another run may have added to it since the last turn
                 state = kernel.run()
             kernel.let_go()
             if kernel.match_count:
-                yield found_in(chunk, kernel, ordinals)
+                yield MatchChunk.written(buffer, kernel, ordinals)
             if state == FINISHED:
                 return
             if state != CHUNK_FULL:
                 self._over_limit(state, kernel)
             elif not kernel.match_count:
-                self._chunks.grow()
-            del chunk
+                self._buffers.grow()
+            del buffer
 
     def _over_limit(self, state: int, kernel: Kernel) -> None:
         """A limit was reached: an error, or, when asked to shed, a note that goes with the
@@ -287,7 +294,7 @@ class Runner:
             f"more than {getattr(self.limits, knob):,} {what} at row {self.history.rows[place]}"
         )
         key = int(self.history.keys[place])
-        where = f" ({self.front.keys.describe(key)})" if self.plan.keys else ""
+        where = f" ({self.reader.key_index.describe(key)})" if self.plan.keys else ""
         if not self.limits.shed:
             raise LimitError(
                 f"{reached}{where}\n  in: {self.plan.text}",
@@ -302,8 +309,8 @@ class Runner:
         if len(self.shed) < MOST_NOTES:
             self.shed.append(shed)
         else:
-            self.unsaid += 1
-            self.shed[MOST_NOTES:] = [f"… and {self.unsaid:,} times more"]
+            self.notes_left_out += 1
+            self.shed[MOST_NOTES:] = [f"… and {self.notes_left_out:,} times more"]
 
     # ------------------------------------------------------------ state that outlives the process
 
@@ -316,30 +323,50 @@ class Runner:
             "labels": list(self.labels.shown),
             "ambiguous": self.table.ambiguous,
             "history": self.history.save(),
-            "front": self.front.save(),
+            "front": self.reader.save(),
         }
 
     def restore(self, saved: dict[str, Any]) -> None:
         """Take up saved state; what it numbers is numbered as it was then."""
-        self._use(Learned.nothing(self.plan, self.limits.states))
-        self.table.preload(saved["subsets"])
-        self.kernel = self._new_kernel()
-        self.front.restore(saved["front"])
-        self.history.restore(saved["history"])
-        self.labels.shown[:] = saved["labels"]
-        self.table.ambiguous = saved["ambiguous"]
+        cache = TableCache.empty(self.plan, self.limits.states)
+        cache.table.restore(saved["subsets"], self.plan.slots)
+        self._begin(cache, self.reader.reading, self.reader.letters)
+        self.reader.restore(saved["front"])
+        self.history.restore(
+            saved["history"],
+            self.keys,
+            timed=self.plan.stream.time is not None,
+            with_floors=self.plan.traits.open_ended,
+            payload=pa.schema([self.schema.field(name) for name in self.payload])
+            if self.payload
+            else None,
+        )
+        self.labels.restore(saved["labels"])
+        self.table.ambiguous = checked.flag(saved["ambiguous"], "whether matches are found twice")
         self.kernel.load_table()
+        check_kernel(saved["kernel"], self._kernel_bounds())
         self.kernel.restore(saved["kernel"])
+
+    def _kernel_bounds(self) -> KernelBounds:
+        return KernelBounds(
+            keys=self.keys,
+            states=self.table.n_states,
+            slots=self.plan.slots,
+            labels=FIRST_SHOWN + len(self.labels.shown),
+            first=self.history.first,
+            history_keys=self.history.keys,
+            totals=len(self.plan.totals) if isinstance(self.kernel, CountingKernel) else None,
+        )
 
     def tidy(self, *, at: int | None = None) -> None:
         """Forget events that no partial match refers to, strings that none holds, and keys that
         have none and no time to come, once it is worth the work."""
         events, keys = (self.tidy_at, self.forget_at) if at is None else (at, at)
-        compared = self.front.compared
+        compared = self.reader.compared
         known = len(compared.strings) < compared.forget_at
         if len(self.history) < events and self.keys < keys and known:
             return
-        horizon = self.front.horizon(forgets=self.forgets)
+        horizon = self.reader.horizon(forgets=self.forgets)
         self._pass_time(horizon)
         self.kernel.sweep()
         self._forget_events(self._oldest_needed())
@@ -354,11 +381,11 @@ class Runner:
         """Partial matches go that no event can end any more: of a key whose events were left out
         when they had left the window, and, with no event before the horizon, of all keys."""
         floors = self.kernel.floors_of_keys
-        if self.front.waking is not None and self.plan.query.window is not None:
-            np.maximum(floors, self.front.floors_of_keys()[: len(floors)], out=floors)
+        if self.reader.idle_keys is not None and self.plan.query.window is not None:
+            np.maximum(floors, self.reader.floors_of_keys()[: len(floors)], out=floors)
         if horizon is not None:
-            np.maximum(floors, self.front.clock.floor_at(horizon), out=floors)
-            progress = self.front.substreams.progress
+            np.maximum(floors, self.clock.floor_at(horizon), out=floors)
+            progress = self.reader.substreams.progress
             progress.closed = max(progress.closed, horizon)
 
     def _oldest_needed(self) -> int:
@@ -372,7 +399,7 @@ class Runner:
     def _forget_keys(self, horizon: int) -> None:
         """Forget the keys that are idle before the horizon; number the others anew."""
         kernel = self.kernel.save()
-        idle = self.front.substreams.latest["time"][: self.keys] < horizon
+        idle = self.reader.substreams.latest["time"][: self.keys] < horizon
         idle[: self.kernel.key_count] &= forgetting.begun_nowhere(kernel, self.table.initial)
         idle[self._mentioned_keys()] = False
         idle[self._passed_over(kernel["last_position"])] = False
@@ -382,20 +409,20 @@ class Runner:
         numbers = forgetting.numbers_of(kept, self.keys)
         self.kernel.restore(forgetting.only(kernel, kept[kept < self.kernel.key_count]))
         self.history.keys = numbers[self.history.keys]
-        self.front.keep(kept)
+        self.reader.keep(kept)
         self._renumber_keys(numbers)
 
     def _passed_over(self, last: Ints) -> Ints:
         """Keys with events after the last one that the kernel has read, where such an event makes
         a difference to what is to come (`START`)."""
         initial = self.table.initial
-        if not self.plan.position_sensitive:
+        if not self.plan.traits.position_sensitive:
             return NO_INTS
         with self.lock:
             if self.table.expand_gap(initial) == initial:
                 return NO_INTS
         read = np.append(last, np.full(self.keys - len(last), -1))
-        return np.flatnonzero(self.front.seen[: self.keys] > read + 1)
+        return np.flatnonzero(self.reader.seen[: self.keys] > read + 1)
 
     def _mentioned_keys(self) -> Codes:
         """Keys that must stay for another reason than their partial matches."""
@@ -403,3 +430,15 @@ class Runner:
 
     def _renumber_keys(self, numbers: Codes) -> None:
         """Key k has the number numbers[k] now, or -1."""
+
+
+def reading_of(plan: Plan) -> Reading:
+    """What a plan reads of its stream."""
+    return Reading(
+        tests=plan.tests,
+        stream=plan.stream,
+        keys=plan.keys,
+        streams=tuple(plan.query.streams),
+        counts_positions=plan.traits.position_sensitive,
+        grouped=not (plan.keys and plan.query.consume is Consume.ANY),
+    )

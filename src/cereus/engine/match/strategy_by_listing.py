@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from itertools import groupby
+from itertools import groupby, pairwise
 
 import numpy as np
 
 from cereus.clauses.tree import Strategy
-from cereus.engine.ingest.batch_reader import Events
+from cereus.engine.ingest.events import Events
 from cereus.engine.match.kernel import Kernel
-from cereus.engine.match.runner import Options, Runner
-from cereus.engine.results.match_chunks import Found
+from cereus.engine.match.kernel_options import KernelOptions
+from cereus.engine.match.runner import Runner
+from cereus.engine.results.match_chunks import MatchChunk, joined
 
 Support = frozenset[int]
 
@@ -44,50 +45,22 @@ class ListingRunner(Runner):
     def _new_kernel(self) -> Kernel:
         """LIMIT counts what was chosen, unless it leaves nothing to choose."""
         limit = 0 if self.plan.query.limit == 0 else None
-        return Kernel(self.table, replace(Options.of(self.plan, self.limits), limit=limit))
+        return Kernel(self.table, replace(KernelOptions.of(self.plan, self.limits), limit=limit))
 
-    def run(self, events: Events) -> Iterator[Found]:
-        parts = [_copied(found) for found in super().run(events)]
-        if parts:
-            yield from self._chosen(_concatenated(parts))
+    def run(self, events: Events) -> Iterator[MatchChunk]:
+        chunks = [chunk.copied() for chunk in super().run(events)]
+        if chunks:
+            yield self._chosen(joined(chunks))
 
-    def _chosen(self, found: Found) -> Iterator[Found]:
+    def _chosen(self, chunk: MatchChunk) -> MatchChunk:
+        """The best matches of each event, as many as LIMIT says."""
         less = LESS[self.plan.query.strategy]
-        limit = None if self.plan.limited_late else self.plan.query.limit
-        supports = [
-            frozenset(found.cells[a:b].tolist())
-            for a, b in zip(found.offsets[:-1], found.offsets[1:], strict=True)
-        ]
-        kept: list[int] = []
-        for _, group in groupby(range(len(found)), key=lambda i: int(found.at[i])):
-            rows = list(group)
-            distinct = {supports[i] for i in rows}
+        limit = None if self.plan.traits.limited_late else self.plan.query.limit
+        supports = [frozenset(chunk.cells[a:b].tolist()) for a, b in pairwise(chunk.offsets)]
+        kept = np.zeros(len(chunk), bool)
+        for _, group in groupby(range(len(chunk)), key=lambda i: int(chunk.at[i])):
+            matches = list(group)
+            distinct = {supports[i] for i in matches}
             best = {s for s in distinct if not any(less(s, other) for other in distinct)}
-            kept.extend([i for i in rows if supports[i] in best][:limit])
-        yield _rows(found, kept)
-
-
-def _copied(found: Found) -> Found:
-    return Found(*(np.array(getattr(found, name)) for name in FIELDS))
-
-
-FIELDS = ("cells", "labels", "offsets", "first", "last", "at")
-
-
-def _concatenated(parts: list[Found]) -> Found:
-    if len(parts) == 1:
-        return parts[0]
-    sizes = np.concatenate([np.diff(part.offsets) for part in parts])
-    joined = {n: np.concatenate([getattr(p, n) for p in parts]) for n in FIELDS if n != "offsets"}
-    return Found(offsets=np.append(0, np.cumsum(sizes)).astype(np.int32), **joined)
-
-
-def _rows(found: Found, rows: list[int]) -> Found:
-    """Some of the matches."""
-    cells = [np.arange(found.offsets[i], found.offsets[i + 1]) for i in rows]
-    places = np.concatenate(cells) if cells else np.zeros(0, np.int64)
-    sizes = np.append(0, np.cumsum([len(c) for c in cells])).astype(np.int32)
-    labels = found.labels[places] if len(found.labels) else found.labels
-    return Found(
-        found.cells[places], labels, sizes, found.first[rows], found.last[rows], found.at[rows]
-    )
+            kept[[i for i in matches if supports[i] in best][:limit]] = True
+        return chunk.only(kept)

@@ -18,19 +18,34 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cereus.automata.selection import Begun
+from cereus.automata.strategies import select
 from cereus.clauses.tree import Consume
-from cereus.engine.ingest.batch_reader import Codes, Events, Ints
+from cereus.engine.ingest.clock import RowNumbers
+from cereus.engine.ingest.events import NO_INTS, Events
+from cereus.engine.ingest.substreams import Codes, Ints
 from cereus.engine.match.kernel import Kernel
-from cereus.engine.match.runner import Options, Runner
+from cereus.engine.match.kernel_input import KernelInput
+from cereus.engine.match.kernel_options import KernelOptions
+from cereus.engine.match.runner import Runner
 from cereus.engine.match.table import TransitionTable
-from cereus.engine.results.match_chunks import Found
-from cereus.languages.ceql.lower import select
+from cereus.engine.results.match_chunks import MatchChunk
 from cereus.plan.plan import Plan
+from cereus.state import checked
+
+NUMBERS = ("positions", "measures", "floors")
+CODES = ("classes", "keys", "waiting")
+"""What is kept of the events of a batch: arrays of int64, and of int32."""
+NO_LETTERS = np.zeros(0, object)
+NO_STATES = np.zeros(0, np.int32)
 
 
 @dataclass(frozen=True)
 class Stretch:
-    """The remembered events of one key, in order; `waiting` is the state noted before each."""
+    """The remembered events of one key, in order.
+
+    waiting  the state noted before each
+    letters  what their letters carry, where letters carry values
+    """
 
     ordinals: Ints
     classes: npt.NDArray[np.int32]
@@ -38,6 +53,7 @@ class Stretch:
     measures: Ints
     floors: Ints
     waiting: Codes
+    letters: npt.NDArray[np.object_]
 
     def window(self, last: int, after: int) -> slice:
         """The places of the events inside the window that ends at place `last`."""
@@ -50,32 +66,32 @@ class ReplayRunner(Runner):
 
     def __init__(self, plan: Plan, schema: pa.Schema, **options: Any) -> None:
         super().__init__(plan, schema, **options)
-        told = Options.of(plan, self.limits)
-        self.chooser_options = replace(told, windowed=False, consuming=False)
+        options_of_plan = KernelOptions.of(plan, self.limits)
+        self.chooser_options = replace(options_of_plan, windowed=False, consuming=False)
         self._choosers: dict[int, tuple[TransitionTable, Kernel]] = {}
         self.batches: list[Events] = []
         self.consumed: dict[int, int] = {}
 
     def _new_kernel(self) -> Kernel:
         """One match is enough to know that the strategy has something to choose from."""
-        asked = self.plan.query.limit
-        limit = 1 if asked is None else min(1, asked)
-        options = Options.of(self.plan, self.limits)
+        limit = 1 if self.plan.query.limit is None else min(1, self.plan.query.limit)
+        options = KernelOptions.of(self.plan, self.limits)
         return Kernel(self.table, replace(options, limit=limit, with_labels=False, watching=True))
 
     def forget(self) -> None:
         super().forget()
         self.batches, self.consumed = [], {}
 
-    def _remember(self, events: Events, batch: pa.RecordBatch) -> None:
-        super()._remember(events, batch)
-        events.waiting = np.zeros(len(events), np.int32)
+    def _remember(self, events: Events, batch: pa.RecordBatch) -> Events:
+        noted = np.zeros(len(events), np.int32)  # the kernel writes to it
+        events = replace(super()._remember(events, batch), waiting=noted)
         self.batches.append(events)
+        return events
 
-    def run(self, events: Events) -> Iterator[Found]:
+    def run(self, events: Events) -> Iterator[MatchChunk]:
         ends: list[int] = []
-        for found in super().run(events):
-            ends.extend(found.at.tolist())
+        for chunk in super().run(events):
+            ends.extend(chunk.at.tolist())
         stretches: dict[int, Stretch] = {}
         for end in ends:
             key = int(self.history.keys[end - self.history.first])
@@ -86,19 +102,22 @@ class ReplayRunner(Runner):
     def _stretch(self, key: int) -> Stretch:
         parts = [(batch, batch.places_of(key)) for batch in self.batches]
         names = ("classes", "positions", "measures", "floors", "waiting")
-        columns = [np.concatenate([getattr(b, name)[p] for b, p in parts]) for name in names]
-        ordinals = np.concatenate([b.base + np.arange(len(b))[p] for b, p in parts])
-        return Stretch(ordinals, *columns)
+        columns = {name: np.concatenate([getattr(b, name)[p] for b, p in parts]) for name in names}
+        ordinals = np.concatenate([b.first_ordinal + np.arange(len(b))[p] for b, p in parts])
+        letters = [np.array(b.letters, object)[p] for b, p in parts if b.letters]
+        joined = np.concatenate(letters) if letters else NO_LETTERS
+        return Stretch(ordinals, letters=joined, **columns)
 
-    def _choose(self, stretch: Stretch, key: int, end: int) -> Iterator[Found]:
+    def _choose(self, stretch: Stretch, key: int, end: int) -> Iterator[MatchChunk]:
         last = int(np.searchsorted(stretch.ordinals, end))
-        inside = stretch.window(last, self.consumed.get(self._scope(key), -1))
-        if self.plan.query.consume is not Consume.NONE and not self.plan.consumes_late:
+        consumed = self.consumed.get(self._scope(key), -1)
+        inside = stretch.window(last, max(consumed, self.history.first - 1))
+        if self.plan.query.consume is not Consume.NONE and not self.plan.traits.consumes_late:
             self.consumed[self._scope(key)] = end
-        events = self._events(stretch, inside)
-        kernel = self._chooser(int(stretch.waiting[inside.start]), events)
-        kernel.start_over(len(events) - 1)
-        kernel.feed(events, 1)
+        kernel_input, letters = self._replayed(stretch, inside)
+        kernel = self._chooser(int(stretch.waiting[inside.start]), letters)
+        kernel.start_over(len(kernel_input.classes) - 1)
+        kernel.feed(kernel_input, 1)
         yield from self._turns(kernel, stretch.ordinals[inside])
 
     def consume(self, key: int, ordinal: int) -> None:
@@ -109,26 +128,39 @@ class ReplayRunner(Runner):
         """What is consumed together."""
         return -1 if self.plan.query.consume is Consume.ANY else key
 
-    def _events(self, stretch: Stretch, inside: slice) -> Events:
-        """The events of a window, numbered from 0; positions count from just before it."""
+    def _replayed(self, stretch: Stretch, inside: slice) -> tuple[KernelInput, list[Any]]:
+        """The events of a window, numbered from 0, and the letters of their classes; positions
+        count from just before it."""
+        letters = list(stretch.letters[inside])
+        classes, letters = self.letters.numbered(
+            stretch.classes[inside], letters, self.reader.known
+        )
         size = inside.stop - inside.start
-        positions = stretch.positions[inside]
-        if self.plan.position_sensitive:
+        positions, shown = stretch.positions[inside], stretch.ordinals[inside]
+        if self.plan.traits.position_sensitive:
             positions = positions - positions[0]
-        own = stretch.ordinals[inside]
-        events = Events(
-            own, own, stretch.classes[inside], positions, np.arange(size), np.arange(size),
-            own, np.zeros(size, np.int32), np.zeros(1, np.int32), np.array([size]),
-        )  # fmt: skip
-        events.shown = own if self.uses_ordinals else self.history.rows[own - self.history.first]
-        return events
+        if not self.uses_ordinals:
+            shown = self.history.rows[shown - self.history.first]
+        events = KernelInput(
+            classes=classes,
+            positions=positions,
+            measures=np.arange(size),
+            floors=np.arange(size),
+            key_of=np.zeros(1, np.int32),
+            group_ends=np.array([size]),
+            shown=shown,
+        )
+        return events, letters
 
-    def _chooser(self, waiting: int, events: Events) -> Kernel:
+    def _chooser(self, waiting: int, letters: list[Any]) -> Kernel:
         """A kernel for the strategy, begun where the noted state says."""
-        if waiting not in self._choosers:
-            self._choosers[waiting] = self._new_chooser(waiting)
-        table, kernel = self._choosers[waiting]
-        table.know(self.table.letters)
+        if not self.letters.lasting:
+            table, kernel = self._new_chooser(waiting)
+        else:
+            if waiting not in self._choosers:
+                self._choosers[waiting] = self._new_chooser(waiting)
+            table, kernel = self._choosers[waiting]
+        table.know(letters)
         kernel.load_table()
         return kernel
 
@@ -138,16 +170,60 @@ class ReplayRunner(Runner):
         table = TransitionTable(automaton, self.labels, max_states=self.limits.states)
         return table, Kernel(table, self.chooser_options)
 
+    def _states_in_use(self) -> list[int]:
+        """Those that configurations are in, and those that a replay may begin in."""
+        noted = [np.unique(batch.waiting) for batch in self.batches]
+        states = np.unique(np.concatenate(noted)) if noted else NO_STATES
+        return [*super()._states_in_use(), *states[states >= 0].tolist()]
+
+    def _renumber_states(self, numbers: Codes) -> None:
+        for batch in self.batches:
+            known = batch.waiting >= 0
+            batch.waiting[known] = numbers[batch.waiting[known]]
+
     def save(self) -> dict[str, object]:
-        return {**super().save(), "batches": self.batches, "consumed": self.consumed}
+        return {
+            **super().save(),
+            "batches": [saved_batch(batch) for batch in self.batches],
+            "consumed": np.array(list(self.consumed.items()), np.int64).reshape(-1, 2),
+        }
 
     def restore(self, saved: dict[str, Any]) -> None:
         super().restore(saved)
-        self.batches, self.consumed = saved["batches"], saved["consumed"]
+        batches = checked.of_type(saved["batches"], list, "the batches to be replayed")
+        self.batches = [restored_batch(self._checked_batch(batch)) for batch in batches]
+        self._check_order()
+        consumed = checked.array(saved["consumed"], "what was consumed", np.int64, None, 2)
+        checked.within(consumed[:, 0], -1, self.keys, "the key of what was consumed")
+        checked.within(consumed[:, 1], -1, self.history.next_ordinal, "what was consumed")
+        self.consumed, self._choosers = dict(consumed.tolist()), {}
+
+    def _checked_batch(self, saved: dict[str, Any]) -> dict[str, Any]:
+        """A saved batch, whose numbers refer to what there is."""
+        size = len(checked.codes(saved["keys"], "the keys of a batch"))
+        for name in NUMBERS:
+            checked.integers(saved[name], f"the {name} of a batch", size)
+        for name in CODES:
+            checked.codes(saved[name], f"the {name} of a batch", size)
+        checked.within(saved["keys"], 0, self.keys, "the key of a batch")
+        checked.within(saved["classes"], 0, len(self.reader.known), "the class of an event")
+        checked.within(saved["waiting"], -1, self.table.n_states, "the state before an event")
+        if checked.flag(saved["grouped"], "the grouping of a batch"):
+            checked.ascending(saved["keys"], "the keys of a batch")
+        self.letters.check(saved["letters"], size, self.reader.known)
+        return saved
+
+    def _check_order(self) -> None:
+        """The batches end where the history does, one after the other."""
+        end = self.history.next_ordinal
+        for batch in reversed(self.batches):
+            end -= len(batch)
+            follows = len(batch) and batch.first_ordinal == end >= 0
+            checked.refuse_unless(follows, "batches do not follow")
 
     def _forget_events(self, oldest: int) -> None:
         super()._forget_events(oldest)
-        self.batches = [b for b in self.batches if b.base + len(b) > oldest]
+        self.batches = [b for b in self.batches if b.first_ordinal + len(b) > oldest]
 
     def _mentioned_keys(self) -> Codes:
         """A batch that is kept is kept whole."""
@@ -155,8 +231,10 @@ class ReplayRunner(Runner):
         return np.unique(np.concatenate(keys)) if keys else super()._mentioned_keys()
 
     def _renumber_keys(self, numbers: Codes) -> None:
-        for batch in self.batches:
-            batch.keys, batch.key_of = numbers[batch.keys], numbers[batch.key_of]
+        self.batches = [
+            replace(batch, keys=numbers[batch.keys], key_of=numbers[batch.key_of])
+            for batch in self.batches
+        ]
         renumbered = ((int(numbers[key]), at) for key, at in self.consumed.items())
         self.consumed = {key: at for key, at in renumbered if key >= 0 or self._scope(0) < 0}
 
@@ -166,5 +244,28 @@ class ReplayRunner(Runner):
             last = self.kernel.floors_of_keys[batch.keys]
             alive = np.flatnonzero(batch.measures >= last)
             if len(alive):
-                return int(batch.base + alive[0])
+                return int(batch.first_ordinal + alive[0])
         return self.history.next_ordinal
+
+
+def saved_batch(events: Events) -> dict[str, Any]:
+    """What a replay needs of the events of a batch."""
+    arrays = {name: getattr(events, name) for name in (*NUMBERS, *CODES)}
+    letters, first = list(events.letters), events.first_ordinal
+    return {**arrays, "letters": letters, "base": first, "grouped": events.grouped}
+
+
+def restored_batch(saved: dict[str, Any]) -> Events:
+    keys = saved["keys"]
+    ends = np.append(np.flatnonzero(np.diff(keys)) + 1, len(keys))
+    return Events(
+        row_numbers=RowNumbers(),
+        places=NO_INTS,
+        times=NO_INTS,
+        key_of=keys[ends - 1],
+        group_ends=ends,
+        grouped=saved["grouped"],
+        first_ordinal=saved["base"],
+        letters=saved["letters"],
+        **{name: saved[name] for name in (*NUMBERS, *CODES)},
+    )

@@ -8,26 +8,18 @@ full determinisation would be exponential still runs.
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import combinations, starmap
-from typing import Any, NamedTuple
+from itertools import combinations
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from cereus.automata.memory.terms import OPERATIONS, Term
-from cereus.automata.model import (
-    NO_SLOTS,
-    NOTHING,
-    Automaton,
-    Check,
-    Label,
-    Slot,
-    Slots,
-    State,
-    States,
-    Update,
-)
-from cereus.errors import LimitError
+from cereus.automata.memory.totals import TOTALS
+from cereus.automata.model import NOTHING, Automaton, Label, Slot, Slots, States
+from cereus.automata.subset import JointMove, index_columns, joint_moves, slots_of
+from cereus.errors import LimitError, SnapshotError
+from cereus.state import checked
 
 STAY, UNKNOWN, NONE = -1, -2, -1
 UNMARKED, UNSEEN, FIRST_SHOWN = 0, 1, 2
@@ -40,7 +32,6 @@ MOST_CLASSES = 256
 
 
 OPS = {"<": 0, "<=": 1, ">": 2, ">=": 3, "=": 4, "!=": 5, "differs": 6, "holds": 7, "fails": 8}
-TOTALS = ("count", "tally", "sum int", "sum float", "min int", "max int", "min float", "max float")
 UPDATES = ("keep", "set", "min", "max", *TOTALS, "start")
 HOW = {name: number for number, name in enumerate(UPDATES)}
 OPERATION = {name: number for number, name in enumerate(OPERATIONS)}
@@ -50,13 +41,9 @@ CLOSED: States = frozenset({"closed"})
 """The state of runs that were complete when their window had passed (`Automaton.closes`)."""
 
 
-class JointMove(NamedTuple):
-    """What several transitions do alike, and the states that they lead to."""
-
-    code: int
-    checks: tuple[Check, ...]
-    updates: tuple[Update, ...]
-    states: States
+CONFUSED = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, AssertionError,
+            RecursionError)  # fmt: skip
+"""What an automaton raises that is given something that is not its state."""
 
 
 class TransitionTable:
@@ -101,6 +88,8 @@ class TransitionTable:
         self._looked_at: dict[int, tuple[int, bool, bool]] = {}
         self._programs: dict[tuple[int, ...], int] = {}
         self._edges_used = 0
+        self.most_slots: int | None = None
+        """The slots of the plan, where states were read from a snapshot."""
         self.initial = self.number(frozenset(automaton.initial()))
 
     @property
@@ -111,6 +100,20 @@ class TransitionTable:
         """Number state sets as another table has numbered them."""
         for subset in subsets:
             self.number(subset)
+
+    def restore(self, subsets: list[States], most_slots: int) -> None:
+        """The same for state sets that were read from a snapshot, and may be anything.
+
+        Nothing tells a state of the automaton but what the automaton makes of it: whatever goes
+        wrong with one, here or later, is a SnapshotError.
+        """
+        self.most_slots = most_slots
+        try:
+            numbers = [self.number(checked.of_type(s, frozenset, "a state")) for s in subsets]
+        except (*CONFUSED, LimitError) as error:
+            raise _no_state(error) from None
+        in_order = numbers == list(range(self.n_states))
+        checked.refuse_unless(in_order, "its states are not those of this query")
 
     def know(self, letters: list[int]) -> None:
         """Class c looks like letters[c]; classes known before keep their numbers."""
@@ -134,6 +137,12 @@ class TransitionTable:
 
     def expand(self, state: int, letter_class: int) -> None:
         """Fill in the moves of a state on a class."""
+        try:
+            self._expand(state, letter_class)
+        except CONFUSED as error:
+            raise (error if self.most_slots is None else _no_state(error)) from None
+
+    def _expand(self, state: int, letter_class: int) -> None:
         moves = self._moves(self.subsets[state], self.letters[letter_class])
         staying = JointMove(UNMARKED, (), (), self.subsets[state])
         others = [move for move in moves if move != staying]
@@ -142,7 +151,7 @@ class TransitionTable:
             self.head[letter_class, state] = STAY
             self._stays_put(state, letter_class)
             return
-        self.ambiguous |= any(starmap(_both_possible, combinations(moves, 2)))
+        self.ambiguous |= not all(a.excludes(b) for a, b in combinations(moves, 2))
         written = [value for move in others for value in self._written(state, move)]
         column = self._index(state, others) if stays else -1
         self.head[letter_class, state] = self._append([len(others), column, stays, *written])
@@ -187,6 +196,12 @@ class TransitionTable:
 
     def expand_gap(self, state: int) -> int:
         """Fill in the move of a state on an event that satisfies no atom."""
+        try:
+            return self._expand_gap(state)
+        except CONFUSED as error:
+            raise (error if self.most_slots is None else _no_state(error)) from None
+
+    def _expand_gap(self, state: int) -> int:
         moves = self._moves(self.subsets[state], 0)
         if not moves:
             self.gap_to[state] = NONE
@@ -195,23 +210,16 @@ class TransitionTable:
         self.gap_to[state], self.gap_copy[state] = target, copy
         return target
 
-    def _moves(self, subset: States, letter: int) -> list[JointMove]:
+    def _moves(self, subset: States, letter: int) -> list[JointMove[int]]:
         """Δ(R, P, L): moves that do the same are one move to a set of states."""
         if subset == CLOSED:
             return []
-        together: dict[tuple[int, Any, Any, Slots], set[State]] = {}
-        for state in subset:
-            for label, target, checks, updates in self.automaton.moves(state, letter):
-                code = UNMARKED if label == NOTHING else self.label_code(label)
-                doing = (code, checks, updates, self.automaton.slots(target))
-                together.setdefault(doing, set()).add(target)
-        moves = [
-            JointMove(code, checks, updates, frozenset(states))
-            for (code, checks, updates, _), states in together.items()
-        ]
-        return sorted(moves, key=_in_order)
+        return sorted(joint_moves(self.automaton, subset, letter, self._code), key=_in_order)
 
-    def _written(self, state: int, move: JointMove) -> tuple[int, int, int, int]:
+    def _code(self, label: Label) -> int:
+        return UNMARKED if label == NOTHING else self.label_code(label)
+
+    def _written(self, state: int, move: JointMove[int]) -> tuple[int, int, int, int]:
         """A move as the kernel reads it."""
         to = self.number(move.states)
         layout = self.layouts[state]
@@ -225,12 +233,14 @@ class TransitionTable:
         copies: list[int] = []
         for slot in self.layouts[to]:
             old = layout.index(slot) if slot in layout else -1
+            if old < 0 and (slot not in new or new[slot].how in ("min", "max")):
+                raise _no_state(ValueError("a slot was never set"))
             if slot in new:
                 copies += (HOW[new[slot].how], old, new[slot].column)
             else:
                 copies += (HOW["keep"], old, -1)
         return (
-            move.code,
+            move.label,
             to,
             self._program([len(move.checks), *checks]) if checks else -1,
             self._program([len(self.layouts[to]), *copies]) if copies else -1,
@@ -259,17 +269,12 @@ class TransitionTable:
         self.constants = np.append(self.constants, np.int64(bits))
         return len(self.constants) - 1
 
-    def _index(self, state: int, others: list[JointMove]) -> int:
+    def _index(self, state: int, others: list[JointMove[int]]) -> int:
         """The column that the first slot must equal for any move but staying, or -1."""
         if not self.layouts[state]:
             return -1
-        first = self.layouts[state][0]
-        asked = [
-            {check.column for check in move.checks if check.op == "=" and check.slot == first}
-            for move in others
-        ]
-        common = set.intersection(*asked) if asked else set()
-        return min(common, default=-1)
+        checks = (move.checks for move in others)
+        return min(index_columns(self.layouts[state][0], checks), default=-1)
 
     def _program(self, words: list[int]) -> int:
         key = tuple(words)
@@ -306,12 +311,19 @@ class TransitionTable:
                 self.layouts.append(())
                 self.accepting[number] = 1
                 return number
-            layout = self.automaton.slots(next(iter(subset))) if subset else NO_SLOTS
+            layout = slots_of(self.automaton, subset)
+            self._check_layout(subset, layout)
             self.layouts.append(tuple(sorted(layout)))
             self.slot_counts[number] = len(layout)
             self.accepting[number] = any(map(self.automaton.accepts, subset))
             self.closing[number] = any(map(self.automaton.closes, subset))
         return number
+
+    def _check_layout(self, subset: States, layout: Slots) -> None:
+        """States that are together have the same slots, and no more than there is room for."""
+        if self.most_slots is not None:
+            alike = all(self.automaton.slots(state) == layout for state in subset)
+            checked.refuse_unless(alike and len(layout) <= self.most_slots, "a state has no slots")
 
     def _make_room(self, number: int) -> None:
         classes, old = self.head.shape
@@ -327,17 +339,14 @@ class TransitionTable:
         self.slot_counts = np.concatenate([self.slot_counts, np.zeros(old, np.int32)])
 
 
-def _in_order(move: JointMove) -> tuple[Any, ...]:
+def _no_state(error: Exception) -> SnapshotError:
+    return SnapshotError(f"the snapshot's states are not those of this query: {error!r}")
+
+
+def _in_order(move: JointMove[int]) -> tuple[Any, ...]:
     """Moves are numbered alike in every process. A check without a slot comes first."""
     checks = [
         (c.op, c.slot is not None, c.slot or (), c.column, c.other, repr(c.term))
         for c in move.checks
     ]
-    return move.code, checks, move.updates
-
-
-def _both_possible(first: JointMove, second: JointMove) -> bool:
-    """Whether one event may be marked in the same way by either move."""
-    if first.code != second.code:
-        return False
-    return not any(a.refutes(b) for a in first.checks for b in second.checks)
+    return move.label, checks, move.updates

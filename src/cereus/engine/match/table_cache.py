@@ -1,4 +1,4 @@
-"""What runs of a plan find out about its automaton, and keep for the next."""
+"""The table of a plan's automaton, kept from one run to the next."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from cereus.automata.model import Label
 from cereus.automata.selection import BEGINS_UNSEEN
 from cereus.engine.match.table import FIRST_SHOWN, UNMARKED, UNSEEN, TransitionTable
 from cereus.plan.plan import Plan
+from cereus.state import checked
 
 
 class LabelCodes:
@@ -34,12 +35,22 @@ class LabelCodes:
             self.shown.append(shown)
         return FIRST_SHOWN + self.shown.index(shown)
 
+    def restore(self, shown: list[Label]) -> None:
+        """Take up saved labels: sets of names, the hidden one first."""
+        checked.of_type(shown, list, "the list of labels")
+        for label in shown:
+            names = checked.of_type(label, frozenset, "a label")
+            checked.refuse_unless(all(type(n) is str for n in names), "a label is not of names")
+        distinct = shown[:1] == [frozenset()] and len(set(shown)) == len(shown)
+        checked.refuse_unless(distinct, "its labels are not those of this query")
+        self.shown[:] = shown
+
 
 @dataclass(frozen=True)
-class Learned:
-    """What runs of one plan find out about its automaton, for the next run to know already.
+class TableCache:
+    """What runs of one plan have found out about its automaton, for the next run to start with.
 
-    Runs may be in several threads: who adds to it holds the lock.
+    Runs may be in several threads: one that adds to it holds the lock.
     """
 
     labels: LabelCodes
@@ -48,6 +59,6 @@ class Learned:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     @classmethod
-    def nothing(cls, plan: Plan, max_states: int) -> Learned:
+    def empty(cls, plan: Plan, max_states: int) -> TableCache:
         labels = LabelCodes(plan)
         return cls(labels, TransitionTable(plan.automaton, labels, max_states=max_states), {})

@@ -1,128 +1,75 @@
-"""Conditions between events in full generality: the automaton's states remember values.
+"""Letters that carry values, for conditions between events that slots cannot decide.
 
-Such an automaton (`automata.correlate`) has no end of states and letters, so neither is numbered
-for good: classes are numbered per piece of the stream, and states that no configuration is in are
-forgotten when there are many. Everything else is the ordinary kernel. It is slower than the
-registers of `automata.registers`, and takes whatever they cannot.
+The states of such an automaton (`automata.memory.values`) remember values. It has no end of states
+and letters, so neither is numbered for good: classes are numbered for one piece of the stream at a
+time, and a runner forgets the states that no configuration is in. Everything else is the ordinary
+kernel. It is slower than slots, and decides whatever they cannot.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from cereus.automata.memory.values import Seen
-from cereus.engine.ingest.batch_reader import Events
 from cereus.engine.ingest.clock import python_values, read
-from cereus.engine.match.kernel import Kernel
-from cereus.engine.match.runner import Runner
-from cereus.engine.match.strategy_by_listing import ListingRunner
-from cereus.engine.match.strategy_by_replay import ReplayRunner, Stretch
-from cereus.engine.match.table import TransitionTable
-from cereus.engine.results.counts import CountingRunner
-from cereus.engine.results.match_chunks import Found
+from cereus.engine.ingest.events import Events
+from cereus.engine.ingest.substreams import Codes
+from cereus.engine.match.letter_strategy import Known, LetterStrategy
+from cereus.state import checked
 
 PIECE = 256
 """Events whose letters are numbered together."""
-MANY_STATES = 4096
+
+Path = tuple[str, ...]
 
 
-class GeneralRunner(Runner):
-    """A runner whose letters carry the values that conditions between events read."""
+class ValueLetters(LetterStrategy):
+    """A letter is the set of tests that an event passes, with its values at these paths."""
 
-    def _remember(self, events: Events, batch: pa.RecordBatch) -> None:
-        super()._remember(events, batch)
-        masks = list(self.front.known)
-        rows = pa.array(events.places)
-        paths = sorted(self.plan.compared)
+    lasting = False
+
+    def __init__(self, paths: frozenset[Path]) -> None:
+        self.paths = sorted(paths)
+
+    def attach(self, events: Events, batch: pa.RecordBatch, known: Known) -> Events:
+        masks, places = list(known), pa.array(events.places)
         columns = [
-            python_values(read(batch, path, "the attribute").take(rows), path) for path in paths
+            python_values(read(batch, path, "the attribute").take(places), path)
+            for path in self.paths
         ]
-        events.letters = [
-            Seen.of(masks[number], dict(zip(paths, values, strict=True)))
+        letters = [
+            Seen.of(masks[number], dict(zip(self.paths, values, strict=True)))
             for number, *values in zip(events.classes.tolist(), *columns, strict=True)
         ]
+        return replace(events, letters=letters)
 
-    def _run(self, events: Events) -> Iterator[Found]:
-        for at in range(0, len(events), PIECE):
-            piece = events.part(at, min(at + PIECE, len(events)))
-            yield from super()._run(piece)
+    def pieces(self, events: Events) -> Iterator[Events]:
+        for begin in range(0, len(events), PIECE):
+            yield events.part(begin, min(begin + PIECE, len(events)))
 
-    def _know_letters(self, events: Events) -> None:
-        letters, events.classes = numbered(events.letters)
-        self._forget_states()
-        self.table.forget_classes(letters)
+    def numbered(
+        self, classes: Codes, letters: Sequence[Any], known: Known
+    ) -> tuple[Codes, list[Any]]:
+        """Letters with the same tests and values are one class."""
+        numbers: dict[Any, int] = {}
+        distinct: list[Any] = []
+        classes = np.empty(len(letters), np.int32)
+        for place, letter in enumerate(letters):
+            key = (int(letter), *map(repr, letter.values.values()))
+            number = numbers.setdefault(key, len(distinct))
+            if number == len(distinct):
+                distinct.append(letter)
+            classes[place] = number
+        return classes, distinct
 
-    def _forget_states(self) -> None:
-        """Keep the states that configurations are in, and those that a replay may begin in."""
-        if self.table.n_states < MANY_STATES:
-            return
-        live = [self.table.initial, *self.kernel.carried_states().tolist(), *self._noted_states()]
-        table = TransitionTable(self.plan.automaton, self.labels, max_states=self.limits.states)
-        table.preload([self.table.subsets[s] for s in live])
-        numbers = np.zeros(self.table.n_states, np.int32)
-        numbers[live] = [table.number(self.table.subsets[s]) for s in live]
-        self.table = table
-        self.kernel.renumber(table, numbers)
-        self._renumbered(numbers)
-
-    def _noted_states(self) -> list[int]:
-        return []
-
-    def _renumbered(self, numbers: Any) -> None:
-        """State s has the number numbers[s] now."""
-
-
-class GeneralCountingRunner(GeneralRunner, CountingRunner):
-    """The same, counting."""
-
-
-class GeneralListingRunner(GeneralRunner, ListingRunner):
-    """The same where a strategy chooses by listing."""
-
-
-class GeneralReplayRunner(GeneralRunner, ReplayRunner):
-    """The same under a windowed strategy."""
-
-    def _stretch(self, key: int) -> Stretch:
-        stretch = super()._stretch(key)
-        letters = [np.array(batch.letters, object)[batch.places_of(key)] for batch in self.batches]
-        self._letters = np.concatenate(letters)
-        return stretch
-
-    def _events(self, stretch: Stretch, inside: slice) -> Events:
-        events = super()._events(stretch, inside)
-        events.letters, events.classes = numbered(list(self._letters[inside]))
-        return events
-
-    def _chooser(self, waiting: int, events: Events) -> Kernel:
-        table, kernel = self._new_chooser(waiting)
-        table.know(events.letters)
-        kernel.load_table()
-        return kernel
-
-    def _noted_states(self) -> list[int]:
-        noted = [np.unique(batch.waiting) for batch in self.batches]
-        return [int(s) for s in np.unique(np.concatenate(noted)) if s >= 0] if noted else []
-
-    def _renumbered(self, numbers: Any) -> None:
-        for batch in self.batches:
-            known = batch.waiting >= 0
-            batch.waiting[known] = numbers[batch.waiting[known]]
-
-
-def numbered(letters: list[Any]) -> tuple[list[Any], Any]:
-    """Distinct letters, and the place among them of every given one."""
-    places: dict[Any, int] = {}
-    distinct: list[Any] = []
-    classes = np.empty(len(letters), np.int32)
-    for i, letter in enumerate(letters):
-        key = (int(letter), *map(repr, letter.values.values()))
-        place = places.setdefault(key, len(distinct))
-        if place == len(distinct):
-            distinct.append(letter)
-        classes[i] = place
-    return distinct, classes
+    def check(self, letters: Any, size: int, known: Known) -> None:
+        checked.refuse_unless(type(letters) is list and len(letters) == size, "letters are missing")
+        for letter in letters:
+            checked.of_type(letter, Seen, "a letter")
+            complete = type(letter.values) is dict and sorted(letter.values) == self.paths
+            checked.refuse_unless(complete and int(letter) in known, "a letter is unknown")

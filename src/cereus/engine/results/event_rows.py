@@ -1,4 +1,4 @@
-"""What the kernel found → Arrow tables in which the matches carry their events."""
+"""Rows in which the matches carry their events."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cereus.clauses.tree import AnyQuery
+from cereus.engine.ingest.clock import as_times
 from cereus.engine.match.history import History
 from cereus.engine.match.runner import Runner
-from cereus.engine.match.table import FIRST_SHOWN
-from cereus.engine.results.counts import CountResults
-from cereus.engine.results.match_chunks import Found
-from cereus.engine.results.rows import Results, read_path, times_of, type_at
+from cereus.engine.results.match_chunks import Mask, MatchChunk
+from cereus.engine.results.results import Results
+from cereus.engine.results.rows import as_array, struct_lists, structs_of
 
 Ints = npt.NDArray[np.int64]
+Paths = tuple[tuple[str, ...], ...]
 EVENTS = "events"
 
 
@@ -24,33 +25,40 @@ EVENTS = "events"
 class EventShape:
     """What of its events a match carries.
 
-    columns  the columns of an event, wherever one is shown
-    listed   whether all events of the match are listed, in the column `events`
-    own      a boolean column: matches whose last event says false are not reported
+    columns   the columns of an event, wherever one is shown
+    listed    all events of the match are listed, in the column `events`
+    reported  a boolean column: matches whose last event says false are not reported
     """
 
     columns: tuple[str, ...]
     listed: bool = True
-    own: str | None = None
+    reported: str | None = None
+
+    @property
+    def paths(self) -> Paths:
+        return tuple((name,) for name in self.columns)
 
     def payload(self, query: AnyQuery) -> tuple[str, ...]:
         """The columns that have to be remembered."""
         selected = any(not output.attributes for output in query.select or ())
-        whole = (self.listed or selected) and not query.count
-        return (*(self.columns if whole else ()), *([self.own] if self.own else []))
+        shows_events = (self.listed or selected) and not query.count
+        return (
+            *(self.columns if shows_events else ()),
+            *([self.reported] if self.reported else []),
+        )
 
-    def only_own(self, batch: pa.RecordBatch, ends: Ints, history: History) -> pa.RecordBatch:
-        """The rows of a batch that are to be reported; `ends` are the last events."""
-        if self.own is None:
+    def only_reported(self, batch: pa.RecordBatch, ends: Ints, history: History) -> pa.RecordBatch:
+        """The rows of a batch that are to be reported; `ends` are the ordinals of last events."""
+        if self.reported is None:
             return batch
         assert history.payload is not None
-        own = history.payload.column(self.own).take(pa.array(ends - history.first))
-        return batch.filter(_whole(own))
+        reported = history.payload.column(self.reported).take(pa.array(ends - history.first))
+        return batch.filter(as_array(reported))
 
 
-class EventResults(Results):
-    """Key columns, start_time and end_time (with a time column), one list of structs per selected
-    variable, and `events`, the list of all events of the match."""
+class EventRows(Results):
+    """Rows of (key columns, start_time, end_time, one list of structs per selected variable,
+    `events`: the list of all events of the match). Times need a time column."""
 
     def __init__(self, runner: Runner, schema: pa.Schema, shape: EventShape) -> None:
         self.shape = shape
@@ -61,72 +69,37 @@ class EventResults(Results):
         if self.time_type is not None:
             fields += [pa.field(name, self.time_type) for name in ("start_time", "end_time")]
         for output in self.plan.query.select or ():
-            paths = output.attributes or tuple((name,) for name in self.shape.columns)
-            inner = [pa.field(".".join(path), type_at(schema, path)) for path in paths]
-            fields.append(pa.field(output.variable, pa.list_(pa.struct(inner))))
+            shown = struct_lists(output.attributes or self.shape.paths, schema)
+            fields.append(pa.field(output.variable, shown))
         if self.shape.listed:
-            inner = [pa.field(name, schema.field(name).type) for name in self.shape.columns]
-            fields.append(pa.field(EVENTS, pa.list_(pa.struct(inner))))
+            fields.append(pa.field(EVENTS, struct_lists(self.shape.paths, schema)))
         return fields
 
-    def batch(self, found: Found) -> pa.RecordBatch:
-        history = self.runner.history
-        columns = self._keys(found, history)
+    def batch(self, chunk: MatchChunk) -> pa.RecordBatch:
+        history, columns = self.history, self._key_columns(chunk)
         if self.time_type is not None:
-            for ordinals in (found.first, found.last):
-                columns.append(times_of(history.times[ordinals - history.first], self.time_type))
-        columns += self._lists(found, history)
-        batch = pa.RecordBatch.from_arrays(columns, schema=self.schema)
-        return self.shape.only_own(batch, found.last, history)
+            for ordinals in (chunk.first, chunk.last):
+                columns.append(as_times(history.times[ordinals - history.first], self.time_type))
+        batch = pa.RecordBatch.from_arrays([*columns, *self._lists(chunk)], schema=self.schema)
+        return self.shape.only_reported(batch, chunk.last, history)
 
-    def _lists(self, found: Found, history: History) -> list[pa.Array]:
+    def _lists(self, chunk: MatchChunk) -> list[pa.Array]:
         """A column per selected variable, then the events."""
         columns = []
-        labels = self.runner.labels.shown
-        everything = tuple((name,) for name in self.shape.columns)
         for output in self.plan.query.select or ():
-            held = np.array([output.variable in label for label in labels], bool)
-            chosen = held[found.labels - FIRST_SHOWN]
-            columns.append(_structs(found, history, chosen, output.attributes or everything))
+            chosen = self._in_variable(chunk, output.variable)
+            columns.append(self._structs(chunk, chosen, output.attributes or self.shape.paths))
         if self.shape.listed:
-            shown: npt.NDArray[np.bool_] | None = None
-            if self.plan.names is not None:
-                seen = np.array([bool(label) for label in labels], bool)
-                shown = seen[found.labels - FIRST_SHOWN]
-            columns.append(_structs(found, history, shown, everything))
+            selected = None if self.plan.names is None else self._selected(chunk)
+            columns.append(self._structs(chunk, selected, self.shape.paths))
         return columns
 
-
-class OwnCounts(CountResults):
-    """Counts, of the events that are to be reported here only."""
-
-    def __init__(self, runner: Runner, schema: pa.Schema, shape: EventShape) -> None:
-        self.shape = shape
-        super().__init__(runner, schema)
-
-    def batch(self, found: Found) -> pa.RecordBatch:
-        return self.shape.only_own(super().batch(found), found.at, self.runner.history)
-
-
-def _structs(
-    found: Found,
-    history: History,
-    chosen: npt.NDArray[np.bool_] | None,
-    paths: tuple[tuple[str, ...], ...],
-) -> pa.Array:
-    """Per match the list of the chosen events, each with the given attributes."""
-    offsets, cells = found.offsets, found.cells
-    if chosen is not None:
-        counts = np.zeros(len(chosen) + 1, np.int32)
-        np.cumsum(chosen, out=counts[1:])
-        offsets, cells = counts[found.offsets], cells[chosen]
-    assert history.payload is not None
-    places = pa.array(cells - history.first)
-    values = [_whole(read_path(history.payload, path).take(places)) for path in paths]
-    structs = pa.StructArray.from_arrays(values, [".".join(path) for path in paths])
-    # the kernel writes to its arrays again; what is shown must not change with them
-    return pa.ListArray.from_arrays(pa.array(offsets.copy()), structs)
-
-
-def _whole(column: pa.ChunkedArray) -> pa.Array:
-    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    def _structs(self, chunk: MatchChunk, chosen: Mask | None, paths: Paths) -> pa.Array:
+        """Per match the list of the chosen events, each with the given attributes."""
+        # the kernel writes to its arrays again; what is shown must not change with them
+        offsets, cells = chunk.offsets.copy(), chunk.cells
+        if chosen is not None:
+            offsets, cells = chunk.cells_where(chosen)
+        assert self.history.payload is not None
+        places = pa.array(cells - self.history.first)
+        return structs_of(self.history.payload, places, paths, offsets)

@@ -1,22 +1,26 @@
-"""What the kernel finds, and the arrays that it writes to."""
+"""Chunks of matches: what a kernel writes in one turn, and the arrays that it writes to."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from cereus.engine.ingest.batch_reader import Ints
+from cereus.engine.ingest.substreams import Codes, Ints
 from cereus.engine.match.memory import empty, filled
 
 if TYPE_CHECKING:
     from cereus.engine.match.kernel import Kernel
 
+Mask = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
 
-class Chunk:
+
+class ChunkBuffer:
     """Room for the matches of one turn of the kernel."""
 
     def __init__(self, matches: int, cells: int, *, with_labels: bool, totals: int = 0) -> None:
@@ -31,42 +35,43 @@ class Chunk:
 
     @property
     def in_use(self) -> bool:
-        """Whether someone still looks at the arrays (the chunk itself holds one reference)."""
+        """Whether someone still looks at the arrays (the buffer itself holds one reference)."""
         return max(sys.getrefcount(self.events), sys.getrefcount(self.offsets)) > 2
 
 
-class Chunks:
-    """Chunks to be written to, again and again: fresh memory costs more than writing to it.
+class BufferPool:
+    """Buffers to be written to, again and again: fresh memory costs more than writing to it.
 
-    A chunk that a result still refers to is left alone, so results never change under a reader.
+    A buffer that a result still refers to is left alone, so results never change under a reader.
     """
 
     def __init__(self, matches: int, *, with_labels: bool, totals: int = 0) -> None:
         self._matches, self._with_labels, self._totals = matches, with_labels, totals
         self._cells = 8 * matches
-        self._pool: list[Chunk] = []
+        self._pool: list[ChunkBuffer] = []
 
-    def free(self) -> Chunk:
-        for chunk in self._pool:
-            if not chunk.in_use:
-                return chunk
-        chunk = Chunk(
+    def free(self) -> ChunkBuffer:
+        """A buffer that nobody looks at."""
+        for buffer in self._pool:
+            if not buffer.in_use:
+                return buffer
+        buffer = ChunkBuffer(
             self._matches, self._cells, with_labels=self._with_labels, totals=self._totals
         )
-        self._pool = [*self._pool[-2:], chunk]
-        return chunk
+        self._pool = [*self._pool[-2:], buffer]
+        return buffer
 
     def grow(self) -> None:
-        """One match did not fit: make the chunks longer."""
+        """One match did not fit: make the buffers longer."""
         self._cells *= 4
         self._pool = []
 
 
 @dataclass(frozen=True)
-class Found:
-    """Matches as the kernel wrote them.
+class MatchChunk:
+    """Matches as a kernel wrote them.
 
-    cells    the events of all matches, one after the other: row numbers, or ordinals
+    cells    the events of all matches, one after the other: their rows, or their ordinals
     labels   the number of each cell's label, when variables are selected
     offsets  where each match begins in the cells
     first, last, at  per match the ordinals of its first and last event, and of the one that it
@@ -75,26 +80,70 @@ class Found:
     """
 
     cells: Ints
-    labels: npt.NDArray[np.int32]
-    offsets: npt.NDArray[np.int32]
+    labels: Codes
+    offsets: Codes
     first: Ints
     last: Ints
     at: Ints
-    counts: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
-    totals: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 0)))
+    counts: Floats = field(default_factory=lambda: np.zeros(0))
+    totals: Floats = field(default_factory=lambda: np.zeros((0, 0)))
 
     def __len__(self) -> int:
         return len(self.at)
 
+    @classmethod
+    def written(cls, buffer: ChunkBuffer, kernel: Kernel, ordinals: Ints | None) -> MatchChunk:
+        """What a kernel wrote to a buffer; `ordinals` translates if it counts events from 0."""
+        matches, cells = kernel.match_count, kernel.cell_count
+        first, last, at = buffer.first[:matches], buffer.last[:matches], buffer.at[:matches]
+        if ordinals is not None:
+            first, last, at = ordinals[first], ordinals[last], ordinals[at]
+        return cls(
+            cells=buffer.events[:cells],
+            labels=buffer.labels[:cells],
+            offsets=buffer.offsets[: matches + 1],
+            first=first,
+            last=last,
+            at=at,
+            counts=buffer.counts[:matches],
+            totals=buffer.totals[:matches],
+        )
 
-def found_in(chunk: Chunk, kernel: Kernel, ordinals: Ints | None) -> Found:
-    """What a kernel wrote to a chunk; `ordinals` translates if it counts events from 0."""
-    matches, cells = kernel.match_count, kernel.cell_count
-    first, last, at = chunk.first[:matches], chunk.last[:matches], chunk.at[:matches]
-    if ordinals is not None:
-        first, last, at = ordinals[first], ordinals[last], ordinals[at]
-    offsets = chunk.offsets[: matches + 1]
-    counts, totals = chunk.counts[:matches], chunk.totals[:matches]
-    return Found(
-        chunk.events[:cells], chunk.labels[:cells], offsets, first, last, at, counts, totals
-    )
+    def copied(self) -> MatchChunk:
+        """The listed matches in arrays of their own: the kernel writes to these again."""
+        return MatchChunk(*(np.array(getattr(self, name)) for name in LISTED))
+
+    def only(self, kept: Mask) -> MatchChunk:
+        """Some of the listed matches."""
+        if kept.all():
+            return self
+        sizes = np.diff(self.offsets)
+        cells = np.repeat(kept, sizes)
+        return MatchChunk(
+            cells=self.cells[cells],
+            labels=self.labels[cells] if len(self.labels) else self.labels,
+            offsets=np.append(0, np.cumsum(sizes[kept])).astype(np.int32),
+            first=self.first[kept],
+            last=self.last[kept],
+            at=self.at[kept],
+        )
+
+    def cells_where(self, chosen: Mask) -> tuple[Codes, Ints]:
+        """The chosen cells, and where those of each match begin among them."""
+        before = np.zeros(len(chosen) + 1, np.int32)
+        np.cumsum(chosen, out=before[1:])
+        return before[self.offsets], self.cells[chosen]
+
+
+LISTED = ("cells", "labels", "offsets", "first", "last", "at")
+"""The arrays of matches that are listed, not counted."""
+
+
+def joined(chunks: Sequence[MatchChunk]) -> MatchChunk:
+    """The listed matches of several chunks in one."""
+    if len(chunks) == 1:
+        return chunks[0]
+    sizes = np.concatenate([np.diff(chunk.offsets) for chunk in chunks])
+    others = [name for name in LISTED if name != "offsets"]
+    arrays = {name: np.concatenate([getattr(c, name) for c in chunks]) for name in others}
+    return MatchChunk(offsets=np.append(0, np.cumsum(sizes)).astype(np.int32), **arrays)

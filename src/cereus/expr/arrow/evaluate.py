@@ -1,4 +1,4 @@
-"""Conditions over whole Arrow batches; the values are those of `reference.conditions`.
+"""Conditions over whole Arrow batches; the values are those of `expr.python`.
 
 A part of a condition that reads nothing but one dictionary-encoded column is computed once per
 dictionary entry and looked up by code, so `symbol LIKE 'A%'` costs as much as `symbol = 'A'`.
@@ -22,7 +22,6 @@ from cereus.expr.arrow import functions as scalar_functions
 from cereus.expr.arrow import operators as op
 from cereus.expr.arrow.vector import (
     NULL,
-    Sort,
     Vector,
     boolean,
     both,
@@ -30,8 +29,9 @@ from cereus.expr.arrow.vector import (
     from_arrow,
     to_arrow,
 )
+from cereus.expr.paths import Path, column_at, fields_of, type_at, value_at
 from cereus.expr.text_patterns import escaped_like
-from cereus.expr.types import kind_of
+from cereus.expr.types import Kind, kind_of
 
 Table: TypeAlias = "pa.RecordBatch | pa.Table"
 Bindings: TypeAlias = Mapping[str, "Table | Mapping[str, object]"]
@@ -106,28 +106,23 @@ def _attributes(expression: ex.Expression) -> frozenset[ex.Attribute]:
 
 
 def _bound(event: Mapping[str, Any], attribute: ex.Attribute) -> Vector:
-    found: Any = event
-    for name in attribute.path:
-        found = None if found is None else found.get(name)
-    return constant(found)
+    return constant(value_at(event, attribute.path))
 
 
 def _column(source: Table, attribute: ex.Attribute) -> pa.Array:
-    first, *rest = attribute.path
-    if first not in source.schema.names:
-        hint = did_you_mean(first, source.schema.names)
-        raise DataError(f"the events have no attribute {first!r}", hint=hint)
-    data = source.column(first)
-    if isinstance(data, pa.ChunkedArray):
-        data = data.combine_chunks()
-    for name in rest:
-        kind = data.type
-        known = [each.name for each in kind.fields] if pa.types.is_struct(kind) else []
-        if name not in known:
-            hint = did_you_mean(name, known)
-            raise DataError(f"there is no {name!r} in the attribute {attribute.name!r}", hint=hint)
-        data = pc.struct_field(data, name)
-    return data
+    if type_at(source.schema, attribute.path) is None:
+        raise _missing(source.schema, attribute.path)
+    data = column_at(source, attribute.path)
+    return data.combine_chunks() if isinstance(data, pa.ChunkedArray) else data
+
+
+def _missing(schema: pa.Schema, path: Path) -> DataError:
+    """The error for the first name on the path that is not there."""
+    depth = next(n for n in range(len(path)) if type_at(schema, path[: n + 1]) is None)
+    hint = did_you_mean(path[depth], list(fields_of(type_at(schema, path[:depth]))))
+    if depth == 0:
+        return DataError(f"the events have no attribute {path[0]!r}", hint=hint)
+    return DataError(f"there is no {path[depth]!r} in the attribute {'.'.join(path)!r}", hint=hint)
 
 
 def _value(node: ex.Expression, columns: Columns) -> Vector:
@@ -170,7 +165,7 @@ def _look_up(entries: Vector, places: Any) -> Vector:
         return entries
     if isinstance(entries.values, pa.Array):
         return replace(entries, values=entries.values.take(pa.array(places)))
-    if entries.sort is Sort.BOOLEAN and entries.valid is None:
+    if entries.kind is Kind.BOOLEAN and entries.valid is None:
         hits = np.flatnonzero(entries.values)
         if len(hits) == 1:  # comparing codes takes a tenth of the time of a lookup
             return boolean(places == places.dtype.type(hits[0]))
@@ -194,9 +189,9 @@ def _attribute(node: ex.Attribute, columns: Columns) -> Vector:
 def _in(node: ex.In, columns: Columns) -> Vector:
     operand = _value(node.operand, columns)
     items = [_value(item, columns) for item in node.items]
-    known = [item for item in items if item.sort is not Sort.NULL]
-    simple = all(item.sort is operand.sort and item.constant for item in known)
-    if operand.constant or not simple or operand.sort not in (Sort.STRING, Sort.INTEGER):
+    known = [item for item in items if item.kind is not Kind.NULL]
+    simple = all(item.kind is operand.kind and item.constant for item in known)
+    if operand.constant or not simple or operand.kind not in (Kind.STRING, Kind.INTEGER):
         return op.disjunction([op.compare("=", operand, item) for item in items])
     found = _member(operand, known)
     valid = operand.validity()
@@ -204,7 +199,7 @@ def _in(node: ex.In, columns: Columns) -> Vector:
 
 
 def _member(operand: Vector, items: Sequence[Vector]) -> Any:
-    if operand.sort is Sort.INTEGER:
+    if operand.kind is Kind.INTEGER:
         return np.isin(operand.values, np.array([item.values for item in items], np.int64))
     kind = operand.values.type
     wanted = pa.array([item.values.as_py() for item in items], kind)
@@ -232,12 +227,12 @@ def _matched(
     text: ex.Expression, columns: Columns, kernel: Callable[[Any, str], Any], pattern: str
 ) -> Vector:
     operand = _value(text, columns)
-    return NULL if operand.sort is Sort.NULL else from_arrow(kernel(operand.values, pattern))
+    return NULL if operand.kind is Kind.NULL else from_arrow(kernel(operand.values, pattern))
 
 
 def _is_null(node: ex.IsNull, columns: Columns) -> Vector:
     data = columns[node.operand] if isinstance(node.operand, ex.Attribute) else None
-    if isinstance(data, pa.Array) and kind_of(data.type) is None:
+    if isinstance(data, pa.Array) and kind_of(data.type) is Kind.OTHER:
         return from_arrow(data.is_null())  # a list, say: all that can be asked of it
     operand = _value(node.operand, columns)
     valid = operand.validity()

@@ -1,4 +1,4 @@
-"""The functions of `lang.functions` on vectors."""
+"""The functions of `expr.functions` on vectors."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ import pyarrow.compute as pc
 
 from cereus.errors import ConditionTypeError
 from cereus.expr.arrow.operators import as_float, as_int64, choose, compare, half_away, unify
-from cereus.expr.arrow.vector import INT64, NULL, Sort, Vector, both, from_arrow, to_arrow
+from cereus.expr.arrow.vector import INT64, NULL, Vector, both, from_arrow, to_arrow
 from cereus.expr.functions import EARTH_RADIUS_METRES
+from cereus.expr.types import Kind
 
 
 def call(name: str, arguments: Sequence[Vector]) -> Vector:
     """The function's value: NULL for a NULL argument (but coalesce) and outside its domain."""
     if name == "coalesce":
         return _coalesce(arguments)
-    if any(argument.sort is Sort.NULL for argument in arguments):
+    if any(argument.kind is Kind.NULL for argument in arguments):
         return NULL
     with np.errstate(all="ignore"):
         return FUNCTIONS[name](*arguments)
@@ -44,7 +45,7 @@ def _extreme(op: str, *arguments: Vector) -> Vector:
 def _better(op: str, best: Vector, other: Vector) -> Vector:
     """NULL if either is, else NaN if either is."""
     wins = compare(op, other, best).values
-    if best.sort is Sort.FLOAT:
+    if best.kind is Kind.FLOAT:
         wins = wins | np.isnan(other.values)
     chosen = choose(wins, other, best)
     valid = both(best.validity(), other.validity())
@@ -65,7 +66,7 @@ def _real(compute: Callable[..., Any]) -> Callable[..., Vector]:
         valid = functools.reduce(both, [number.valid for number in numbers])
         nan = functools.reduce(np.logical_or, [np.isnan(number.values) for number in numbers])
         values = np.where(nan, np.nan, compute(*(number.values for number in numbers)))[()]
-        return Vector(Sort.FLOAT, values, valid).where(nan | ~np.isnan(values))
+        return Vector(Kind.FLOAT, values, valid).where(nan | ~np.isnan(values))
 
     return wrapped
 
@@ -90,7 +91,7 @@ def _distance(lat1: Any, lon1: Any, lat2: Any, lon2: Any) -> Any:
 
 
 def _abs(number: Vector) -> Vector:
-    if number.sort is not Sort.INTEGER:
+    if number.kind is not Kind.INTEGER:
         number = as_float(number)
         return replace(number, values=np.abs(number.values))
     number = as_int64(number)
@@ -98,13 +99,13 @@ def _abs(number: Vector) -> Vector:
 
 
 def _sign(number: Vector) -> Vector:
-    number = number if number.sort is Sort.INTEGER else as_float(number)
+    number = number if number.kind is Kind.INTEGER else as_float(number)
     return replace(number, values=np.sign(number.values))
 
 
 def _whole(toward: Callable[[Any], Any]) -> Callable[[Vector], Vector]:
     def wrapped(number: Vector) -> Vector:
-        if number.sort is Sort.INTEGER:
+        if number.kind is Kind.INTEGER:
             return number
         number = as_float(number)
         return replace(number, values=toward(number.values))
@@ -114,7 +115,7 @@ def _whole(toward: Callable[[Any], Any]) -> Callable[[Vector], Vector]:
 
 def _round(number: Vector, decimals: Vector | None = None) -> Vector:
     places = 0 if decimals is None else _given(decimals, "the decimals of round")
-    if number.sort is Sort.INTEGER:
+    if number.kind is Kind.INTEGER:
         return number if places >= 0 else _round_integer(as_int64(number), -places)
     number = as_float(number)
     scale = np.float64(f"1e{min(abs(places), 300)}")
@@ -176,7 +177,7 @@ def _slice(text: Vector, begin: int, end: int | None) -> Vector:
 
 
 def _given(vector: Vector, what: str) -> int:
-    if not vector.constant or vector.sort is not Sort.INTEGER:
+    if not vector.constant or vector.kind is not Kind.INTEGER:
         raise ConditionTypeError(f"{what} must be a whole number, written out")
     return int(vector.values)
 
@@ -197,7 +198,7 @@ def _part(kernel: Callable[..., Any], test: Callable[[str, str], bool]) -> Calla
 
 def _calendar(kernel: Callable[..., Any]) -> Callable[[Vector], Vector]:
     def wrapped(when: Vector) -> Vector:
-        if when.sort is not Sort.TIMESTAMP:
+        if when.kind is not Kind.TIMESTAMP:
             raise ConditionTypeError("a timestamp is expected here")
         data = to_arrow(when, np.size(when.values))
         return from_arrow(kernel(data.cast(pa.timestamp(when.unit))))

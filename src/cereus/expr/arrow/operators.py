@@ -18,7 +18,6 @@ from cereus.expr.arrow.vector import (
     INT64,
     NULL,
     PER_SECOND,
-    Sort,
     Vector,
     boolean,
     both,
@@ -27,6 +26,7 @@ from cereus.expr.arrow.vector import (
     rescale,
     to_arrow,
 )
+from cereus.expr.types import NUMBERS, Kind
 
 COMPARE: dict[str, tuple[Callable[[Any, Any], Any], str]] = {
     "=": (operator.eq, "equal"),
@@ -36,8 +36,7 @@ COMPARE: dict[str, tuple[Callable[[Any, Any], Any], str]] = {
     ">": (operator.gt, "greater"),
     ">=": (operator.ge, "greater_equal"),
 }
-TIMES = (Sort.TIMESTAMP, Sort.INTERVAL)
-NUMBERS = (Sort.INTEGER, Sort.FLOAT, Sort.DECIMAL)
+TIMES = (Kind.TIMESTAMP, Kind.INTERVAL)
 YEAR_1 = -62_135_596_800
 YEAR_10000 = 253_402_300_800
 
@@ -56,9 +55,9 @@ def complement(operand: Vector) -> Vector:
 
 
 def truth(operand: Vector) -> Vector:
-    if operand.sort is Sort.NULL:
+    if operand.kind is Kind.NULL:
         return boolean(np.False_, np.False_)
-    if operand.sort is not Sort.BOOLEAN:
+    if operand.kind is not Kind.BOOLEAN:
         raise ConditionTypeError(f"a condition is expected here, not {_name(operand)}")
     return operand
 
@@ -67,10 +66,10 @@ def _and(left: Vector, right: Vector) -> Vector:
     left, right = truth(left), truth(right)
     values = left.values & right.values
     if left.valid is None and right.valid is None:
-        return Vector(Sort.BOOLEAN, values)
+        return Vector(Kind.BOOLEAN, values)
     # Known where the outcome is true, or where either side is known to be false.
     false = [_false(side) for side in (left, right)]
-    return Vector(Sort.BOOLEAN, values, values | false[0] | false[1])
+    return Vector(Kind.BOOLEAN, values, values | false[0] | false[1])
 
 
 def _false(side: Vector) -> Any:
@@ -78,20 +77,20 @@ def _false(side: Vector) -> Any:
 
 
 def compare(op: str, left: Vector, right: Vector) -> Vector:
-    if Sort.NULL in (left.sort, right.sort):
+    if Kind.NULL in (left.kind, right.kind):
         return boolean(np.False_, np.False_)
-    sorts = {left.sort, right.sort}
+    kinds = {left.kind, right.kind}
     on_numpy, on_arrow = COMPARE[op]
-    if sorts == {Sort.STRING}:
+    if kinds == {Kind.STRING}:
         return from_arrow(pc.call_function(on_arrow, [left.values, right.values]))
-    if Sort.DECIMAL in sorts and Sort.FLOAT not in sorts and sorts <= set(NUMBERS):
+    if Kind.DECIMAL in kinds and Kind.FLOAT not in kinds and kinds <= NUMBERS:
         return from_arrow(pc.call_function(on_arrow, list(_wide_decimals([left, right]))))
-    if sorts <= set(NUMBERS):
+    if kinds <= NUMBERS:
         a, b = _numbers(left, right)
-    elif len(sorts) == 1 and left.sort in TIMES:
+    elif len(kinds) == 1 and left.kind in TIMES:
         unit = finest(left, right)
         a, b = rescale(left, unit)[0], rescale(right, unit)[0]
-    elif sorts == {Sort.BOOLEAN}:
+    elif kinds == {Kind.BOOLEAN}:
         a, b = left.values, right.values
     else:
         raise ConditionTypeError(f"cannot compare {_name(left)} with {_name(right)}")
@@ -99,7 +98,7 @@ def compare(op: str, left: Vector, right: Vector) -> Vector:
 
 
 def _numbers(left: Vector, right: Vector) -> tuple[Any, Any]:
-    if left.sort is right.sort is Sort.INTEGER:
+    if left.kind is right.kind is Kind.INTEGER:
         return left.values, right.values
     return as_float(left).values, as_float(right).values
 
@@ -114,7 +113,7 @@ def _wide_decimals(vectors: Sequence[Vector]) -> list[Any]:
 
 
 def _as_decimal(vector: Vector) -> Any:
-    if vector.sort is Sort.DECIMAL:
+    if vector.kind is Kind.DECIMAL:
         return vector.values
     data = to_arrow(vector, np.size(vector.values))
     return data.cast(pa.decimal128(20 if data.type == pa.uint64() else 19, 0))
@@ -122,16 +121,16 @@ def _as_decimal(vector: Vector) -> Any:
 
 def as_float(vector: Vector) -> Vector:
     """Numbers as doubles, each the nearest one."""
-    if vector.sort is Sort.FLOAT:
+    if vector.kind is Kind.FLOAT:
         return vector
-    if vector.sort is Sort.INTEGER:
-        return replace(vector, sort=Sort.FLOAT, values=vector.values.astype(np.float64))
-    if vector.sort is not Sort.DECIMAL:
+    if vector.kind is Kind.INTEGER:
+        return replace(vector, kind=Kind.FLOAT, values=vector.values.astype(np.float64))
+    if vector.kind is not Kind.DECIMAL:
         raise ConditionTypeError(f"a number is expected here, not {_name(vector)}")
     if isinstance(vector.values, pa.Scalar):
         value = vector.values.as_py()
-        return Vector(Sort.FLOAT, np.float64(value or 0), vector.validity())
-    return Vector(Sort.FLOAT, _decimal_as_float(vector.values), vector.validity())
+        return Vector(Kind.FLOAT, np.float64(value or 0), vector.validity())
+    return Vector(Kind.FLOAT, _decimal_as_float(vector.values), vector.validity())
 
 
 def _decimal_as_float(data: pa.Array) -> Any:
@@ -156,19 +155,19 @@ def as_int64(vector: Vector) -> Vector:
 
 
 def negate(operand: Vector) -> Vector:
-    if operand.sort is Sort.FLOAT:
+    if operand.kind is Kind.FLOAT:
         return replace(operand, values=-operand.values)
     zero = replace(operand, values=np.int64(0), valid=None) if operand.unit else None
-    return arithmetic("-", zero or Vector(Sort.INTEGER, np.int64(0)), operand)
+    return arithmetic("-", zero or Vector(Kind.INTEGER, np.int64(0)), operand)
 
 
 def arithmetic(op: str, left: Vector, right: Vector) -> Vector:
-    if Sort.NULL in (left.sort, right.sort):
+    if Kind.NULL in (left.kind, right.kind):
         return NULL
     with np.errstate(all="ignore"):
-        if left.sort in TIMES or right.sort in TIMES:
+        if left.kind in TIMES or right.kind in TIMES:
             return _shift(op, left, right)
-        if left.sort is right.sort is Sort.INTEGER and op != "/":
+        if left.kind is right.kind is Kind.INTEGER and op != "/":
             return _integer(op, as_int64(left), as_int64(right))
         return _real(op, as_float(left), as_float(right))
 
@@ -177,9 +176,9 @@ def _real(op: str, left: Vector, right: Vector) -> Vector:
     a, b = left.values, right.values
     valid = both(left.valid, right.valid)
     if op == "/" or op == "%":
-        result = Vector(Sort.FLOAT, (np.divide if op == "/" else np.fmod)(a, b), valid)
+        result = Vector(Kind.FLOAT, (np.divide if op == "/" else np.fmod)(a, b), valid)
         return result.where(b != 0)
-    return Vector(Sort.FLOAT, _OPERATE[op](a, b), valid)
+    return Vector(Kind.FLOAT, _OPERATE[op](a, b), valid)
 
 
 _OPERATE: dict[str, Callable[[Any, Any], Any]] = {
@@ -230,11 +229,11 @@ def _shift(op: str, left: Vector, right: Vector) -> Vector:
     if not (left.unit and right.unit and op in "+-"):
         raise ConditionTypeError(f"cannot calculate {_name(left)} {op} {_name(right)}")
     unit = "ns" if "ns" in (left.unit, right.unit) else "us"
-    a, b = (replace(in_unit(side, unit), sort=Sort.INTEGER) for side in (left, right))
+    a, b = (replace(in_unit(side, unit), kind=Kind.INTEGER) for side in (left, right))
     counts = _integer(op, a, b)
-    if left.sort is right.sort:
-        return replace(counts, sort=Sort.INTERVAL)
-    result = replace(counts, sort=Sort.TIMESTAMP)
+    if left.kind is right.kind:
+        return replace(counts, kind=Kind.INTERVAL)
+    result = replace(counts, kind=Kind.TIMESTAMP)
     if unit == "ns":  # int64 ends before the year 10000
         return result
     first, last = YEAR_1 * PER_SECOND[unit], YEAR_10000 * PER_SECOND[unit]
@@ -251,7 +250,7 @@ def half_away(values: Any) -> Any:
 
 def choose(condition: Any, left: Vector, right: Vector) -> Vector:
     """`left` where the condition (a mask or one boolean) is true, `right` elsewhere;
-    both of one sort, as `unify` makes them."""
+    both of one kind, as `unify` makes them."""
     if isinstance(left.values, pa.Array | pa.Scalar):
         mask = pa.array(condition) if np.ndim(condition) else pa.scalar(bool(condition))
         return replace(left, values=pc.if_else(mask, left.values, right.values))
@@ -263,26 +262,26 @@ def choose(condition: Any, left: Vector, right: Vector) -> Vector:
 
 
 def unify(vectors: Sequence[Vector]) -> list[Vector]:
-    """The vectors in one sort: numbers as the widest of them, times in the finest unit."""
-    sorts = {vector.sort for vector in vectors} - {Sort.NULL}
-    if not sorts:
+    """The vectors in one kind: numbers as the widest of them, times in the finest unit."""
+    kinds = {vector.kind for vector in vectors} - {Kind.NULL}
+    if not kinds:
         return list(vectors)
-    if Sort.FLOAT in sorts and sorts <= set(NUMBERS):
-        return [_or_null(vector, as_float, Sort.FLOAT) for vector in vectors]
-    if Sort.DECIMAL in sorts and sorts <= set(NUMBERS):
-        wide = iter(_wide_decimals([v for v in vectors if v.sort is not Sort.NULL]))
-        return _typed([None if v.sort is Sort.NULL else next(wide) for v in vectors], Sort.DECIMAL)
-    if len(sorts) > 1:
+    if Kind.FLOAT in kinds and kinds <= NUMBERS:
+        return [_or_null(vector, as_float, Kind.FLOAT) for vector in vectors]
+    if Kind.DECIMAL in kinds and kinds <= NUMBERS:
+        wide = iter(_wide_decimals([v for v in vectors if v.kind is not Kind.NULL]))
+        return _typed([None if v.kind is Kind.NULL else next(wide) for v in vectors], Kind.DECIMAL)
+    if len(kinds) > 1:
         names = " and ".join(sorted(_name(vector) for vector in vectors))
         raise ConditionTypeError(f"cannot choose between {names}")
-    (sort,) = sorts
-    if sort is Sort.STRING:
-        return _typed([None if v.sort is Sort.NULL else v.values for v in vectors], sort)
-    if sort in TIMES:
+    (kind,) = kinds
+    if kind is Kind.STRING:
+        return _typed([None if v.kind is Kind.NULL else v.values for v in vectors], kind)
+    if kind in TIMES:
         unit = finest(*vectors)
-        return [_or_null(vector, lambda v: in_unit(v, unit), sort, unit) for vector in vectors]
-    change = as_int64 if sort is Sort.INTEGER else truth
-    return [_or_null(vector, change, sort) for vector in vectors]
+        return [_or_null(vector, lambda v: in_unit(v, unit), kind, unit) for vector in vectors]
+    change = as_int64 if kind is Kind.INTEGER else truth
+    return [_or_null(vector, change, kind) for vector in vectors]
 
 
 def in_unit(vector: Vector, unit: str) -> Vector:
@@ -291,22 +290,22 @@ def in_unit(vector: Vector, unit: str) -> Vector:
 
 
 def _or_null(
-    vector: Vector, change: Callable[[Vector], Vector], sort: Sort, unit: str = ""
+    vector: Vector, change: Callable[[Vector], Vector], kind: Kind, unit: str = ""
 ) -> Vector:
-    if vector.sort is not Sort.NULL:
+    if vector.kind is not Kind.NULL:
         return change(vector)
-    values = np.False_ if sort is Sort.BOOLEAN else np.int64(0)
-    return Vector(sort, values, np.False_, unit)
+    values = np.False_ if kind is Kind.BOOLEAN else np.int64(0)
+    return Vector(kind, values, np.False_, unit)
 
 
-def _typed(data: Sequence[Any], sort: Sort) -> list[Vector]:
+def _typed(data: Sequence[Any], kind: Kind) -> list[Vector]:
     """Arrow data of one type, nulls for None."""
-    kinds = [each.type for each in data if each is not None]
-    kind = pa.large_string() if pa.large_string() in kinds else kinds[0]
+    types = [each.type for each in data if each is not None]
+    type_ = pa.large_string() if pa.large_string() in types else types[0]
     return [
-        Vector(sort, pa.scalar(None, kind) if each is None else each.cast(kind)) for each in data
+        Vector(kind, pa.scalar(None, type_) if each is None else each.cast(type_)) for each in data
     ]
 
 
 def _name(vector: Vector) -> str:
-    return f"a {vector.sort.name.lower()}"
+    return f"a {vector.kind.name.lower()}"

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from enum import Enum, auto
 from typing import Any
 
 import numpy as np
@@ -20,23 +19,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cereus.errors import DataError
+from cereus.expr.types import Kind
 
 PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 INT64 = np.iinfo(np.int64)
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-class Sort(Enum):
-    """What the values are; finer than the checker's kinds, coarser than Arrow's types."""
-
-    NULL = auto()
-    BOOLEAN = auto()
-    INTEGER = auto()
-    FLOAT = auto()
-    DECIMAL = auto()
-    STRING = auto()
-    TIMESTAMP = auto()
-    INTERVAL = auto()
 
 
 @dataclass(frozen=True)
@@ -45,7 +32,7 @@ class Vector:
     so they are the mask of the rows where it is true. Strings and decimals (Arrow values)
     carry their nulls themselves. Times are int64 counts of `unit`."""
 
-    sort: Sort
+    kind: Kind
     values: Any
     valid: Any = None
     unit: str = ""
@@ -68,12 +55,12 @@ class Vector:
         """The same values, null where not `allowed` (None allows all)."""
         if allowed is None or np.all(allowed):
             return self
-        if self.sort is Sort.BOOLEAN:
+        if self.kind is Kind.BOOLEAN:
             return boolean(self.values, both(self.valid, allowed))
         return replace(self, valid=both(self.valid, allowed))
 
 
-NULL = Vector(Sort.NULL, np.int64(0), np.False_)
+NULL = Vector(Kind.NULL, np.int64(0), np.False_)
 
 
 def both(left: Any, right: Any) -> Any:
@@ -84,7 +71,7 @@ def both(left: Any, right: Any) -> Any:
 
 
 def boolean(values: Any, valid: Any = None) -> Vector:
-    return Vector(Sort.BOOLEAN, values if valid is None else values & valid, valid)
+    return Vector(Kind.BOOLEAN, values if valid is None else values & valid, valid)
 
 
 def constant(value: Any) -> Vector:
@@ -95,13 +82,13 @@ def constant(value: Any) -> Vector:
         case bool():
             return boolean(np.bool_(value))
         case int() if INT64.min <= value <= INT64.max:
-            return Vector(Sort.INTEGER, np.int64(value))
+            return Vector(Kind.INTEGER, np.int64(value))
         case str():
-            return Vector(Sort.STRING, pa.scalar(value))
+            return Vector(Kind.STRING, pa.scalar(value))
         case int() | float():
-            return Vector(Sort.FLOAT, np.float64(value))
+            return Vector(Kind.FLOAT, np.float64(value))
         case timedelta():
-            return Vector(Sort.INTERVAL, np.int64(value // timedelta(microseconds=1)), unit="us")
+            return Vector(Kind.INTERVAL, np.int64(value // timedelta(microseconds=1)), unit="us")
         case datetime():
             return _instant(value)
     return from_arrow(pa.scalar(value))
@@ -109,7 +96,7 @@ def constant(value: Any) -> Vector:
 
 def _instant(value: datetime) -> Vector:
     since = (value if value.tzinfo else value.replace(tzinfo=UTC)) - EPOCH
-    return Vector(Sort.TIMESTAMP, np.int64(since // timedelta(microseconds=1)), unit="us")
+    return Vector(Kind.TIMESTAMP, np.int64(since // timedelta(microseconds=1)), unit="us")
 
 
 def from_arrow(data: pa.Array | pa.Scalar) -> Vector:
@@ -117,37 +104,37 @@ def from_arrow(data: pa.Array | pa.Scalar) -> Vector:
     if isinstance(data, pa.Scalar):
         return _first(from_arrow(pa.array([data.as_py()], data.type)))
     data = _plain(data)
-    kind = data.type
-    if pa.types.is_null(kind):
+    type_ = data.type
+    if pa.types.is_null(type_):
         return NULL
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        return Vector(Sort.STRING, data)
-    if pa.types.is_decimal(kind):
-        return Vector(Sort.DECIMAL, data)
+    if pa.types.is_string(type_) or pa.types.is_large_string(type_):
+        return Vector(Kind.STRING, data)
+    if pa.types.is_decimal(type_):
+        return Vector(Kind.DECIMAL, data)
     valid = _validity(data)
-    if pa.types.is_boolean(kind):
+    if pa.types.is_boolean(type_):
         return boolean(_bits(data.buffers()[1], data.offset, len(data)), valid)
-    if pa.types.is_integer(kind):
-        return Vector(Sort.INTEGER, _numbers(data, kind.to_pandas_dtype()), valid)
-    if pa.types.is_floating(kind):
-        values = _numbers(data, kind.to_pandas_dtype()).astype(np.float64, copy=False)
-        return Vector(Sort.FLOAT, values, valid)
+    if pa.types.is_integer(type_):
+        return Vector(Kind.INTEGER, _numbers(data, type_.to_pandas_dtype()), valid)
+    if pa.types.is_floating(type_):
+        values = _numbers(data, type_.to_pandas_dtype()).astype(np.float64, copy=False)
+        return Vector(Kind.FLOAT, values, valid)
     return _times(data, valid)
 
 
 def _times(data: pa.Array, valid: Any) -> Vector:
-    kind = data.type
-    if pa.types.is_date32(kind):
+    type_ = data.type
+    if pa.types.is_date32(type_):
         days = _numbers(data, np.int32).astype(np.int64)
-        return Vector(Sort.TIMESTAMP, days * 86_400, valid, "s")
-    if pa.types.is_date64(kind):
-        return Vector(Sort.TIMESTAMP, _numbers(data, np.int64), valid, "ms")
-    if pa.types.is_timestamp(kind):
-        return Vector(Sort.TIMESTAMP, _numbers(data, np.int64), valid, kind.unit)
-    if pa.types.is_duration(kind):
-        return Vector(Sort.INTERVAL, _numbers(data, np.int64), valid, kind.unit)
+        return Vector(Kind.TIMESTAMP, days * 86_400, valid, "s")
+    if pa.types.is_date64(type_):
+        return Vector(Kind.TIMESTAMP, _numbers(data, np.int64), valid, "ms")
+    if pa.types.is_timestamp(type_):
+        return Vector(Kind.TIMESTAMP, _numbers(data, np.int64), valid, type_.unit)
+    if pa.types.is_duration(type_):
+        return Vector(Kind.INTERVAL, _numbers(data, np.int64), valid, type_.unit)
     raise DataError(
-        f"a condition cannot read values of type {kind}",
+        f"a condition cannot read values of type {type_}",
         hint="numbers, strings, booleans, times, dates, durations and structs of these can be read",
     )
 
@@ -155,17 +142,17 @@ def _times(data: pa.Array, valid: Any) -> Vector:
 def _plain(data: pa.Array) -> pa.Array:
     """The array without an encoding: dictionaries, runs, views and extensions resolved."""
     while True:
-        kind = data.type
-        if pa.types.is_dictionary(kind):
+        type_ = data.type
+        if pa.types.is_dictionary(type_):
             data = data.dictionary_decode()
-        elif pa.types.is_run_end_encoded(kind):
+        elif pa.types.is_run_end_encoded(type_):
             data = pc.run_end_decode(data)
-        elif isinstance(kind, pa.BaseExtensionType):
+        elif isinstance(type_, pa.BaseExtensionType):
             data = data.storage
-        elif pa.types.is_string_view(kind):
+        elif pa.types.is_string_view(type_):
             data = data.cast(pa.large_string())
-        elif pa.types.is_decimal(kind) and kind.bit_width < 128:
-            data = data.cast(pa.decimal128(kind.precision, kind.scale))
+        elif pa.types.is_decimal(type_) and type_.bit_width < 128:
+            data = data.cast(pa.decimal128(type_.precision, type_.scale))
         else:
             return data
 
@@ -208,16 +195,16 @@ def to_arrow(vector: Vector, length: int) -> pa.Array | pa.Scalar:
     """Arrow data: a scalar for a constant; times in UTC."""
     if isinstance(vector.values, pa.Array | pa.Scalar):
         return vector.values
-    if vector.sort is Sort.NULL:
+    if vector.kind is Kind.NULL:
         return pa.scalar(None) if vector.constant else pa.nulls(length)
     if vector.constant:
         return to_arrow(replace(vector, values=vector.values[None], valid=_one(vector.valid)), 1)[0]
     values = np.broadcast_to(vector.values, length)
     null = None if vector.valid is None else ~np.broadcast_to(vector.valid, length)
     data = pa.array(values, mask=null, from_pandas=False)
-    if vector.sort is Sort.TIMESTAMP:
+    if vector.kind is Kind.TIMESTAMP:
         return data.cast(pa.timestamp(vector.unit, "UTC"))
-    return data.cast(pa.duration(vector.unit)) if vector.sort is Sort.INTERVAL else data
+    return data.cast(pa.duration(vector.unit)) if vector.kind is Kind.INTERVAL else data
 
 
 def _one(valid: Any) -> Any:

@@ -11,12 +11,14 @@ import pyarrow as pa
 
 from cereus.engine import snapshot
 from cereus.engine.executor import Executor
-from cereus.engine.ingest.event_reader import Arrivals
+from cereus.engine.ingest.batch_reader import BatchReader, Reading
+from cereus.engine.ingest.clock import as_times
 from cereus.engine.ingest.substreams import Ints
 from cereus.languages.algebra.detect.detector import Detector
 from cereus.languages.algebra.detect.program import Program
 from cereus.languages.algebra.detect.run import Instances
 from cereus.plan.tests import EventTest
+from cereus.state import checked
 from cereus.stream import Stream
 
 VERSION = 2
@@ -47,8 +49,10 @@ class DetectingExecutor(Executor):
     ) -> None:
         self.program, self.stream, self.merge_ties = program, stream, merge_ties
         self.waits_for_time = stream.time is not None
-        self.header = {"version": VERSION, "query fingerprint": fingerprint}
-        self.arrivals = Arrivals(tests, stream, schema, row_numbers, count=True)
+        self.fingerprint = fingerprint
+        keys = tuple((name,) for name in stream.keys)
+        reading = Reading(tuple(tests), stream, keys, counts_positions=stream.time is None)
+        self.reader = BatchReader(reading, schema, row_numbers=row_numbers)
         self.detector = self._new_detector()
         self.kind = pa.int64() if stream.time is None else schema.field(stream.time).type
         self._masks = np.zeros((0, program.words), np.uint64)
@@ -58,24 +62,23 @@ class DetectingExecutor(Executor):
         fields = [pa.field("start", self.kind), pa.field("end", self.kind)]
         if program.values:
             fields.append(pa.field("constituents", ROWS))
-        self.schema = pa.schema([*self.arrivals.substreams.fields, *fields])
+        self.schema = pa.schema([*self.reader.substreams.fields, *fields])
 
     def _new_detector(self) -> Detector:
         return Detector(self.program, repeated="merge" if self.merge_ties else "refuse")
 
     def push(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-        arrived = self.arrivals.read(batch)
-        rows = self.arrivals.rows(arrived.places, batch)
-        self._remember(batch, arrived.places, rows)
-        sizes = np.diff(np.append(arrived.starts, len(rows)))
-        keys = np.repeat(arrived.keys.astype(np.int64), sizes)
-        masks = self._mask_of_letter()[arrived.letters]
-        yield from self._result(self.detector.push(arrived.times, masks, rows=rows, keys=keys))
+        events = self.reader.read(batch)
+        rows = events.rows
+        self._remember(batch, events.places, rows)
+        masks, keys = self._mask_of_letter()[events.classes], events.keys.astype(np.int64)
+        times = events.positions if self.stream.time is None else events.times
+        yield from self._result(self.detector.push(times, masks, rows=rows, keys=keys))
         if self.stream.time is None:
             yield from self._result(self.detector.finish())
         elif not self.stream.keys and batch.num_rows:
             # one key: an event that is no primitive also says that time has gone on
-            latest = int(self.arrivals.substreams.latest["time"][0])
+            latest = int(self.reader.substreams.latest["time"][0])
             yield from self._result(self.detector.advance(latest))
 
     def advance(self, time: int) -> Iterator[pa.RecordBatch]:
@@ -86,7 +89,7 @@ class DetectingExecutor(Executor):
 
     def _mask_of_letter(self) -> npt.NDArray[np.uint64]:
         """Letters seen so far, by their numbers, in the words that the program reads."""
-        letters = list(self.arrivals.known)[len(self._masks) :]
+        letters = list(self.reader.known)[len(self._masks) :]
         if letters:
             low = (1 << WORD) - 1
             words = range(self.program.words)
@@ -94,14 +97,14 @@ class DetectingExecutor(Executor):
             self._masks = np.concatenate([self._masks, np.array(new, np.uint64)])
         return self._masks
 
-    def _result(self, found: Instances) -> Iterator[pa.RecordBatch]:
-        if not len(found):
+    def _result(self, instances: Instances) -> Iterator[pa.RecordBatch]:
+        if not len(instances):
             return
-        columns = self.arrivals.key_columns(found.keys)
-        columns += [_as(self.kind, found.starts), _as(self.kind, found.ends)]
+        columns = self.reader.key_columns(instances.keys)
+        columns += [as_times(instances.starts, self.kind), as_times(instances.ends, self.kind)]
         if self.program.values:
-            offsets = pa.array(found.offsets.astype(np.int32))
-            columns.append(pa.ListArray.from_arrays(offsets, pa.array(found.rows)))
+            offsets = pa.array(instances.offsets.astype(np.int32))
+            columns.append(pa.ListArray.from_arrays(offsets, pa.array(instances.rows)))
         yield pa.RecordBatch.from_arrays(columns, schema=self.schema)
 
     # ------------------------------------------------------------ remembered events
@@ -129,13 +132,17 @@ class DetectingExecutor(Executor):
 
     # ------------------------------------------------------------ state
 
+    @property
+    def header(self) -> dict[str, Any]:
+        return {"version": VERSION, "query fingerprint": self.fingerprint}
+
     def forget(self) -> None:
-        self.arrivals.forget()
+        self.reader.forget()
         self.detector = self._new_detector()
 
     def save(self) -> bytes:
         state = {
-            "arrivals": self.arrivals.save(),
+            "arrivals": self.reader.save(),
             "detector": self.detector.snapshot(),
             "events": self._events,
             "event rows": self._event_rows,
@@ -144,14 +151,17 @@ class DetectingExecutor(Executor):
 
     def restore(self, snapshot_bytes: bytes) -> None:
         state: dict[str, Any] = snapshot.load(snapshot_bytes, self.header)
-        self.arrivals.restore(state["arrivals"])
-        self.detector.restore(state["detector"])
-        self._events, self._event_rows = state["events"], state["event rows"]
+        with snapshot.restoring():
+            self.reader.restore(state["arrivals"])
+            self.detector.restore(checked.of_type(state["detector"], bytes, "the detector"))
+            known = max(1, len(self.reader.substreams))
+            checked.refuse_unless(self.detector.keys <= known, "there is a key too many")
+            self._restore_events(state)
 
-
-def _as(kind: pa.DataType, times: Ints) -> pa.Array:
-    """Times as the time column has them."""
-    numbers = pa.array(times)
-    if pa.types.is_date(kind):
-        return numbers.cast(pa.timestamp("us")).cast(kind)
-    return numbers.cast(pa.int32()).cast(kind) if pa.types.is_time32(kind) else numbers.cast(kind)
+    def _restore_events(self, state: dict[str, Any]) -> None:
+        rows = checked.integers(state["event rows"], "the rows of events")
+        if self._events is None:
+            checked.refuse_unless(state["events"] is None, "it remembers events")
+        else:
+            checked.table(state["events"], "the events", self._events.schema, len(rows))
+        self._events, self._event_rows = state["events"], rows

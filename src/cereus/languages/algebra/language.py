@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from cereus.language.protocol import Language, Option, OptionKind, Params
+from cereus.language.protocol import Comparison, Language, Option, OptionKind, Params
+from cereus.languages.algebra.equivalence import equivalent
 from cereus.languages.algebra.optimise import optimise as optimised
 from cereus.languages.algebra.query import AlgebraQuery
 from cereus.languages.algebra.text import parse
@@ -17,6 +18,9 @@ class Algebra(Language):
     name = "algebra"
     title = "event algebra"
     suffixes = ("algebra",)
+    result_time = "end"
+    compares = True
+    limits = ()
     options = (
         Option(
             "values",
@@ -37,7 +41,7 @@ class Algebra(Language):
     )
 
     def parse(self, text: str, *, params: Params | None = None, **options: Any) -> EventExpression:
-        return parse(text)
+        return parse(text, params)
 
     def accepts(self, source: object) -> bool:
         return isinstance(source, EventExpression)
@@ -56,3 +60,7 @@ class Algebra(Language):
     ) -> AlgebraQuery:
         cheaper = optimised(tree, values=values) if optimise else None
         return AlgebraQuery(tree, stream, text, cheaper, values=values, merge_ties=merge_ties)
+
+    def equivalent(self, first: str, second: str) -> Comparison:
+        verdict = equivalent(parse(first), parse(second))
+        return Comparison(verdict.equivalent, str(verdict))

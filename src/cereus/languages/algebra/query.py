@@ -16,12 +16,14 @@ from cereus.engine.executor import Executor
 from cereus.engine.ingest.clock import in_units_of
 from cereus.errors import DataError, RefusedError
 from cereus.language.compiled import EventwiseQuery, sections
-from cereus.languages.algebra import tree
+from cereus.languages.algebra import tree as algebra
 from cereus.languages.algebra.bounds import Bounds, bounds
 from cereus.languages.algebra.detect.program import Program, build
 from cereus.languages.algebra.executor import VERSION, DetectingExecutor
 from cereus.languages.algebra.optimise import Optimised
 from cereus.languages.algebra.rewriting import law_list
+from cereus.languages.algebra.show import detection_dot
+from cereus.limits import Limits
 from cereus.plan.atoms import event_test
 from cereus.plan.tests import EventTest
 from cereus.stream import Stream
@@ -34,7 +36,7 @@ class AlgebraQuery(EventwiseQuery):
 
     def __init__(
         self,
-        written: tree.EventExpression,
+        written: algebra.EventExpression,
         stream: Stream,
         text: str | None = None,
         optimised: Optimised | None = None,
@@ -43,14 +45,19 @@ class AlgebraQuery(EventwiseQuery):
         merge_ties: bool = False,
     ) -> None:
         self.written, self.stream, self._text = written, stream, text
+        self.limits = Limits()  # bounds are known before the first event
         self.optimised, self.values, self.merge_ties = optimised, values, merge_ties
+
+    @property
+    def tree(self) -> algebra.EventExpression:
+        return self.written
 
     @property
     def text(self) -> str:
         return self._text or str(self.written)
 
     @property
-    def expression(self) -> tree.EventExpression:
+    def expression(self) -> algebra.EventExpression:
         return self.written if self.optimised is None else self.optimised.after
 
     @cached_property
@@ -68,30 +75,32 @@ class AlgebraQuery(EventwiseQuery):
         """The program for times of the kind that this schema has."""
         return build(self._in_ticks(self.expression, schema), values=self.values)
 
-    def _in_ticks(self, node: tree.EventExpression, schema: pa.Schema) -> tree.EventExpression:
+    def _in_ticks(
+        self, node: algebra.EventExpression, schema: pa.Schema
+    ) -> algebra.EventExpression:
         """With every duration in units of the time column."""
         node = node.with_children(*(self._in_ticks(child, schema) for child in node.children()))
-        if not isinstance(node, tree.TemporalRestriction) or isinstance(node.tau, int):
+        if not isinstance(node, algebra.TemporalRestriction) or isinstance(node.tau, int):
             return node
         kind = schema.field(self.stream.time).type
-        length = in_units_of(kind, tree.tau_length(node.tau), self.stream)
+        length = in_units_of(kind, algebra.tau_length(node.tau), self.stream)
         return replace(node, tau=int(length))
 
     def tests(self, schema: pa.Schema | None = None) -> tuple[EventTest, ...]:
         """The primitives, in the order of the program's bits."""
         return tuple(
             event_test(
-                None if each.name == tree.ANY_TYPE else each.name,
+                None if each.name == algebra.ANY_TYPE else each.name,
                 each.condition,
                 schema,
                 self._text,
             )
-            for each in tree.primitives(self.expression)
+            for each in algebra.primitives(self.expression)
         )
 
     @property
     def warnings(self) -> list[str]:
-        if isinstance(self.expression, tree.Empty):
+        if isinstance(self.expression, algebra.Empty):
             return ["the expression can never occur"]
         return []
 
@@ -118,12 +127,23 @@ class AlgebraQuery(EventwiseQuery):
             row_numbers=row_numbers,
         )
 
+    @property
+    def row_columns(self) -> dict[str, str]:
+        return {"constituents": "events"}
+
+    @property
+    def rows_hint(self) -> str:
+        return "compile with values=True"
+
+    def diagram(self) -> str:
+        return detection_dot(self)
+
     # ------------------------------------------------------------ checking
 
     def check(self, schema: pa.Schema | None) -> None:
         super().check(schema)
         if schema is not None:
-            for each in tree.primitives(self.written):  # also those that were optimised away
+            for each in algebra.primitives(self.written):  # also those that were optimised away
                 event_test(each.name, each.condition, schema, self._text)
         self._check_time(schema)
 
@@ -133,7 +153,7 @@ class AlgebraQuery(EventwiseQuery):
 
     def _check_time(self, schema: pa.Schema | None) -> None:
         """Ticks need whole numbers, durations need a time column."""
-        found = [n for n in self.written.postorder() if isinstance(n, tree.TemporalRestriction)]
+        found = [n for n in self.written.postorder() if isinstance(n, algebra.TemporalRestriction)]
         in_durations = any(isinstance(node.tau, timedelta) for node in found)
         if self.stream.time is None:
             if in_durations:
@@ -165,7 +185,7 @@ class AlgebraQuery(EventwiseQuery):
                 "write a duration: _5s, _{1 hour 30 minutes}",
             )
 
-    def _refused(self, node: tree.EventExpression, message: str, hint: str) -> RefusedError:
+    def _refused(self, node: algebra.EventExpression, message: str, hint: str) -> RefusedError:
         return RefusedError(message, text=self._text, span=node.span, hint=hint)
 
     # ------------------------------------------------------------ explaining
@@ -176,7 +196,7 @@ class AlgebraQuery(EventwiseQuery):
             {
                 "expression": [str(self.written)],
                 "optimised": self._optimised(),
-                "tests": self.tests_said(schema),
+                "tests": self.tests_text(schema),
                 "dropped before detection": ["events that pass no test"],
                 "ticks": self._ticks(),
                 "results": self._results(),

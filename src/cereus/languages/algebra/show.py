@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
+from cereus.explain.dot import FONT, escaped, graph, legend
 from cereus.explain.wording import test_text
 from cereus.languages.algebra.detect.instructions import NO_QUEUE
 from cereus.languages.algebra.detect.layout import Place, lay_out
-from cereus.languages.algebra.query import AlgebraQuery
 from cereus.languages.algebra.text import SIGNS, tau_text
 from cereus.languages.algebra.tree import (
     Conjunction,
@@ -18,7 +19,9 @@ from cereus.languages.algebra.tree import (
     primitives,
 )
 
-FONT = "Helvetica"
+if TYPE_CHECKING:
+    from cereus.languages.algebra.query import AlgebraQuery
+
 STYLE = (
     "rankdir=BT;",
     f'graph [fontname="{FONT}", fontsize=11, labelloc=b, labeljust=l];',
@@ -34,11 +37,7 @@ def detection_dot(query: AlgebraQuery) -> str:
     numbers = {node: f"e{place}" for place, node in enumerate(places)}
     lines = [*STYLE, f'label="{_legend(query)}";', *_nodes(places, numbers)]
     lines.append(f"{numbers[query.expression]} -> end;")
-    return "\n".join(["digraph detection {", *(f"  {line}" for line in lines), "}"])
-
-
-def escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"')
+    return graph("detection", lines)
 
 
 def _legend(query: AlgebraQuery) -> str:
@@ -49,7 +48,7 @@ def _legend(query: AlgebraQuery) -> str:
         f"at most {bounds.steps} steps a tick and {bounds.memory} memory units",
         f"{bounds.state_bytes} bytes for each key",
     ]
-    return "".join(f"{escaped(line)}\\l" for line in lines)
+    return legend(lines)
 
 
 def _nodes(

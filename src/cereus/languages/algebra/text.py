@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta
 from functools import cache
 from typing import Any
@@ -20,14 +21,14 @@ from cereus.syntax import literals
 from cereus.syntax.parsing import located, read
 
 
-def parse(text: str) -> algebra.EventExpression:
+def parse(text: str, params: Mapping[str, Any] | None = None) -> algebra.EventExpression:
     """Read an event expression: `(B ; B)_2 - (P | T)`, `(A + T(value > 38))_5s`.
 
     `_2` allows two ticks, `_5s` and `_{1 hour 30 minutes}` a duration. `0` is the event that
     never occurs, `*` an event of any type. A name in double quotes may contain anything.
     """
     result: algebra.EventExpression = read(
-        "languages/algebra/grammar.lark", "expression", text, _transformer(), (in_words,)
+        "languages/algebra/grammar.lark", "expression", text, _transformer(), (in_words,), params
     )
     try:
         algebra.check(result)
@@ -95,6 +96,20 @@ class Expressions(Conditions):
         return algebra.TemporalRestriction(
             body, tau_of(token, token_span(token)), span=span_of(meta)
         )
+
+    def given_restriction(
+        self, meta: Meta, body: algebra.EventExpression, parameter: Token
+    ) -> algebra.EventExpression:
+        """`(A ; B)_:tau`"""
+        tau: Any = parameter.value
+        ticks = isinstance(tau, int) and not isinstance(tau, bool) and tau >= 0
+        if not ticks and not (isinstance(tau, timedelta) and tau >= timedelta()):
+            raise QuerySyntaxError(
+                f"{parameter} is {tau!r}, which is not a time restriction",
+                span=token_span(parameter),
+                hint="give whole ticks or a timedelta",
+            )
+        return algebra.TemporalRestriction(body, tau, span=span_of(meta))
 
 
 def tau_of(token: str, span: Span) -> algebra.Tau:

@@ -7,6 +7,7 @@ from typing import Any
 from cereus.clauses.tree import ParsedQuery
 from cereus.language.protocol import Language, Params
 from cereus.languages.ceql.query import CeqlQuery
+from cereus.languages.ceql.scope import check_names
 from cereus.languages.ceql.text import parse
 from cereus.languages.ceql.tree import CeqlTree, Formula
 from cereus.limits import Limits
@@ -19,7 +20,7 @@ class Ceql(Language):
     suffixes = ("ceql",)
 
     def parse(self, text: str, *, params: Params | None = None, **options: Any) -> CeqlTree:
-        return parse(text)
+        return parse(text, params)
 
     def accepts(self, source: object) -> bool:
         if isinstance(source, ParsedQuery):
@@ -35,5 +36,7 @@ class Ceql(Language):
         text: str | None = None,
         **options: Any,
     ) -> CeqlQuery:
-        query = ParsedQuery(tree) if isinstance(tree, Formula) else tree
-        return CeqlQuery(query, stream, limits)
+        if isinstance(tree, Formula):
+            tree = ParsedQuery(tree)
+            check_names(tree)
+        return CeqlQuery(tree, stream, limits)

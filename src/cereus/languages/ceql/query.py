@@ -9,13 +9,16 @@ import pyarrow as pa
 from cereus.errors import RefusedError
 from cereus.language.compiled import CompiledQuery
 from cereus.language.pattern import PatternQuery
-from cereus.languages.ceql.plan import build
+from cereus.languages.ceql.explaining.description import CeqlDescription
+from cereus.languages.ceql.planning.build import build
 from cereus.languages.ceql.print import to_text
+from cereus.languages.ceql.tree import Formula
 from cereus.plan.plan import Plan
 
 
-class CeqlQuery(PatternQuery):
+class CeqlQuery(PatternQuery[Formula]):
     dialect = "ceql"
+    description = CeqlDescription()
 
     def to_text(self) -> str:
         return to_text(self.query)

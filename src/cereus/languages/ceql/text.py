@@ -10,6 +10,7 @@ every other pattern is SQL's.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -41,13 +42,14 @@ OPERATORS = (
 )
 
 
-def parse(text: str) -> cel.CeqlTree:
-    """Read a CEQL query.
+def parse(text: str, params: Mapping[str, Any] | None = None) -> cel.CeqlTree:
+    """Read a CEQL query; `params` are the values of its parameters, `:limit`.
 
     >>> parse("SELECT * FROM Stock WHERE SELL AS a ; BUY AS b FILTER a.price < b.price").streams
     ('Stock',)
     """
-    query: cel.CeqlTree = read("languages/ceql/grammar.lark", "query", text, _transformer(), HINTS)
+    grammar = "languages/ceql/grammar.lark"
+    query: cel.CeqlTree = read(grammar, "query", text, _transformer(), HINTS, params)
     try:
         check_names(query)
     except QueryError as error:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from typing import cast
 
-from cereus.clauses.tree import Node, ParsedQuery, PatternTree, Strategy
+from cereus.clauses.tree import AnyQuery, Node, ParsedQuery, PatternTree, Strategy
 from cereus.expr.tree import Expression
 
 # ---------------------------------------------------------------- filters
@@ -48,6 +49,18 @@ class AnyOf(Predicate):
 @dataclass(frozen=True)
 class Formula(PatternTree):
     """A formula of CEL."""
+
+    def __rshift__(self, other: Formula) -> Formula:
+        """`φ ; ψ`"""
+        return Sequence(self, other)
+
+    def __or__(self, other: Formula) -> Formula:
+        """`φ OR ψ`"""
+        return Or(self, other)
+
+    def plus(self) -> Formula:
+        """`φ+`"""
+        return Iteration(self)
 
     def children(self) -> Iterator[Formula]:
         for each in fields(self):
@@ -171,3 +184,9 @@ class Select(Formula):
 
 CeqlTree = ParsedQuery[Formula]
 """A CEQL query."""
+
+
+def in_ceql(query: AnyQuery) -> CeqlTree:
+    """A query whose pattern is known to be a formula."""
+    assert isinstance(query.formula, Formula)
+    return cast(CeqlTree, query)

@@ -15,8 +15,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import pyarrow as pa
+
+from cereus import query
 from cereus.errors import CereusError
 from cereus.expr.text import parse_condition
+from cereus.language.protocol import Params
 from cereus.languages.par import tree
 from cereus.languages.par.bisimilarity import (
     Difference,
@@ -26,6 +30,7 @@ from cereus.languages.par.bisimilarity import (
     observe,
     system,
 )
+from cereus.languages.par.language import Par
 from cereus.languages.par.laws import LAWS, Law
 from cereus.languages.par.machine.alphabet import Occurrence
 from cereus.languages.par.machine.construct import Transition, from_program, from_transitions
@@ -34,8 +39,11 @@ from cereus.languages.par.machine.minimise import minimise
 from cereus.languages.par.simplify import EFFORT
 from cereus.languages.par.simplify import simplify as simplify_program
 from cereus.languages.par.synthesis import synthesise
-from cereus.languages.par.text import on_one_event, parse
+from cereus.languages.par.text import on_one_event
 from cereus.languages.par.tree import ANY, SILENT, Atom, Completion, Program
+from cereus.limits import Limits
+from cereus.query import Query
+from cereus.stream import Stream
 
 __all__ = [
     "LAWS",
@@ -48,6 +56,7 @@ __all__ = [
     "Program",
     "Verdict",
     "any_event",
+    "compile",
     "dead_outputs",
     "draw",
     "equivalent",
@@ -68,6 +77,11 @@ any_event: Program = ANY
 
 
 # ---------------------------------------------------------------- building
+
+
+def parse(text: str, *, params: Params | None = None) -> Program:
+    """Read a program. `params` are the values of the parameters that it names."""
+    return Par().parse(text, params=params)
 
 
 def event(type: str | None = None, *, where: str | None = None) -> Program:
@@ -95,6 +109,20 @@ def program_of(program: Program | str) -> Program:
 
 def side_of(side: Program | Machine | str) -> Program | Machine:
     return side if isinstance(side, Machine) else program_of(side)
+
+
+def compile(
+    source: Program | str,
+    *,
+    stream: Stream | None = None,
+    schema: pa.Schema | None = None,
+    limits: Limits | None = None,
+    params: Params | None = None,
+) -> Query:
+    """The query of a text or a program. Of the limits it has `states`, those of the machine."""
+    return query.compile(
+        source, dialect="par", stream=stream, schema=schema, limits=limits, params=params
+    )
 
 
 # ---------------------------------------------------------------- machines

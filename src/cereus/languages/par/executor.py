@@ -11,11 +11,13 @@ import pyarrow as pa
 
 from cereus.engine import snapshot
 from cereus.engine.executor import Executor
-from cereus.engine.ingest.event_reader import Arrivals
+from cereus.engine.ingest.batch_reader import BatchReader, Reading
+from cereus.engine.ingest.events import Events
 from cereus.engine.ingest.substreams import Codes, Ints, longer
 from cereus.languages.par.machine.machine import Machine
-from cereus.languages.par.machine.runner import Found, Runner
+from cereus.languages.par.machine.runner import MachineRunner, Reactions
 from cereus.plan.tests import EventTest
+from cereus.state import checked
 from cereus.stream import Stream
 
 VERSION = 2
@@ -43,9 +45,12 @@ class ReactiveExecutor(Executor):
         row_numbers: Ints | None = None,
     ) -> None:
         self.machine, self.stream = machine, stream
-        self.header = {"version": VERSION, "query fingerprint": fingerprint}
-        self.arrivals = Arrivals(tests, stream, schema, row_numbers)
-        self.runner = Runner(machine)
+        self.fingerprint = fingerprint
+        # in the order of time: a key's state is looked up, which costs less than grouping events
+        keys = tuple((name,) for name in stream.keys)
+        reading = Reading(tuple(tests), stream, keys, grouped=False)
+        self.reader = BatchReader(reading, schema, row_numbers=row_numbers)
+        self.runner = MachineRunner(machine)
         self.states = self.runner.start()
         self._classes = np.zeros(0, np.int32)
         self._shown = pa.array([sorted(names) for names in machine.output_sets], OUTPUTS)
@@ -56,58 +61,66 @@ class ReactiveExecutor(Executor):
         if stream.time is not None:
             fields.append(pa.field("time", schema.field(stream.time).type))
         fields += [pa.field("outputs", OUTPUTS), pa.field("completion", pa.string())]
-        self.schema = pa.schema([*self.arrivals.substreams.fields, *fields])
+        self.schema = pa.schema([*self.reader.substreams.fields, *fields])
 
     def push(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-        places, letters, _, keys = self.arrivals.read_in_order(batch)
-        self.states = longer(self.states, len(self.arrivals.substreams), 0)
-        classes = self._class_of_letter()[letters]
-        parts = list(self._run(classes, keys))
+        events = self.reader.read(batch)
+        self.states = longer(self.states, len(self.reader.substreams), 0)
+        classes = self._class_of_letter()[events.classes]
+        parts = list(self._run(classes, events.keys))
         if parts:
-            found = _joined(parts)
-            yield self._result(batch, places[found.rows], keys[found.rows], found)
+            yield self._result(batch, events, _joined(parts))
 
-    def _run(self, classes: Codes, keys: Codes) -> Iterator[Found]:
+    def _run(self, classes: Codes, keys: Codes) -> Iterator[Reactions]:
         if self.stream.keys:
             return self.runner.feed_interleaved(classes, keys, self.states)
         return self.runner.feed(classes, np.zeros(1, np.int64), self.states)
 
     def _class_of_letter(self) -> Codes:
         """The machine's class of every letter seen so far, by its number."""
-        letters = list(self.arrivals.known)
+        letters = list(self.reader.known)
         if len(letters) > len(self._classes):
             new = [self.machine.class_of[letter] for letter in letters[len(self._classes) :]]
             self._classes = np.concatenate([self._classes, np.array(new, np.int32)])
         return self._classes
 
     def _result(
-        self, batch: pa.RecordBatch, places: Ints, keys: Codes, found: Found
+        self, batch: pa.RecordBatch, events: Events, reactions: Reactions
     ) -> pa.RecordBatch:
-        rows = self.arrivals.rows(places, batch)
-        columns = [*self.arrivals.key_columns(keys), pa.array(rows)]
+        places = events.places[reactions.rows]
+        rows = events.row_numbers.of_places(places)
+        columns = [*self.reader.key_columns(events.keys[reactions.rows]), pa.array(rows)]
         taken = pa.array(places)
         if self.stream.time is not None:
             columns.append(batch.column(self.stream.time).take(taken))
-        columns.append(self._shown.take(pa.array(found.outputs)))
-        columns.append(COMPLETIONS.take(pa.array(found.completions + np.int8(1))))
+        columns.append(self._shown.take(pa.array(reactions.outputs)))
+        columns.append(COMPLETIONS.take(pa.array(reactions.completions + np.int8(1))))
         if self._keep:
             kept = batch.select(list(self._keep)).take(taken)
             self._events, self._event_rows = pa.Table.from_batches([kept]), rows
         return pa.RecordBatch.from_arrays(columns, schema=self.schema)
 
+    @property
+    def header(self) -> dict[str, Any]:
+        return {"version": VERSION, "query fingerprint": self.fingerprint}
+
     def forget(self) -> None:
-        self.arrivals.forget()
+        self.reader.forget()
         self.states = self.runner.start()
 
     def save(self) -> bytes:
-        known = self.states[: len(self.arrivals.substreams)]
-        state = {"arrivals": self.arrivals.save(), "states": known.copy()}
+        known = self.states[: len(self.reader.substreams)]
+        state = {"arrivals": self.reader.save(), "states": known.copy()}
         return snapshot.dump(self.header, state)
 
     def restore(self, snapshot_bytes: bytes) -> None:
         state: dict[str, Any] = snapshot.load(snapshot_bytes, self.header)
-        self.arrivals.restore(state["arrivals"])
-        self.states = longer(state["states"], 1, 0)
+        with snapshot.restoring():
+            self.reader.restore(state["arrivals"])
+            keys = len(self.reader.substreams)
+            states = checked.codes(state["states"], "the states of keys", keys)
+            checked.within(states, 0, self.machine.states, "the state of a key")
+            self.states = longer(states, 1, 0)
 
     @property
     def events(self) -> pa.Table | None:
@@ -119,8 +132,8 @@ class ReactiveExecutor(Executor):
         return self._event_rows
 
 
-def _joined(parts: list[Found]) -> Found:
-    return Found(
+def _joined(parts: list[Reactions]) -> Reactions:
+    return Reactions(
         np.concatenate([part.rows for part in parts]),
         np.concatenate([part.outputs for part in parts]),
         np.concatenate([part.completions for part in parts]),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from cereus.language.protocol import Language, Params
+from cereus.language.protocol import Comparison, Language, Params
+from cereus.languages.par.bisimilarity import compare
 from cereus.languages.par.query import ParQuery
 from cereus.languages.par.text import parse
 from cereus.languages.par.tree import Program
@@ -16,9 +17,12 @@ class Par(Language):
     name = "par"
     title = "PAR"
     suffixes = ("par",)
+    result_time = "time"
+    compares = True
+    limits = ("states",)
 
     def parse(self, text: str, *, params: Params | None = None, **options: Any) -> Program:
-        return parse(text)
+        return parse(text, params)
 
     def accepts(self, source: object) -> bool:
         return isinstance(source, Program)
@@ -32,4 +36,9 @@ class Par(Language):
         text: str | None = None,
         **options: Any,
     ) -> ParQuery:
-        return ParQuery(tree, stream, text)
+        return ParQuery(tree, stream, text, limits)
+
+    def equivalent(self, first: str, second: str) -> Comparison:
+        """Programs with the same outputs are the same to whoever is notified."""
+        verdict = compare(parse(first), parse(second))
+        return Comparison(verdict.output_equivalent, str(verdict))

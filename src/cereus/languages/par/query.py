@@ -12,11 +12,12 @@ import pyarrow as pa
 
 from cereus.engine.executor import Executor
 from cereus.language.compiled import EventwiseQuery, sections
-from cereus.languages.par import tree
+from cereus.languages.par import tree as par
 from cereus.languages.par.executor import VERSION, ReactiveExecutor
-from cereus.languages.par.machine.construct import from_program
+from cereus.languages.par.machine.construct import MAX_STATES, from_program
 from cereus.languages.par.machine.machine import Machine
 from cereus.languages.par.machine.minimise import minimise
+from cereus.limits import Limits
 from cereus.plan.atoms import event_test
 from cereus.plan.tests import EventTest
 from cereus.stream import Stream
@@ -29,8 +30,19 @@ class ParQuery(EventwiseQuery):
 
     dialect = "par"
 
-    def __init__(self, program: tree.Program, stream: Stream, text: str | None = None) -> None:
+    def __init__(
+        self,
+        program: par.Program,
+        stream: Stream,
+        text: str | None = None,
+        limits: Limits | None = None,
+    ) -> None:
         self.program, self.stream, self._text = program, stream, text
+        self.limits = limits or Limits()
+
+    @property
+    def tree(self) -> par.Program:
+        return self.program
 
     @property
     def text(self) -> str:
@@ -39,7 +51,8 @@ class ParQuery(EventwiseQuery):
     @cached_property
     def derivatives(self) -> Machine:
         """The machine before it is minimised."""
-        return from_program(self.program)
+        # `states` has another default: a machine is made before the first event, not by events
+        return from_program(self.program, states=self.limits.given.get("states", MAX_STATES))
 
     @cached_property
     def machine(self) -> Machine:
@@ -58,7 +71,7 @@ class ParQuery(EventwiseQuery):
 
     @property
     def warnings(self) -> list[str]:
-        nodes = (node for node in self.program.walk() if isinstance(node, tree.Output))
+        nodes = (node for node in self.program.walk() if isinstance(node, par.Output))
         written = frozenset[str]().union(*(node.names for node in nodes))
         dead = written - frozenset[str]().union(*self.machine.output_sets)
         if not written:
@@ -92,7 +105,14 @@ class ParQuery(EventwiseQuery):
             row_numbers=row_numbers,
         )
 
+    @property
+    def row_columns(self) -> dict[str, str]:
+        return {"position": "event"}
+
     # ------------------------------------------------------------ explaining
+
+    def diagram(self) -> str:
+        return self.machine.dot()
 
     def explain(self, schema: pa.Schema | None = None) -> str:
         self.check(schema)
@@ -100,7 +120,7 @@ class ParQuery(EventwiseQuery):
             {
                 "program": [str(self.program)],
                 "stages": self._stages(),
-                "tests": self.tests_said(schema),
+                "tests": self.tests_text(schema),
                 "dropped before the machine": ["events that pass no test"],
                 "machine": self._states(),
                 "results": self._results(),

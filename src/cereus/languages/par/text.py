@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -21,14 +22,14 @@ from cereus.syntax.parsing import read
 KEYWORDS = frozenset({"try", "unless", "repeat", "silent"})
 
 
-def parse(text: str) -> par.Program:
+def parse(text: str, params: Mapping[str, Any] | None = None) -> par.Program:
     """Read a program: `repeat (a ; try b[A] unless (c ; c))`.
 
     Keywords are read in any case. A type is a name, or anything in double quotes; `*` is any
     event. A condition stands in parentheses after the type: `BUY(price > 10)`.
     """
     result: par.Program = read(
-        "languages/par/grammar.lark", "program", text, _transformer(), (in_words,)
+        "languages/par/grammar.lark", "program", text, _transformer(), (in_words,), params
     )
     par.check_depth(result)
     return result

@@ -40,7 +40,7 @@ class Sase(Language):
         aggregates: Mapping[str, UserAggregate] | None = None,
         **options: Any,
     ) -> Program:
-        return parse(text, checked(aggregates))
+        return parse(text, checked(aggregates), params)
 
     def accepts(self, source: object) -> bool:
         return isinstance(source, Program)

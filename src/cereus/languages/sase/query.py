@@ -15,11 +15,19 @@ from cereus.engine.executor import Executor
 from cereus.explain.explain import explain
 from cereus.language.compiled import EventwiseQuery, Path, sections
 from cereus.languages.sase import tree as sase
-from cereus.languages.sase.plan.keys import shared_keys
-from cereus.languages.sase.plan.program import Aggregates, Block, ProgramPlan, Stage, build_program
-from cereus.languages.sase.plan.warnings import warnings
+from cereus.languages.sase.planning.description import SaseDescription
+from cereus.languages.sase.planning.keys import shared_keys
+from cereus.languages.sase.planning.program import (
+    Aggregates,
+    Block,
+    ProgramPlan,
+    Stage,
+    build_program,
+)
+from cereus.languages.sase.planning.warnings import warnings
 from cereus.languages.sase.print import to_text
 from cereus.languages.sase.run.program import ProgramExecutor
+from cereus.languages.sase.show import program_dot
 from cereus.limits import Limits
 from cereus.plan.result_names import SPANS
 from cereus.plan.tests import EventTest
@@ -43,6 +51,10 @@ class SaseQuery(EventwiseQuery):
         self.program, self.stream, self.limits = program, stream, limits
         self.aggregates, self.output, self.unsaid = aggregates, output, unsaid
         self._plans: dict[bytes | None, ProgramPlan] = {}
+
+    @property
+    def tree(self) -> sase.Program:
+        return self.program
 
     @property
     def text(self) -> str:
@@ -89,7 +101,7 @@ class SaseQuery(EventwiseQuery):
 
     @property
     def counts_events(self) -> bool:
-        return any(block.plan.position_sensitive for block in self.plan().readers)
+        return any(block.plan.traits.position_sensitive for block in self.plan().readers)
 
     def columns(self, schema: pa.Schema) -> frozenset[Path]:
         return self.plan(schema).columns
@@ -124,6 +136,9 @@ class SaseQuery(EventwiseQuery):
 
     # ------------------------------------------------------------ explaining
 
+    def diagram(self) -> str:
+        return program_dot(self.plan())
+
     def explain(self, schema: pa.Schema | None = None) -> str:
         plan = self.plan(schema)
         whole = sections(
@@ -135,8 +150,11 @@ class SaseQuery(EventwiseQuery):
         )
         blocks = [(stage, block) for stage in plan.stages for block in stage.blocks]
         if len(blocks) == 1:
-            return f"{explain(blocks[0][1].plan)}\n\n{whole}"
-        parts = (f"── {_title(*each)} ──\n\n{explain(each[1].plan)}" for each in blocks)
+            return f"{explain(blocks[0][1].plan, SaseDescription())}\n\n{whole}"
+        parts = (
+            f"── {_title(*each)} ──\n\n{explain(each[1].plan, SaseDescription())}"
+            for each in blocks
+        )
         return "\n\n".join([whole, *parts])
 
 

@@ -11,8 +11,8 @@ from cereus.clauses.tree import AttributeWindow
 from cereus.errors import ConditionTypeError, QueryError
 from cereus.expr import check
 from cereus.expr import tree as ex
-from cereus.expr.functions import Kind
-from cereus.expr.types import column_type
+from cereus.expr.functions import FUNCTIONS
+from cereus.expr.types import Kind, column_type
 from cereus.languages.sase import tree as sase
 from cereus.languages.sase.output import output_names
 from cereus.languages.sase.streams import in_order
@@ -151,9 +151,6 @@ def _aggregate_type(node: sase.Aggregate, schema: pa.Schema) -> pa.DataType:
     return pa.int64() if node.function == "sum" and pa.types.is_integer(column) else pa.float64()
 
 
-WHOLE_CALLS = ("length", "year", "month", "day", "hour", "minute", "second", "weekday", "sign")
-
-
 def _is_whole(node: ex.Expression, schema: pa.Schema) -> bool:
     """Whether a number is always an integer."""
     match node:
@@ -166,7 +163,7 @@ def _is_whole(node: ex.Expression, schema: pa.Schema) -> bool:
         case ex.Arithmetic(op):
             return op != "/" and all(_is_whole(child, schema) for child in node.children())
         case ex.Call(function):
-            return function in WHOLE_CALLS
+            return function == "sign" or FUNCTIONS[function].result is Kind.INTEGER
         case ex.Case(branches, default):
             values = [value for _, value in branches] + ([default] if default else [])
             return all(_is_whole(value, schema) for value in values)

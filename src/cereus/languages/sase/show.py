@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from cereus.clauses.print import window_text
-from cereus.languages.algebra.show import FONT, escaped
+from cereus.explain.dot import FONT, escaped, graph, legend
 from cereus.languages.sase import tree as sase
 from cereus.languages.sase.places import Place, placed
-from cereus.languages.sase.plan.program import ProgramPlan
+from cereus.languages.sase.planning.program import ProgramPlan
 from cereus.languages.sase.print import expression_text, pattern_text
 
 STYLE = (
@@ -40,7 +40,7 @@ def program_dot(plan: ProgramPlan) -> str:
                 *(f"  {line}" for line in _Block(block.query, _name(number, place)).lines(title)),
                 "}",
             ]
-    return "\n".join(["digraph program {", *(f"  {line}" for line in lines), "}"])
+    return graph("program", lines)
 
 
 def _name(stage: int, block: int) -> str:
@@ -75,8 +75,7 @@ class _Block:
         ]
 
     def lines(self, title: str) -> Iterator[str]:
-        said = "".join(f"{escaped(line)}\\l" for line in (title, *self._legend()))
-        yield f'label="{said}";'
+        yield f'label="{legend((title, *self._legend()))}";'
         for number, (component, more) in enumerate(self.states):
             yield f'{self._state(number)} [label="{_state_text(component, more)}"];'
             yield from self._edges(number, component, more)

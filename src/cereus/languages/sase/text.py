@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
@@ -17,7 +17,7 @@ from cereus.clauses.tree import Window
 from cereus.errors import QueryError, QuerySyntaxError, Span, UnknownNameError, did_you_mean
 from cereus.expr import tree as ex
 from cereus.expr.functions import FUNCTIONS
-from cereus.expr.text import span_of, token_span
+from cereus.expr.text import scalar_call, span_of, token_span
 from cereus.languages.sase import tree as sase
 from cereus.languages.sase.check import check
 from cereus.languages.sase.hints import HINTS
@@ -36,13 +36,17 @@ SPELLINGS = {"skip_til_next_match": sase.Strategy.NEXT, "skip_til_any_match": sa
 """The appendix of the paper writes `til`."""
 
 
-def parse(text: str, aggregates: Iterable[str] = ()) -> sase.Program:
+def parse(
+    text: str,
+    aggregates: Iterable[str] = (),
+    params: Mapping[str, Any] | None = None,
+) -> sase.Program:
     """Read one or more queries; `aggregates` are the names of the user's own.
 
     >>> parse("PATTERN SEQ(A a, B+ b[]) WHERE b[i].x > a.x RETURN count(b[])").queries[0].stream
     """
     program: sase.Program = read(
-        "languages/sase/grammar.lark", "program", text, _transformer(), HINTS
+        "languages/sase/grammar.lark", "program", text, _transformer(), HINTS, params
     )
     try:
         queries = tuple(
@@ -198,13 +202,13 @@ class _Sase(WindowTexts):
     def record(self, meta: Meta, variable: str, *paths: sase.Path) -> ex.Expression:
         return sase.Record(variable, paths, span=span_of(meta))
 
-    def call(self, meta: Meta, function: Token, *arguments: ex.Expression) -> ex.Expression:
+    def call(self, meta: Meta, function: Token, *arguments: Any) -> ex.Expression:
         name, span = function.lower(), span_of(meta)
         arrays = [each for each in arguments if isinstance(each, sase.Series | _Before)]
         if name in sase.BUILT_IN or (arrays and name not in FUNCTIONS):
             name = name if name in sase.BUILT_IN else str(function)
             return _aggregate(name, arguments, span)
-        return ex.Call(name, arguments, span=span)
+        return scalar_call(function, arguments, span)
 
     # ------------------------------------------------------------ output
 

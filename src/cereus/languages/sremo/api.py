@@ -13,14 +13,20 @@ expressions from expressions. Every function here takes an expression or its tex
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
 
+import pyarrow as pa
+
+from cereus import query
 from cereus.clauses.tree import AttributeWindow, ParsedQuery, TimeWindow, Window
 from cereus.expr.text import parse_condition
+from cereus.language.protocol import Params
 from cereus.languages.sremo import srt, tree
-from cereus.languages.sremo.query import SremoQuery
+from cereus.languages.sremo.language import Sremo as SremoLanguage
 from cereus.languages.sremo.srt import Transducer, Transition
 from cereus.languages.sremo.text import named, parse_expression
-from cereus.languages.sremo.tree import SKIP, SKIP_ANY, Epsilon, Nothing, Sremo
+from cereus.languages.sremo.tree import SKIP, SKIP_ANY, Epsilon, Nothing, Sremo, SremoTree
 from cereus.limits import Limits
 from cereus.query import Query
 from cereus.stream import UNITS, Stream
@@ -81,8 +87,9 @@ def within(body: Sremo | str, window: int | str) -> Sremo:
     return tree.Windowed(_expression(body), _window(window))
 
 
-def parse(text: str) -> Sremo:
-    """Read an expression. `r.x` is read from the register r when the expression is compiled."""
+def parse(text: str, *, params: Params | None = None) -> Sremo:
+    """Read an expression. `r.x` is read from the register r when the expression is compiled.
+    `params` are the values of the parameters that it names."""
     return parse_expression(text)
 
 
@@ -101,24 +108,49 @@ def _window(given: int | str) -> Window:
 
 
 def compile(
-    expression: Sremo | str,
+    source: SremoTree | Sremo | str,
     *,
-    window: int | str | None = None,
-    partition_by: str | Iterable[str] = (),
-    detect: bool = False,
     stream: Stream | None = None,
+    schema: pa.Schema | None = None,
     limits: Limits | None = None,
+    params: Params | None = None,
+    window: int | str | None = None,
+    partition_by: str | Iterable[str] | None = None,
+    detect: bool | None = None,
 ) -> Query:
-    """The query of an expression: what `cereus.compile(…, dialect="sremo")` makes of a text."""
-    keys = (partition_by,) if isinstance(partition_by, str) else tuple(partition_by)
-    query = ParsedQuery(
-        tree.Pattern(named(_expression(expression)), detect),
-        window=None if window is None else _window(window),
-        partition_by=tuple((key,) for key in keys),
+    """The query of a text or an expression. `window`, `partition_by` and `detect` are the clauses
+    of a text; given here, they stand in place of those that it has."""
+    asked = source if isinstance(source, ParsedQuery) else _query(source, params)
+    return query.compile(
+        _with_clauses(asked, window, partition_by, detect),
+        dialect="sremo",
+        stream=stream,
+        schema=schema,
+        limits=limits,
     )
-    compiled = SremoQuery(query, stream or Stream(), limits or Limits())
-    compiled.check(None)
-    return Query(compiled)
+
+
+def _query(source: Sremo | str, params: Params | None) -> SremoTree:
+    if isinstance(source, Sremo):
+        return ParsedQuery(tree.Pattern(named(source)))
+    return SremoLanguage().parse(source, params=params)
+
+
+def _with_clauses(
+    asked: SremoTree,
+    window: int | str | None,
+    partition_by: str | Iterable[str] | None,
+    detect: bool | None,
+) -> SremoTree:
+    given: dict[str, Any] = {}
+    if window is not None:
+        given["window"] = _window(window)
+    if partition_by is not None:
+        keys = (partition_by,) if isinstance(partition_by, str) else partition_by
+        given["partition_by"] = tuple((key,) for key in keys)
+    if detect is not None:
+        given["formula"] = replace(asked.formula, detect=detect)
+    return replace(asked, text=None, **given) if given else asked
 
 
 def transducer(

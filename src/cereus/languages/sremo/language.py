@@ -20,7 +20,7 @@ class Sremo(Language):
     suffixes = ("sremo",)
 
     def parse(self, text: str, *, params: Params | None = None, **options: Any) -> SremoTree:
-        return parse(text)
+        return parse(text, params)
 
     def accepts(self, source: object) -> bool:
         if isinstance(source, ParsedQuery):

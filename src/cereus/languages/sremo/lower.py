@@ -1,5 +1,5 @@
-"""SREMO → automaton over event tests: what is asked of one event becomes a test, what is asked of
-registers a guard (`automata.sremo`)."""
+"""SREMO → automaton over event tests: a condition on one event becomes a test, one on registers a
+guard (`automaton.memory`)."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from typing import Any
 
 import pyarrow as pa
 
+from cereus.automata.memory.values import RowReader
 from cereus.clauses.tree import AttributeWindow, EventWindow, TimeWindow, Window
 from cereus.expr import tree as ex
 from cereus.languages.sremo import tree as sremo
 from cereus.languages.sremo.automaton import bounded, parts
-from cereus.languages.sremo.automaton.memory import Guard, Held, JoinRows, Registers, Remembering
+from cereus.languages.sremo.automaton.memory import Contents, Guard, JoinRows, ValueGuard
 from cereus.languages.sremo.automaton.parts import Part
 from cereus.languages.sremo.automaton.streaming import Streaming
+from cereus.plan.lowered import Lowered
 from cereus.plan.tests import EventTest, TestSet, conjuncts
 from cereus.stream import Stream, time_window
 
@@ -23,9 +25,9 @@ Names = frozenset[str]
 
 
 @dataclass
-class Lowering(ABC):
+class ExpressionLowering(ABC):
     """What all parts of one expression share. The way registers are kept is a subclass's: in
-    slots of the kernel (`plan.sremo_slots`), or in states."""
+    slots of the kernel (`slots`), or in states."""
 
     stream: Stream
     schema: pa.Schema | None
@@ -35,7 +37,7 @@ class Lowering(ABC):
 
     # ------------------------------------------------------------ how registers are kept
 
-    empty: Held = frozenset()
+    empty: Contents = frozenset()
 
     @abstractmethod
     def guard(self, node: sremo.Terminal, conditions: list[ex.Expression], after: Names) -> Guard:
@@ -49,40 +51,47 @@ class Lowering(ABC):
 
     def until(self, node: sremo.Terminal) -> Part:
         """The events before the next one that satisfies the terminal's condition."""
-        bit, guard = self._asked(node, frozenset(), always=True)
+        bit, guard = self._test_and_guard(node, frozenset(), always=True)
         return parts.SkipUntil(bit, guard)
 
     # ------------------------------------------------------------ expressions
 
+    def lowered(self, expression: sremo.Sremo) -> Lowered[Streaming]:
+        automaton = self.streaming(expression)
+        compared = frozenset(self.compared)
+        reads = any(node.reads for node in terminals(expression))
+        tests = self.tests.tests or (EventTest(),)
+        return Lowered(automaton, tests, compared, correlated=reads or bool(compared))
+
     def streaming(self, expression: sremo.Sremo) -> Streaming:
-        part = parts.Concatenation(parts.SkipAny(), self.part(expression, frozenset()))
+        part = parts.ConcatenationPart(parts.SkipAny(), self.part(expression, frozenset()))
         return Streaming(part, self.empty)
 
     def part(self, node: sremo.Sremo, after: Names) -> Part:
         """The part of an expression whose registers `after` may be read after it."""
         match node:
             case sremo.Epsilon():
-                return parts.Epsilon()
+                return parts.EpsilonPart()
             case sremo.Nothing():
-                return parts.Nothing()
+                return parts.NothingPart()
             case sremo.Terminal():
-                bit, guard = self._asked(node, after, always=node.marks)
-                return parts.One(bit, node.marks, guard)
+                bit, guard = self._test_and_guard(node, after, always=node.marks)
+                return parts.OneEvent(bit, node.marks, guard)
             case sremo.Star(sremo.SKIP):
                 return parts.SkipAny()
             case sremo.Star(body) | sremo.Plus(body):
                 again = self.part(body, sremo.loop_live(body, after))
-                return parts.Iteration(again, once=isinstance(node, sremo.Plus))
+                return parts.IterationPart(again, once=isinstance(node, sremo.Plus))
             case sremo.Optional(body):
-                return parts.Disjunction((self.part(body, after), parts.Epsilon()))
+                return parts.DisjunctionPart((self.part(body, after), parts.EpsilonPart()))
             case sremo.Concatenation(left, right):
                 between = sremo.live(right, after)
-                return parts.Concatenation(self.part(left, between), self.part(right, after))
+                return parts.ConcatenationPart(self.part(left, between), self.part(right, after))
             case sremo.Disjunction(left, right):
-                return parts.Disjunction((self.part(left, after), self.part(right, after)))
+                return parts.DisjunctionPart((self.part(left, after), self.part(right, after)))
             case sremo.Intersection(left, right):
                 both = self.part(left, after), self.part(right, after)
-                return parts.Intersection(*both, self.joined(node))
+                return parts.IntersectionPart(*both, self.joined(node))
             case sremo.Complement(body):
                 stop = sremo.stops_at(node)
                 return self.complement(body) if stop is None else self.until(stop)
@@ -92,14 +101,16 @@ class Lowering(ABC):
                 return self.within(self.part(body, after), window)
         raise TypeError(f"not a SREMO: {node!r}")
 
-    def _asked(self, node: sremo.Terminal, after: Names, *, always: bool) -> tuple[Any, Guard]:
+    def _test_and_guard(
+        self, node: sremo.Terminal, after: Names, *, always: bool
+    ) -> tuple[Any, Guard]:
         """The test of an event (None: any event passes), and the guard of its registers."""
-        asked = [c for c in conjuncts(node.condition) if c != sremo.TRUE]
-        local = tuple(c for c in asked if not ex.variables(c))
-        others = [c for c in asked if ex.variables(c)]
+        conditions = [c for c in conjuncts(node.condition) if c != sremo.TRUE]
+        local = tuple(c for c in conditions if not ex.variables(c))
+        others = [c for c in conditions if ex.variables(c)]
         guard = self.guard(node, others, after)
         bit = None
-        if always or node.type is not None or asked or node.register in after:
+        if always or node.type is not None or conditions or node.register in after:
             bit = self.tests.bit(EventTest(node.type, None, local))
         return bit, guard
 
@@ -118,33 +129,27 @@ class Lowering(ABC):
 
 
 @dataclass
-class ByValue(Lowering):
+class RegistersInStates(ExpressionLowering):
     """States remember values: decides anything."""
 
-    registers: Registers = field(default_factory=lambda: Registers((), ()))
+    registers: RowReader = field(default_factory=RowReader)
 
     def streaming(self, expression: sremo.Sremo) -> Streaming:
-        reads: dict[str, set[tuple[str, ...]]] = {}
-        for node in terminals(expression):
-            for attribute in node.condition.walk():
-                if isinstance(attribute, ex.Attribute) and attribute.variable is not None:
-                    reads.setdefault(attribute.variable, set()).add(attribute.path)
-        names = tuple(sorted(reads))
-        self.registers = Registers(names, tuple(tuple(sorted(reads[name])) for name in names))
-        self.empty = self.registers.empty
+        self.registers = RowReader.of(node.condition for node in terminals(expression))
+        self.empty = (None,) * len(self.registers.names)
         return super().streaming(expression)
 
     def guard(self, node: sremo.Terminal, conditions: list[ex.Expression], after: Names) -> Guard:
         self.compared |= frozenset().union(*map(ex.attributes, conditions))
-        whole = ex.And(tuple(conditions)) if conditions else None
-        return Remembering(self.registers, whole, node.register, after)
+        condition = ex.And(tuple(conditions)) if conditions else None
+        return ValueGuard(self.registers, condition, node.register, after)
 
     def joined(self, node: sremo.Intersection) -> Any:
         writes = sremo.written(node.left)
         return JoinRows(tuple(name in writes for name in self.registers.names))
 
     def complement(self, body: sremo.Sremo) -> Part:
-        return bounded.Complement(self.part(body, frozenset()))
+        return bounded.ComplementPart(self.part(body, frozenset()))
 
 
 def terminals(expression: sremo.Sremo) -> list[sremo.Terminal]:

@@ -2,113 +2,67 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import pyarrow as pa
 
-from cereus.automata.memory.compare import CannotRegister
+from cereus.automata.model import Automaton
 from cereus.clauses.tree import EventWindow
 from cereus.errors import QueryError, UnknownNameError
 from cereus.expr import tree as ex
 from cereus.expr.check import check, coerce
-from cereus.languages.ceql.plan import checked
 from cereus.languages.sremo import tree as sremo
 from cereus.languages.sremo.automaton.streaming import Detecting, Streaming
-from cereus.languages.sremo.lower import ByValue, Lowering, terminals
+from cereus.languages.sremo.lower import RegistersInStates, terminals
 from cereus.languages.sremo.skippability import loose
-from cereus.languages.sremo.slots import BySlot
+from cereus.languages.sremo.slots import RegistersInSlots
+from cereus.plan.checking import check_clauses
+from cereus.plan.lowered import Lowered, slots_else_values
 from cereus.plan.plan import Plan
-from cereus.plan.tests import EventTest
+from cereus.plan.traits import PatternFacts
 from cereus.stream import Stream
 from cereus.syntax.parsing import located
 
 
-@dataclass(frozen=True)
-class SremoPlan(Plan):
-    """The plan of a SREMO. `tight`: events that satisfy no test count by their places."""
-
-    tight: bool = True
-    why_values: str | None = None
-    """Why states remember values, where slots cannot decide."""
-    dialect: str = "sremo"
-
-    @property
-    def open_ended(self) -> bool:
-        return False
-
-    @property
-    def detects(self) -> bool:
-        pattern = self.query.formula
-        return isinstance(pattern, sremo.Pattern) and pattern.detect
-
-    @property
-    def limit(self) -> int | None:
-        """DETECT says once that matches end at an event."""
-        own = self.query.limit
-        return own if not self.detects else min(1, 1 if own is None else own)
-
-    @property
-    def limited_late(self) -> bool:
-        return not self.detects and super().limited_late
-
-    @property
-    def labelled(self) -> bool:
-        return self.detects
-
-    @property
-    def position_sensitive(self) -> bool:
-        return self.tight or isinstance(self.query.window, EventWindow)
-
-
-def build(query: sremo.SremoTree, stream: Stream, schema: pa.Schema | None = None) -> SremoPlan:
+def build(query: sremo.SremoTree, stream: Stream, schema: pa.Schema | None = None) -> Plan:
     """Make a plan; with a schema, every name and type in the query is checked against it."""
     if schema is not None:
-        query = checked(query, stream, schema)
+        check_clauses(query, stream, schema)
         query = replace(query, formula=_checked(query, schema))
     query = outermost_window(query)
     pattern = query.formula
-    assert isinstance(pattern, sremo.Pattern)
     expression = sremo.balanced(sremo.rewritten(pattern.expression))
     try:
-        lowering, automaton, why = _lowered(expression, stream, schema)
+        lowered = _lowered(expression, stream, schema)
     except QueryError as error:
         raise located(error, query.text or "") from None
-    columns = tuple(lowering.columns.numbers) if isinstance(lowering, BySlot) else ()
-    return SremoPlan(
-        query,
-        stream,
-        lowering.tests.tests or (EventTest(),),
-        Detecting(automaton) if pattern.detect else automaton,
-        compared=frozenset(lowering.compared),
-        columns_compared=columns,
-        tight=not loose(expression),
-        slots=len(lowering.slots) if isinstance(lowering, BySlot) else 0,
-        why_values=why,
+    facts = PatternFacts(
+        detects=pattern.detect,
+        position_sensitive=not loose(expression) or isinstance(query.window, EventWindow),
+        looks_back="SREMO may look back",
     )
+    made: Lowered[Automaton] = lowered
+    if pattern.detect:
+        made = replace(made, automaton=Detecting(lowered.automaton))
+    return Plan.of(query, stream, made, facts)
 
 
 def _lowered(
     expression: sremo.Sremo, stream: Stream, schema: pa.Schema | None
-) -> tuple[Lowering, Streaming, str | None]:
-    """With slots where they can decide; else by values, and why."""
-    why = None
-    if any(node.reads for node in terminals(expression)):
-        if schema is None:
-            why = "the types of the columns are not known yet"
-        else:
-            by_slot = BySlot(stream, schema)
-            try:
-                return by_slot, by_slot.streaming(expression), None
-            except CannotRegister as reason:
-                why = str(reason)
-    by_value = ByValue(stream, schema)
-    return by_value, by_value.streaming(expression), why
+) -> Lowered[Streaming]:
+    def by_values() -> Lowered[Streaming]:
+        return RegistersInStates(stream, schema).lowered(expression)
+
+    if not any(node.reads for node in terminals(expression)):
+        return by_values()
+    return slots_else_values(
+        schema, lambda types: RegistersInSlots(stream, types).lowered(expression), by_values
+    )
 
 
 def outermost_window(query: sremo.SremoTree) -> sremo.SremoTree:
     """`(e WITHIN w)` and `e[1..w]` around everything are the query's own window."""
     pattern = query.formula
-    assert isinstance(pattern, sremo.Pattern)
     if query.window is None and isinstance(pattern.expression, sremo.Windowed):
         body, window = pattern.expression.body, pattern.expression.window
         return replace(query, formula=replace(pattern, expression=body), window=window)
@@ -128,7 +82,6 @@ def _checked(query: sremo.SremoTree, schema: pa.Schema) -> sremo.Pattern:
         return replace(node, condition=coerce(node.condition, schema))
 
     pattern = query.formula
-    assert isinstance(pattern, sremo.Pattern)
     return replace(pattern, expression=sremo.bottom_up(pattern.expression, visit))
 
 

@@ -39,7 +39,6 @@ POSTFIX: dict[type[sremo.Sremo], str] = {
 def to_text(query: sremo.SremoTree) -> str:
     """A query, one clause a line."""
     pattern = query.formula
-    assert isinstance(pattern, sremo.Pattern)
     lines = [("DETECT " if pattern.detect else "") + _at(Level.OR, pattern.expression)]
     return "\n".join([*lines, *clause_lines(query)])
 

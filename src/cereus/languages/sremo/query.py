@@ -11,12 +11,14 @@ from cereus.language.compiled import CompiledQuery
 from cereus.language.pattern import PatternQuery
 from cereus.languages.sremo import text as language
 from cereus.languages.sremo import tree as sremo
+from cereus.languages.sremo.description import SremoDescription
 from cereus.languages.sremo.plan import build
 from cereus.plan.plan import Plan
 
 
-class SremoQuery(PatternQuery):
+class SremoQuery(PatternQuery[sremo.Pattern]):
     dialect = "sremo"
+    description = SremoDescription()
 
     def to_text(self) -> str:
         return language.to_text(self.query)
@@ -27,7 +29,6 @@ class SremoQuery(PatternQuery):
     def counting(self) -> CompiledQuery | None:
         """Matches end where they are reported, so they can be counted unless something limits
         them one by one, or only the places where they end are asked for."""
-        assert isinstance(self.query.formula, sremo.Pattern)
         if self.query.formula.detect:
             return None
         if self.query.limit is not None or self.query.consume is not Consume.NONE:

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any
 
-from cereus.automata.memory.compare import KINDS, CannotRegister, Column, Columns, comparable
-from cereus.automata.memory.slots import FLIPPED
-from cereus.automata.memory.term_text import Leaf, NotATerm, Translation, not_too_deep
+from cereus.automata.memory.filters import FLIPPED
+from cereus.automata.memory.refusal import CannotUseSlots, naming
+from cereus.automata.memory.slots import Column, Columns, comparable
+from cereus.automata.memory.term_builder import Reading, TermBuilder, not_too_deep
 from cereus.automata.memory.terms import Term, column, leaf, slot
 from cereus.automata.model import Check, Slot, Update
 from cereus.clauses.tree import Window
@@ -22,16 +23,17 @@ from cereus.expr.print import condition_text
 from cereus.languages.sremo import tree as sremo
 from cereus.languages.sremo.automaton import bounded
 from cereus.languages.sremo.automaton.memory import (
-    Atom,
-    Compared,
-    Formula,
     Guard,
     JoinNames,
-    Slotted,
+    RegisterAtom,
+    RegisterFormula,
+    SlotCheck,
+    SlotGuard,
 )
 from cereus.languages.sremo.automaton.parts import Part
 from cereus.languages.sremo.automaton.streaming import Streaming
-from cereus.languages.sremo.lower import Lowering, Names, terminals
+from cereus.languages.sremo.lower import ExpressionLowering, Names, terminals
+from cereus.plan.lowered import Lowered
 from cereus.plan.tests import EventTest, conjuncts
 
 AT_HAND = "•"
@@ -39,14 +41,19 @@ AT_HAND = "•"
 
 
 @dataclass
-class BySlot(Lowering):
-    """Values in slots of the kernel, or CannotRegister."""
+class RegistersInSlots(ExpressionLowering):
+    """Values in slots of the kernel; raises CannotUseSlots where they cannot decide."""
 
     columns: Columns = field(default_factory=Columns)
     slots: dict[tuple[str, int, bool], Slot] = field(default_factory=dict)
     """By register, column, and whether it is no equality that reads them."""
     stops: frozenset[ex.Expression] = frozenset()
-    """The conditions that `next` asks to fail, and which are more than an equality."""
+    """The conditions that must fail for `next`, and which are more than an equality."""
+
+    def lowered(self, expression: sremo.Sremo) -> Lowered[Streaming]:
+        made = super().lowered(expression)
+        columns = tuple(self.columns.numbers)
+        return replace(made, columns=columns, slots=len(self.slots), in_slots=True)
 
     def streaming(self, expression: sremo.Sremo) -> Streaming:
         ending = [stop for node in expression.walk() if (stop := sremo.stops_at(node))]
@@ -78,34 +85,34 @@ class BySlot(Lowering):
             for (name, number, _), place in self.slots.items()
             if name == node.register
         )
-        return Slotted(self._decided(node), node.register, updates, after)
+        return SlotGuard(self._decided(node), node.register, updates, after)
 
     def joined(self, node: sremo.Intersection) -> Any:
         for one, other in ((node.left, node.right), (node.right, node.left)):
             if any(sremo.written(one) & each.reads for each in terminals(other)):
-                raise CannotRegister("one side of & reads a register that the other side stores")
+                raise CannotUseSlots("one side of & reads a register that the other side stores")
         return JoinNames(sremo.written(node.left))
 
     def complement(self, body: sremo.Sremo) -> Part:
         if any(node.reads for node in terminals(body)):
-            raise CannotRegister("! has to follow every run of a part that reads registers")
-        return bounded.Complement(self.part(body, frozenset()), frozenset())
+            raise CannotUseSlots("! has to follow every run of a part that reads registers")
+        return bounded.ComplementPart(self.part(body, frozenset()), frozenset())
 
     def within(self, part: Part, window: Window) -> Part:
-        raise CannotRegister("a window of its own inside the expression measures times")
+        raise CannotUseSlots("a window of its own inside the expression measures times")
 
     # ------------------------------------------------------------ conditions
 
-    def _decided(self, node: sremo.Terminal) -> tuple[Compared | Formula, ...]:
-        """What decides a terminal's conditions on registers. What is asked to fail is one term
-        wherever it is asked, so that it is known that never both hold."""
-        asked = _of_registers(node)
-        self.compared |= frozenset().union(*map(ex.attributes, asked))
-        if asked and node.condition in self.stops:
-            return (self._formula(sremo.conjunction(asked)),)
-        return tuple(self._compared(each) or self._formula(each) for each in asked)
+    def _decided(self, node: sremo.Terminal) -> tuple[SlotCheck | RegisterFormula, ...]:
+        """What decides a terminal's conditions on registers. What has to fail is one term
+        everywhere, so that it is known that never both hold."""
+        conditions = _of_registers(node)
+        self.compared |= frozenset().union(*map(ex.attributes, conditions))
+        if conditions and node.condition in self.stops:
+            return (self._formula(sremo.conjunction(conditions)),)
+        return tuple(self._compared(each) or self._formula(each) for each in conditions)
 
-    def _compared(self, condition: ex.Expression) -> Compared | None:
+    def _compared(self, condition: ex.Expression) -> SlotCheck | None:
         """`f(r) op g(event)` as the register and the check of its slot."""
         if not isinstance(condition, ex.Comparison):
             return None
@@ -117,7 +124,7 @@ class BySlot(Lowering):
         assert self.schema is not None
         try:
             kind = comparable(condition, self.schema)
-        except CannotRegister:
+        except CannotUseSlots:
             return None
         if condition.op == "!=" and kind == "float":
             return None  # NaN, which this kind has no value for, differs from all
@@ -125,24 +132,22 @@ class BySlot(Lowering):
         op = condition.op if kept is condition.left else FLIPPED[condition.op]
         number = self.columns.number(Column(ex.without_variable(kept), kind))
         place = self._slot(name, number, by_order=op != "=")
-        return Compared(name, Check(op, place, self.columns.number(Column(given, kind))))
+        return SlotCheck(name, Check(op, place, self.columns.number(Column(given, kind))))
 
     def _slot(self, name: str, number: int, *, by_order: bool) -> Slot:
         return self.slots.setdefault((name, number, by_order), Slot(by_order, len(self.slots), 0))
 
     # ------------------------------------------------------------ terms
 
-    def _formula(self, condition: ex.Expression) -> Formula:
-        atoms: dict[Atom, int] = {}
-        try:
+    def _formula(self, condition: ex.Expression) -> RegisterFormula:
+        atoms: dict[RegisterAtom, int] = {}
+        with naming(condition_text(condition)):
             shape = self._shape(condition, atoms)
             not_too_deep(shape.filled([atom.term for atom in atoms]))
-        except NotATerm as reason:
-            raise CannotRegister(f"{condition_text(condition)}: {reason}") from None
-        return Formula(shape, tuple(atoms))
+        return RegisterFormula(shape, tuple(atoms))
 
-    def _shape(self, node: ex.Expression, atoms: dict[Atom, int]) -> Term:
-        """What `lang.sremo.with_empty` goes down to, is an atom here; so is what is asked of the
+    def _shape(self, node: ex.Expression, atoms: dict[RegisterAtom, int]) -> Term:
+        """What `tree.with_empty` goes down to, is an atom here; so is a condition on the
         event alone, which is computed ahead."""
         if ex.variables(node) and isinstance(node, ex.And | ex.Or | ex.Not):
             parts = [self._shape(part, atoms) for part in node.children()]
@@ -151,11 +156,11 @@ class BySlot(Lowering):
                 return Term(op, tuple(parts))
             return reduce(lambda one, other: Term(op, (one, other)), parts)
         assert self.schema is not None
-        term = Translation(_about_events(node), self.schema).term(self._read)
-        return leaf(atoms.setdefault(Atom(ex.variables(node), term), len(atoms)))
+        term = TermBuilder(_about_events(node), self.schema).term(self._read)
+        return leaf(atoms.setdefault(RegisterAtom(ex.variables(node), term), len(atoms)))
 
-    def _read(self, value: Leaf) -> Term:
-        number = self.columns.number(Column(value.expression, KINDS[value.sort]))
+    def _read(self, value: Reading) -> Term:
+        number = self.columns.read(value)
         if value.variable == AT_HAND:
             return column(number)
         indexed = (value.variable, number, False) in self.slots
@@ -178,9 +183,9 @@ def _says_equal(condition: ex.Expression) -> bool:
 
 
 def _is_equality(node: sremo.Terminal) -> bool:
-    """Whether all that is asked of registers is one equality."""
-    asked = _of_registers(node)
-    return not asked or (len(asked) == 1 and _says_equal(asked[0]))
+    """Whether the only condition on registers is an equality."""
+    conditions = _of_registers(node)
+    return not conditions or (len(conditions) == 1 and _says_equal(conditions[0]))
 
 
 def _bare(node: sremo.Sremo) -> bool:

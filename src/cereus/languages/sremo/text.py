@@ -1,7 +1,8 @@
-"""SREMO: text → `lang.sremo`, and back."""
+"""SREMO: text → `tree`, and back."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -25,17 +26,16 @@ from cereus.syntax.parsing import TOO_DEEP, located, read
 __all__ = ["expression_text", "named", "parse", "parse_expression", "to_text"]
 
 
-def parse(text: str) -> sremo.SremoTree:
+def parse(text: str, params: Mapping[str, Any] | None = None) -> sremo.SremoTree:
     """Read a query: an expression, `DETECT` before it, clauses after it.
 
     >>> parse("any({BUY:} -> r, {SELL: id = r.id}) WITHIN 10 EVENTS").window
     EventWindow(size=10)
     """
     query: sremo.SremoTree = read(
-        "languages/sremo/grammar.lark", "query", text, _transformer(), (in_words,)
+        "languages/sremo/grammar.lark", "query", text, _transformer(), (in_words,), params
     )
     try:
-        assert isinstance(query.formula, sremo.Pattern)
         expression = named(query.formula.expression)
         return replace(query, formula=replace(query.formula, expression=expression), text=text)
     except QueryError as error:
@@ -92,13 +92,14 @@ class _Texts(ClauseTexts):
         return sremo.Optional(body, span=span_of(meta))
 
     def events_window(
-        self, meta: Meta, body: sremo.Sremo, first: Token, dots: Token, last: Token
+        self, meta: Meta, body: sremo.Sremo, first: Token, dots: Token, last: str
     ) -> sremo.Sremo:
         if first != "1":
             raise QuerySyntaxError(
                 "a window counts from 1", span=token_span(first), hint=f"write [1..{last}]"
             )
-        window = clauses.window([(str(last), "EVENTS")], token_span(last))
+        place = (token_span(dots)[1], span_of(meta)[1] - 1)
+        window = clauses.window([(clauses.amount(last, place), "EVENTS")], place)
         return sremo.Windowed(body, window, span=span_of(meta))
 
     def windowed(self, meta: Meta, body: sremo.Sremo, window: Window) -> sremo.Sremo:

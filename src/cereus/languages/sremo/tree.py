@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from functools import reduce
+from typing import cast
 
-from cereus.clauses.tree import Node, ParsedQuery, PatternTree, Window
+from cereus.clauses.tree import AnyQuery, Node, ParsedQuery, PatternTree, Window
 from cereus.expr import tree as ex
 
 TRUE: ex.Expression = ex.Literal(True)
@@ -195,6 +196,12 @@ class Pattern(PatternTree):
 
 SremoTree = ParsedQuery[Pattern]
 """A SREMO query."""
+
+
+def in_sremo(query: AnyQuery) -> SremoTree:
+    """A query whose pattern is known to be a SREMO."""
+    assert isinstance(query.formula, Pattern)
+    return cast(SremoTree, query)
 
 
 SKIP = Terminal(marks=False)

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
+from itertools import product
 from typing import Any
 
 from cereus.expr import tree as ex
 from cereus.languages.sase import tree as sase
 from cereus.reference import cel
-from cereus.reference.conditions import Event, evaluate, read
+from cereus.reference.conditions import Event, compare, meaning, read, some
 
 Buffer = Mapping[str, Sequence[Event]]
 Aggregates = Mapping[str, sase.UserAggregate]
@@ -35,39 +36,29 @@ def value(expression: ex.Expression, buffer: Buffer, aggregates: Aggregates) -> 
             return [_record(event, paths) for event in buffer[variable]]
         case sase.Aggregate(k=int()):
             return _aggregate(expression, buffer, aggregates)
-    return worth(expression, lambda node: _read(node, buffer, aggregates))
+    return meaning(expression, lambda node: _given(node, buffer, aggregates))
 
 
 Identifier = ex.Attribute | sase.Aggregate
-Read = Callable[[Identifier], Any]
 
 
-def worth(expression: ex.Expression, read: Read) -> Any:
-    """The value of a term or a condition, whose identifiers are worth what `read` says."""
-    return evaluate(_known(expression, read), {})
+def _given(node: ex.Expression, buffer: Buffer, aggregates: Aggregates) -> Any:
+    """The values that the buffer gives: of identifiers, and of comparisons with the k highest,
+    which are true if one of these makes them true (§5)."""
+    if isinstance(node, Identifier):
+        return _read(node, buffer, aggregates)
+    if not isinstance(node, ex.Comparison) or not any(map(_is_list, (node.left, node.right))):
+        return NotImplemented
+    left, right = (
+        given if _is_list(side) else [given]
+        for side in (node.left, node.right)
+        for given in [value(side, buffer, aggregates)]
+    )
+    return some(compare(node.op, one, other) for one, other in product(left, right))
 
 
-def _known(node: ex.Expression, read: Read) -> ex.Expression:
-    """The expression with every identifier replaced by its value."""
-    match node:
-        case ex.Attribute() | sase.Aggregate():
-            return ex.Literal(read(node))
-        case ex.Comparison(op, left, right):
-            return ex.Or(
-                tuple(
-                    ex.Comparison(op, one, other)
-                    for one in _side(left, read)
-                    for other in _side(right, read)
-                )
-            )
-    return ex.rebuild(node, lambda child: _known(child, read))
-
-
-def _side(node: ex.Expression, read: Read) -> list[ex.Expression]:
-    """What a comparison compares: one value, or each of the k highest (§5: of a sequence, one)."""
-    if isinstance(node, sase.Aggregate) and node.k is not None:
-        return [ex.Literal(each) for each in read(node)]
-    return [_known(node, read)]
+def _is_list(node: ex.Expression) -> bool:
+    return isinstance(node, sase.Aggregate) and node.k is not None
 
 
 def _read(node: Identifier, buffer: Buffer, aggregates: Aggregates) -> Any:

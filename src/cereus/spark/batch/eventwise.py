@@ -1,4 +1,5 @@
-"""PAR and the event algebra on DataFrames: filter in Catalyst, arrange by key and time, run.
+"""Queries with executors of their own on DataFrames: filter in Catalyst, arrange by key and time,
+run.
 
 What a result says by row number in one process, it says by the events themselves here: the rows
 of a DataFrame have no numbers.
@@ -7,7 +8,7 @@ of a DataFrame have no numbers.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,6 @@ from cereus.language.compiled import EventwiseQuery
 from cereus.spark.batch.arranging import arranged, kept
 from cereus.spark.relevance import passing
 from cereus.spark.schemas import (
-    SHOWN_AS,
     Path,
     arrow_schema,
     check_arrow,
@@ -56,17 +56,19 @@ class EventwiseTask:
 
     def result(self, found: pa.RecordBatch, executor: Executor) -> pa.RecordBatch:
         shown = found.select(result_order(self.query, found.schema.names))
-        return with_events(shown, executor if self.shown else None)
+        return with_events(shown, self.query.row_columns, executor if self.shown else None)
 
 
-def with_events(found: pa.RecordBatch, executor: Executor | None) -> pa.RecordBatch:
+def with_events(
+    found: pa.RecordBatch, row_columns: Mapping[str, str], executor: Executor | None
+) -> pa.RecordBatch:
     """Results with events in place of row numbers; without an executor, with neither."""
     columns = {}
     for name, column in zip(found.schema.names, found.columns, strict=True):
-        if name not in SHOWN_AS:
+        if name not in row_columns:
             columns[name] = column
         elif executor is not None:
-            columns[SHOWN_AS[name]] = _events(column, executor)
+            columns[row_columns[name]] = _events(column, executor)
     return pa.RecordBatch.from_pydict(columns)
 
 
@@ -96,9 +98,7 @@ def eventwise(
     split: Split,
     push_down: bool,
 ) -> Eventwise:
-    """What `match` is about to do with a program or an expression. PAR gives a row per event with
-    output or completion, with the event as `event`; the event algebra a row per instance, and
-    with `values=True` its events as `events`."""
+    """What `match` is about to do with a query that has an executor of its own."""
     if split:
         raise CereusError(f"queries in {query.dialect} cannot be cut by time", hint="use keys")
     ties, shown = chosen_columns(df, tie, columns, order)

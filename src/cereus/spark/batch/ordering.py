@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cereus.engine.ingest.clock import ordered
+from cereus.expr.paths import column_at
 from cereus.spark.schemas import Path
 
 LARGEST = np.iinfo(np.int64).max
@@ -84,7 +85,4 @@ def _key(value: Any) -> tuple[Any, ...]:
 
 
 def _read(events: pa.Table, path: Path) -> pa.Array:
-    column = events.column(path[0]).combine_chunks()
-    for step in path[1:]:
-        column = pc.struct_field(column, step)
-    return column
+    return column_at(events, path).combine_chunks()

@@ -11,15 +11,15 @@ import logging
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import types as st
 
 from cereus.clauses.tree import AttributeWindow, Consume
 from cereus.engine.results.event_rows import EventShape
 from cereus.errors import CereusError
+from cereus.language.pattern import PatternQuery
 from cereus.plan.plan import Plan
-from cereus.query import Query
 from cereus.spark.batch.arranging import arranged, kept
 from cereus.spark.relevance import own_streams, relevant
 from cereus.spark.schemas import (
@@ -51,7 +51,7 @@ class Batch:
     """
 
     df: DataFrame
-    query: Query
+    query: PatternQuery[Any]
     plan: Plan
     shown: tuple[str, ...]
     listed: bool
@@ -129,7 +129,7 @@ class Batch:
         if self.sliced:
             stream = replace(stream, keys=(*stream.keys, SLICE))
         return Task(
-            self.query.pattern.replaced(stream=stream),
+            self.query.replaced(stream=stream),
             self.shape,
             self.groups,
             tuple(self.schema.names),
@@ -147,7 +147,7 @@ class Batch:
 
 def batch(
     df: DataFrame,
-    query: Query,
+    query: PatternQuery[Any],
     *,
     events: bool = True,
     columns: Iterable[str] | None = None,

@@ -1,4 +1,4 @@
-"""Conditions as Spark columns; the values are those of `reference.conditions`.
+"""Conditions as Spark columns; the values are those of `expr.python`.
 
 Built of `pyspark.sql.functions` alone, so it works on Spark Connect too. What Spark sees
 differently is guarded, and only there: NaN (Spark holds it equal to itself and above all
@@ -6,7 +6,7 @@ numbers), overflow and division by zero (errors under ANSI), and time zones (par
 timestamp are taken in UTC whatever the session's zone). Plain comparisons stay plain, so that
 Catalyst pushes them into the scan.
 
-Regular expressions run on Java's engine: see `lang.text_patterns` for what it shares with RE2.
+Regular expressions run on Java's engine: see `expr.text_patterns` for what it shares with RE2.
 Decimals and integers compare exactly as far as Spark does, which is 38 digits for both together.
 """
 
@@ -25,25 +25,23 @@ from pyspark.sql.types import StructType
 from cereus.errors import ConditionTypeError
 from cereus.expr import tree as ex
 from cereus.expr.text_patterns import escaped_like, with_text_end
+from cereus.expr.types import NUMBERS, Kind
 from cereus.spark.expr import functions as scalar_functions
 from cereus.spark.expr.typed import (
     NULL,
-    NUMBERS,
-    TIMES,
     YEAR_1,
     YEAR_10000,
-    Sort,
     Typed,
     as_bigint,
     as_float,
     attribute,
     big,
-    common_sort,
     instant,
     interval,
     literal,
     micros,
     name,
+    one_of,
     same_times,
     truth,
     unify,
@@ -72,19 +70,19 @@ def column(expression: ex.Expression, schema: StructType, *, prefix: str | None 
 
 
 def _boolean(condition: Column) -> Typed:
-    return Typed(condition, Sort.BOOLEAN)
+    return Typed(condition, Kind.BOOLEAN)
 
 
 def compare(op: str, left: Typed, right: Typed) -> Typed:
-    if Sort.NULL in (left.sort, right.sort):
+    if Kind.NULL in (left.kind, right.kind):
         return _boolean(F.lit(None).cast("boolean"))
-    sorts = {left.sort, right.sort}
-    if sorts <= NUMBERS:
-        if Sort.FLOAT in sorts:
+    kinds = {left.kind, right.kind}
+    if kinds <= NUMBERS:
+        if Kind.FLOAT in kinds:
             return _boolean(_guarded(op, as_float(left), as_float(right)))
-    elif sorts <= TIMES:
+    elif kinds == {Kind.TIMESTAMP}:
         return _boolean(_compare_times(op, left, right))
-    elif len(sorts) > 1:
+    elif len(kinds) > 1:
         raise ConditionTypeError(f"cannot compare {name(left)} with {name(right)}")
     return _boolean(_plain(op, left.column, right.column))
 
@@ -132,10 +130,11 @@ def _in(node: ex.In, typed: Recurse) -> Typed:
     operand = typed(node.operand)
     items = [typed(item) for item in node.items]
     everything = [operand, *items]
-    if {each.sort for each in everything} & TIMES:
+    if Kind.TIMESTAMP in {each.kind for each in everything}:
         everything = same_times(everything) or everything
-    sorts = {each.sort for each in everything[1:]} - {Sort.NULL}
-    plain = sorts == {everything[0].sort} and not any(item.may_be_nan for item in items)
+    kept = {(each.kind, each.stored) for each in everything[1:] if each.kind is not Kind.NULL}
+    same = kept == {(everything[0].kind, everything[0].stored)}
+    plain = same and not any(item.may_be_nan for item in items)
     if plain:
         return _boolean(everything[0].column.isin(*(item.column for item in everything[1:])))
     return _boolean(reduce(operator.or_, [compare("=", operand, item).column for item in items]))
@@ -159,23 +158,23 @@ def _connective(
 
 def _negate(node: ex.Negate, typed: Recurse) -> Typed:
     operand = typed(node.operand)
-    if operand.sort in (Sort.FLOAT, Sort.DECIMAL):
-        return Typed(-as_float(operand).column, Sort.FLOAT)
-    if operand.sort is Sort.INTERVAL:
+    if operand.kind in (Kind.FLOAT, Kind.DECIMAL):
+        return Typed(-as_float(operand).column, Kind.FLOAT)
+    if operand.kind is Kind.INTERVAL:
         return _shift("-", literal(timedelta()), operand)
     return arithmetic("-", literal(0), operand)
 
 
 def arithmetic(op: str, left: Typed, right: Typed) -> Typed:
-    sorts = {left.sort, right.sort}
-    if Sort.NULL in sorts:
+    kinds = {left.kind, right.kind}
+    if Kind.NULL in kinds:
         return NULL()
-    if sorts & (TIMES | {Sort.INTERVAL}):
+    if kinds & {Kind.TIMESTAMP, Kind.INTERVAL}:
         return _shift(op, left, right)
-    if sorts == {Sort.INTEGER} and op != "/":
+    if kinds == {Kind.INTEGER} and op != "/":
         function = INTEGER_ARITHMETIC[op]
-        return Typed(function(as_bigint(left).column, as_bigint(right).column), Sort.INTEGER)
-    return Typed(FLOAT_ARITHMETIC[op](as_float(left).column, as_float(right).column), Sort.FLOAT)
+        return Typed(function(as_bigint(left).column, as_bigint(right).column), Kind.INTEGER)
+    return Typed(FLOAT_ARITHMETIC[op](as_float(left).column, as_float(right).column), Kind.FLOAT)
 
 
 INTEGER_ARITHMETIC: dict[str, Callable[[Column, Column], Column]] = {
@@ -195,10 +194,10 @@ FLOAT_ARITHMETIC: dict[str, Callable[[Column, Column], Column]] = {
 
 def _shift(op: str, left: Typed, right: Typed) -> Typed:
     """Times and intervals. Not Spark's own operators: those add days in the session's zone."""
-    if left.sort is right.sort is Sort.INTERVAL:
-        return Typed(INTEGER_ARITHMETIC[op](left.column, right.column), Sort.INTERVAL)
+    if left.kind is right.kind is Kind.INTERVAL:
+        return Typed(INTEGER_ARITHMETIC[op](left.column, right.column), Kind.INTERVAL)
     count = INTEGER_ARITHMETIC[op](micros(left), micros(right))
-    if op == "-" and right.sort in TIMES:
+    if op == "-" and right.kind is Kind.TIMESTAMP:
         return interval(count)
     return instant(F.when((count >= big(YEAR_1)) & (count < big(YEAR_10000)), count))
 
@@ -215,7 +214,7 @@ def _regexp(node: ex.Regexp, typed: Recurse) -> Typed:
 
 
 def _text(operand: Typed) -> Column:
-    return operand.column.cast("string") if operand.sort is Sort.NULL else operand.column
+    return operand.column.cast("string") if operand.kind is Kind.NULL else operand.column
 
 
 def _case(node: ex.Case, typed: Recurse) -> Typed:
@@ -225,7 +224,7 @@ def _case(node: ex.Case, typed: Recurse) -> Typed:
     chosen = outcomes[-1].column
     for condition, outcome in zip(reversed(conditions), reversed(outcomes[:-1]), strict=True):
         chosen = F.when(condition, outcome.column).otherwise(chosen)
-    return Typed(chosen, common_sort(outcomes))
+    return one_of(outcomes, chosen)
 
 
 def _call(node: ex.Call, typed: Recurse) -> Typed:
@@ -239,16 +238,16 @@ def _call(node: ex.Call, typed: Recurse) -> Typed:
 
 def _extreme(function: str, operands: Sequence[Typed]) -> Typed:
     """NULL if any operand is (Spark skips those), else NaN if any is."""
-    if any(operand.sort is Sort.NULL for operand in operands):
+    if any(operand.kind is Kind.NULL for operand in operands):
         return NULL()
     columns = [operand.column for operand in operands]
     picked = (F.least if function == "least" else F.greatest)(*columns)
     known = reduce(operator.and_, [each.isNotNull() for each in columns])
     result = F.when(known, picked)
-    if function == "least" and operands[0].sort is Sort.FLOAT:
+    if function == "least" and operands[0].kind is Kind.FLOAT:
         nan = reduce(operator.or_, [F.isnan(each) for each in columns])
         result = F.when(known & nan, F.lit(float("nan"))).when(known, picked)
-    return Typed(result, operands[0].sort)
+    return one_of(operands, result)
 
 
 NODES: dict[type[ex.Expression], Callable[[Any, Recurse], Typed]] = {

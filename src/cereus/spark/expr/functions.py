@@ -1,4 +1,4 @@
-"""The functions of `lang.functions` as Spark columns."""
+"""The functions of `expr.functions` as Spark columns."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from cereus.errors import ConditionTypeError
 from cereus.expr.functions import EARTH_RADIUS_METRES
+from cereus.expr.types import Kind
 from cereus.spark.expr.typed import (
     DAY,
     NULL,
     SMALLEST,
-    TIMES,
-    Sort,
+    Stored,
     Typed,
     as_bigint,
     as_float,
     big,
-    common_sort,
     name,
+    one_of,
     unify,
 )
 
@@ -33,8 +33,8 @@ def call(function: str, arguments: Sequence[Typed]) -> Typed:
     """The function's value: NULL for a NULL argument (but coalesce) and outside its domain."""
     if function == "coalesce":
         operands = unify(arguments)
-        return Typed(F.coalesce(*(each.column for each in operands)), common_sort(operands))
-    if any(argument.sort is Sort.NULL for argument in arguments):
+        return one_of(operands, F.coalesce(*(each.column for each in operands)))
+    if any(argument.kind is Kind.NULL for argument in arguments):
         return NULL()
     return FUNCTIONS[function](*arguments)
 
@@ -48,7 +48,7 @@ def _real(compute: Callable[..., Column]) -> Callable[..., Typed]:
         nan = reduce(operator.or_, [F.isnan(number) for number in numbers])
         known = reduce(operator.and_, [number.isNotNull() for number in numbers])
         defined = F.when(nan, F.lit(float("nan"))).when(~F.isnan(value), value)
-        return Typed(F.when(known, defined), Sort.FLOAT)
+        return Typed(F.when(known, defined), Kind.FLOAT)
 
     return build
 
@@ -74,27 +74,27 @@ def _distance(lat1: Column, lon1: Column, lat2: Column, lon2: Column) -> Column:
 
 
 def _abs(number: Typed) -> Typed:
-    if number.sort is not Sort.INTEGER:
-        return Typed(F.abs(as_float(number).column), Sort.FLOAT)
+    if number.kind is not Kind.INTEGER:
+        return Typed(F.abs(as_float(number).column), Kind.FLOAT)
     value = as_bigint(number).column
-    return Typed(F.when(value != big(SMALLEST), F.abs(value)), Sort.INTEGER)
+    return Typed(F.when(value != big(SMALLEST), F.abs(value)), Kind.INTEGER)
 
 
 def _sign(number: Typed) -> Typed:
-    if number.sort is not Sort.INTEGER:
-        return Typed(F.signum(as_float(number).column), Sort.FLOAT)
-    return Typed(F.signum(number.column).cast("bigint"), Sort.INTEGER)
+    if number.kind is not Kind.INTEGER:
+        return Typed(F.signum(as_float(number).column), Kind.FLOAT)
+    return Typed(F.signum(number.column).cast("bigint"), Kind.INTEGER)
 
 
 def _whole(toward: Callable[[Column], Column]) -> Callable[[Typed], Typed]:
     """Spark's floor gives a bigint, which has no NaN and no infinity."""
 
     def build(number: Typed) -> Typed:
-        if number.sort is Sort.INTEGER:
+        if number.kind is Kind.INTEGER:
             return number
         value = as_float(number).column
         whole = toward(value).cast("double")
-        return Typed(F.when(F.abs(value) < HAS_NO_FRACTION, whole).otherwise(value), Sort.FLOAT)
+        return Typed(F.when(F.abs(value) < HAS_NO_FRACTION, whole).otherwise(value), Kind.FLOAT)
 
     return build
 
@@ -102,7 +102,7 @@ def _whole(toward: Callable[[Column], Column]) -> Callable[[Typed], Typed]:
 def _round(number: Typed, decimals: Typed | None = None) -> Typed:
     """Not Spark's round, which rounds the decimal digits of a double."""
     places = 0 if decimals is None else _given(decimals, "the decimals of round")
-    if number.sort is Sort.INTEGER:
+    if number.kind is Kind.INTEGER:
         return number if places >= 0 else _round_integer(as_bigint(number).column, -places)
     value = as_float(number).column
     scale = float(f"1e{min(abs(places), 300)}")
@@ -111,26 +111,26 @@ def _round(number: Typed, decimals: Typed | None = None) -> Typed:
     whole = F.when(scaled - floor >= 0.5, floor + 1.0).otherwise(floor)
     size = whole / scale if places >= 0 else whole * scale
     rounded = F.when(value < 0, -size).otherwise(size)
-    return Typed(F.when(scaled < HAS_NO_FRACTION, rounded).otherwise(value), Sort.FLOAT)
+    return Typed(F.when(scaled < HAS_NO_FRACTION, rounded).otherwise(value), Kind.FLOAT)
 
 
 def _round_integer(value: Column, zeros: int) -> Typed:
     if zeros > 18:  # to 0, or past the end
         limit = 5 * 10**18
         inside = (value < big(limit)) & (value > big(-limit)) if zeros == 19 else value.isNotNull()
-        return Typed(F.when(inside, big(0)), Sort.INTEGER)
+        return Typed(F.when(inside, big(0)), Kind.INTEGER)
     step = 10**zeros
     rest = value % big(step)
     base = value - rest
     up = F.when(rest >= big(step // 2), F.try_add(base, big(step)))
     down = up.when(rest <= big(-(step // 2)), F.try_subtract(base, big(step)))
-    return Typed(down.otherwise(base), Sort.INTEGER)
+    return Typed(down.otherwise(base), Kind.INTEGER)
 
 
 def _substr(text: Typed, start: Typed, length: Typed | None = None) -> Typed:
     begin = _given(start, "the start of substr")
     size = 2**31 - 1 if length is None else _given(length, "the length of substr")
-    return Typed(F.substring(text.column, begin, max(0, size)), Sort.STRING)
+    return Typed(F.substring(text.column, begin, max(0, size)), Kind.STRING)
 
 
 def _given(operand: Typed, what: str) -> int:
@@ -139,22 +139,22 @@ def _given(operand: Typed, what: str) -> int:
     return operand.value
 
 
-def _of_strings(function: Callable[..., Column], result: Sort) -> Callable[..., Typed]:
+def _of_strings(function: Callable[..., Column], result: Kind) -> Callable[..., Typed]:
     return lambda *texts: Typed(function(*(text.column for text in texts)), result)
 
 
 def _calendar(part: Callable[[Column], Column]) -> Callable[[Typed], Typed]:
     def build(when: Typed) -> Typed:
-        return Typed(part(_date(when)), Sort.INTEGER)
+        return Typed(part(_date(when)), Kind.INTEGER)
 
     return build
 
 
 def _date(when: Typed) -> Column:
     """The day in UTC; Spark's own casts use the session's time zone."""
-    if when.sort not in TIMES:
+    if when.kind is not Kind.TIMESTAMP:
         raise ConditionTypeError(f"a timestamp is expected here, not {name(when)}")
-    if when.sort is not Sort.INSTANT:
+    if when.stored is not Stored.INSTANT:
         return when.column.cast("date")
     days = F.floor(F.unix_seconds(when.column) / F.lit(float(DAY)))
     return F.date_from_unix_date(days.cast("int"))
@@ -165,19 +165,19 @@ def _clock(period: int, unit: int) -> Callable[[Typed], Typed]:
 
     def build(when: Typed) -> Typed:
         seconds = F.pmod(_seconds(when), big(period))
-        return Typed(F.floor(seconds / F.lit(float(unit))), Sort.INTEGER)
+        return Typed(F.floor(seconds / F.lit(float(unit))), Kind.INTEGER)
 
     return build
 
 
 def _seconds(when: Typed) -> Column:
-    if when.sort is Sort.INSTANT:
+    if when.kind is not Kind.TIMESTAMP:
+        raise ConditionTypeError(f"a timestamp is expected here, not {name(when)}")
+    if when.stored is Stored.INSTANT:
         return F.unix_seconds(when.column)
-    if when.sort is Sort.LOCAL:
+    if when.stored is Stored.LOCAL:
         clock = F.hour(when.column) * 3600 + F.minute(when.column) * 60 + F.second(when.column)
         return clock.cast("bigint")
-    if when.sort is not Sort.DATE:
-        raise ConditionTypeError(f"a timestamp is expected here, not {name(when)}")
     return F.when(when.column.isNotNull(), big(0))
 
 
@@ -191,15 +191,15 @@ FUNCTIONS: dict[str, Callable[..., Typed]] = {
     "round": _round,
     "floor": _whole(F.floor),
     "ceil": _whole(F.ceil),
-    "lower": _of_strings(F.lower, Sort.STRING),
-    "upper": _of_strings(F.upper, Sort.STRING),
-    "trim": _of_strings(F.trim, Sort.STRING),
-    "length": _of_strings(F.length, Sort.INTEGER),
+    "lower": _of_strings(F.lower, Kind.STRING),
+    "upper": _of_strings(F.upper, Kind.STRING),
+    "trim": _of_strings(F.trim, Kind.STRING),
+    "length": _of_strings(F.length, Kind.INTEGER),
     "substr": _substr,
-    "concat": _of_strings(F.concat, Sort.STRING),
-    "starts_with": _of_strings(F.startswith, Sort.BOOLEAN),
-    "ends_with": _of_strings(F.endswith, Sort.BOOLEAN),
-    "contains": _of_strings(F.contains, Sort.BOOLEAN),
+    "concat": _of_strings(F.concat, Kind.STRING),
+    "starts_with": _of_strings(F.startswith, Kind.BOOLEAN),
+    "ends_with": _of_strings(F.endswith, Kind.BOOLEAN),
+    "contains": _of_strings(F.contains, Kind.BOOLEAN),
     "year": _calendar(F.year),
     "month": _calendar(F.month),
     "day": _calendar(F.dayofmonth),

@@ -19,6 +19,7 @@ from pyspark.sql import types as st
 
 from cereus.errors import ConditionTypeError, DataError, did_you_mean
 from cereus.expr import tree as ex
+from cereus.expr.types import NUMBERS, Kind
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 DAY = 86_400
@@ -27,73 +28,68 @@ YEAR_1, YEAR_10000 = -62_135_596_800 * MICROS, 253_402_300_800 * MICROS
 SMALLEST, LARGEST = -(2**63), 2**63 - 1
 
 
-class Sort(Enum):
-    NULL = auto()
-    BOOLEAN = auto()
-    INTEGER = auto()
-    FLOAT = auto()
-    DECIMAL = auto()
-    STRING = auto()
+class Stored(Enum):
+    """How Spark keeps a time."""
+
     INSTANT = auto()
     """TIMESTAMP"""
     LOCAL = auto()
     """TIMESTAMP_NTZ, read as UTC"""
     DATE = auto()
-    INTERVAL = auto()
-    OTHER = auto()
-
-
-NUMBERS = frozenset({Sort.INTEGER, Sort.FLOAT, Sort.DECIMAL})
-TIMES = frozenset({Sort.INSTANT, Sort.LOCAL, Sort.DATE})
 
 
 @dataclass(frozen=True)
 class Typed:
-    """A column and its sort; `value` is what a literal says, None for anything else."""
+    """A column and the kind of its values; `value` is that of a literal, None for anything else;
+    `stored` is about times."""
 
     column: Column
-    sort: Sort
+    kind: Kind
     value: Any = None
+    stored: Stored = Stored.INSTANT
 
     @property
     def may_be_nan(self) -> bool:
-        return self.sort is Sort.FLOAT and (self.value is None or self.value != self.value)
+        return self.kind is Kind.FLOAT and (self.value is None or self.value != self.value)
 
 
-SORTS: tuple[tuple[tuple[type[st.DataType], ...], Sort], ...] = (
-    ((st.NullType,), Sort.NULL),
-    ((st.BooleanType,), Sort.BOOLEAN),
-    ((st.ByteType, st.ShortType, st.IntegerType, st.LongType), Sort.INTEGER),
-    ((st.FloatType, st.DoubleType), Sort.FLOAT),
-    ((st.DecimalType,), Sort.DECIMAL),
-    ((st.StringType, st.CharType, st.VarcharType), Sort.STRING),
-    ((st.TimestampType,), Sort.INSTANT),
-    ((st.TimestampNTZType,), Sort.LOCAL),
-    ((st.DateType,), Sort.DATE),
-    ((st.DayTimeIntervalType,), Sort.INTERVAL),
+KINDS: tuple[tuple[tuple[type[st.DataType], ...], Kind], ...] = (
+    ((st.NullType,), Kind.NULL),
+    ((st.BooleanType,), Kind.BOOLEAN),
+    ((st.ByteType, st.ShortType, st.IntegerType, st.LongType), Kind.INTEGER),
+    ((st.FloatType, st.DoubleType), Kind.FLOAT),
+    ((st.DecimalType,), Kind.DECIMAL),
+    ((st.StringType, st.CharType, st.VarcharType), Kind.STRING),
+    ((st.TimestampType, st.TimestampNTZType, st.DateType), Kind.TIMESTAMP),
+    ((st.DayTimeIntervalType,), Kind.INTERVAL),
 )
+STORED: dict[type[st.DataType], Stored] = {
+    st.TimestampNTZType: Stored.LOCAL,
+    st.DateType: Stored.DATE,
+}
 
 
 def attribute(node: ex.Attribute, schema: st.StructType, prefix: str | None) -> Typed:
     """A column by its path, below its variable or `prefix`."""
-    kind = _type_of(node, schema)
+    type_ = _type_of(node, schema)
     owner = node.variable if node.variable is not None else prefix
     names = node.path if owner is None else (owner, *node.path)
     column = F.col(".".join(f"`{name.replace('`', '``')}`" for name in names))
-    sort = next((sort for kinds, sort in SORTS if isinstance(kind, kinds)), Sort.OTHER)
-    return Typed(column.cast("double") if isinstance(kind, st.FloatType) else column, sort)
+    kind = next((kind for types, kind in KINDS if isinstance(type_, types)), Kind.OTHER)
+    column = column.cast("double") if isinstance(type_, st.FloatType) else column
+    return Typed(column, kind, stored=STORED.get(type(type_), Stored.INSTANT))
 
 
 def _type_of(node: ex.Attribute, schema: st.StructType) -> st.DataType:
-    kind: st.DataType = schema
+    type_: st.DataType = schema
     for name in node.path:
-        known = kind.names if isinstance(kind, st.StructType) else []
+        known = type_.names if isinstance(type_, st.StructType) else []
         if name not in known:
             hint = did_you_mean(name, known)
             raise DataError(f"the events have no attribute {node.name!r}", hint=hint)
-        assert isinstance(kind, st.StructType)
-        kind = kind[name].dataType
-    return kind
+        assert isinstance(type_, st.StructType)
+        type_ = type_[name].dataType
+    return type_
 
 
 def literal(value: Any) -> Typed:
@@ -102,24 +98,24 @@ def literal(value: Any) -> Typed:
         case None:
             return NULL()
         case bool():
-            return Typed(F.lit(value), Sort.BOOLEAN, value)
+            return Typed(F.lit(value), Kind.BOOLEAN, value)
         case int() if SMALLEST <= value <= LARGEST:
-            return Typed(F.lit(value), Sort.INTEGER, value)
+            return Typed(F.lit(value), Kind.INTEGER, value)
         case int() | float():
-            return Typed(F.lit(float(value)), Sort.FLOAT, float(value))
+            return Typed(F.lit(float(value)), Kind.FLOAT, float(value))
         case str():
-            return Typed(F.lit(value), Sort.STRING, value)
+            return Typed(F.lit(value), Kind.STRING, value)
         case datetime():
             utc = value.astimezone(UTC) if value.tzinfo else value.replace(tzinfo=UTC)
             count = (utc - EPOCH) // timedelta(microseconds=1)
-            return Typed(F.timestamp_micros(big(count)), Sort.INSTANT, utc)
+            return Typed(F.timestamp_micros(big(count)), Kind.TIMESTAMP, utc)
         case timedelta():
-            return Typed(F.lit(value), Sort.INTERVAL, value)
+            return Typed(F.lit(value), Kind.INTERVAL, value)
     raise ConditionTypeError(f"Spark has no literal for {value!r}")
 
 
 def NULL() -> Typed:  # noqa: N802 (a constant, made anew because a column needs a session)
-    return Typed(F.lit(None), Sort.NULL)
+    return Typed(F.lit(None), Kind.NULL)
 
 
 def big(value: int) -> Column:
@@ -127,62 +123,63 @@ def big(value: int) -> Column:
 
 
 def truth(operand: Typed) -> Column:
-    if operand.sort is Sort.NULL:
+    if operand.kind is Kind.NULL:
         return operand.column.cast("boolean")
-    if operand.sort is not Sort.BOOLEAN:
+    if operand.kind is not Kind.BOOLEAN:
         raise ConditionTypeError(f"a condition is expected here, not {name(operand)}")
     return operand.column
 
 
 def as_float(operand: Typed) -> Typed:
-    if operand.sort is Sort.FLOAT:
+    if operand.kind is Kind.FLOAT:
         return operand
-    if operand.sort not in NUMBERS:
+    if operand.kind not in NUMBERS:
         raise ConditionTypeError(f"a number is expected here, not {name(operand)}")
     if isinstance(operand.value, int):
         return literal(float(operand.value))
-    return Typed(operand.column.cast("double"), Sort.FLOAT)
+    return Typed(operand.column.cast("double"), Kind.FLOAT)
 
 
 def as_bigint(operand: Typed) -> Typed:
     return replace(operand, column=operand.column.cast("bigint"))
 
 
-def in_sort(operand: Typed, sort: Sort) -> Typed | None:
-    """A time in the given sort without a computation per row; None where there is no such way."""
-    if operand.sort is sort:
+def stored_as(operand: Typed, stored: Stored) -> Typed | None:
+    """A time kept otherwise without a computation per row; None where there is no such way."""
+    if operand.kind is Kind.TIMESTAMP and operand.stored is stored:
         return operand
     if not isinstance(operand.value, datetime):
         return None
     text = operand.value.replace(tzinfo=None).isoformat(" ")
-    if sort is Sort.LOCAL:
-        return Typed(F.lit(text).cast("timestamp_ntz"), sort, operand.value)
-    if sort is Sort.DATE and operand.value.timestamp() % DAY == 0:
-        return Typed(F.lit(text[:10]).cast("date"), sort, operand.value)
+    if stored is Stored.LOCAL:
+        return replace(operand, column=F.lit(text).cast("timestamp_ntz"), stored=stored)
+    if stored is Stored.DATE and operand.value.timestamp() % DAY == 0:
+        return replace(operand, column=F.lit(text[:10]).cast("date"), stored=stored)
     return None
 
 
 def same_times(times: Sequence[Typed]) -> list[Typed] | None:
-    """Times of one sort where literals can take the sort of the columns."""
-    for sort in {time.sort for time in times if time.value is None} or {Sort.INSTANT}:
-        found = [time if time.sort is Sort.NULL else in_sort(time, sort) for time in times]
-        if None not in found:
-            return [time for time in found if time is not None]
+    """Times kept in one way, where literals can be kept as the columns are."""
+    columns = [time for time in times if time.kind is Kind.TIMESTAMP and time.value is None]
+    for stored in {time.stored for time in columns} or {Stored.INSTANT}:
+        same = [time if time.kind is Kind.NULL else stored_as(time, stored) for time in times]
+        if None not in same:
+            return [time for time in same if time is not None]
     return None
 
 
 def micros(operand: Typed) -> Column:
     """Microseconds since 1970 in UTC, or in an interval; whatever the session's time zone."""
     column = operand.column
-    match operand.sort:
-        case Sort.INSTANT:
+    match operand.kind, operand.stored:
+        case Kind.TIMESTAMP, Stored.INSTANT:
             return F.unix_micros(column)
-        case Sort.DATE:
+        case Kind.TIMESTAMP, Stored.DATE:
             return F.unix_date(column).cast("bigint") * (DAY * MICROS)
-        case Sort.LOCAL:
+        case Kind.TIMESTAMP, Stored.LOCAL:
             days = F.unix_date(column.cast("date")).cast("bigint")
             return days * (DAY * MICROS) + _clock(column, F.hour(column), F.minute(column))
-        case Sort.INTERVAL:
+        case Kind.INTERVAL, _:
             days, hours, minutes = (_field(each, column) for each in ("DAY", "HOUR", "MINUTE"))
             return days * (DAY * MICROS) + _clock(column, hours, minutes)
     raise ConditionTypeError(f"a time is expected here, not {name(operand)}")
@@ -200,38 +197,40 @@ def _clock(column: Column, hours: Column, minutes: Column) -> Column:
 
 def instant(count: Column) -> Typed:
     """The timestamp of a count of microseconds."""
-    return Typed(F.timestamp_micros(count), Sort.INSTANT)
+    return Typed(F.timestamp_micros(count), Kind.TIMESTAMP)
 
 
 def interval(count: Column) -> Typed:
     """The interval of a count of microseconds, as between two timestamps."""
     seconds = count.cast("decimal(20,0)") * F.lit(Decimal("0.000001"))
-    return Typed(F.make_dt_interval(secs=seconds.cast("decimal(18,6)")), Sort.INTERVAL)
+    return Typed(F.make_dt_interval(secs=seconds.cast("decimal(18,6)")), Kind.INTERVAL)
 
 
 def unify(operands: Sequence[Typed]) -> list[Typed]:
-    """The operands in one sort: numbers as the widest of them, mixed times as timestamps."""
-    sorts = {operand.sort for operand in operands} - {Sort.NULL}
-    if len(sorts) <= 1:
-        return [as_bigint(each) if each.sort is Sort.INTEGER else each for each in operands]
-    if sorts <= NUMBERS and Sort.FLOAT in sorts:
-        return [each if each.sort is Sort.NULL else as_float(each) for each in operands]
-    if sorts <= NUMBERS:  # Spark's own rule for integers and decimals
-        return [
-            each if each.sort is Sort.NULL else replace(each, sort=Sort.DECIMAL)
-            for each in operands
-        ]
-    if sorts <= TIMES:
+    """The operands in one kind: numbers as the widest of them, mixed times as timestamps."""
+    kinds = {operand.kind for operand in operands} - {Kind.NULL}
+    if kinds == {Kind.TIMESTAMP}:
         return same_times(operands) or [
-            each if each.sort is Sort.NULL else instant(micros(each)) for each in operands
+            each if each.kind is Kind.NULL else instant(micros(each)) for each in operands
+        ]
+    if len(kinds) <= 1:
+        return [as_bigint(each) if each.kind is Kind.INTEGER else each for each in operands]
+    if kinds <= NUMBERS and Kind.FLOAT in kinds:
+        return [each if each.kind is Kind.NULL else as_float(each) for each in operands]
+    if kinds <= NUMBERS:  # Spark's own rule for integers and decimals
+        return [
+            each if each.kind is Kind.NULL else replace(each, kind=Kind.DECIMAL)
+            for each in operands
         ]
     names = " and ".join(sorted({name(each) for each in operands}))
     raise ConditionTypeError(f"cannot choose between {names}")
 
 
-def common_sort(operands: Sequence[Typed]) -> Sort:
-    return next((each.sort for each in operands if each.sort is not Sort.NULL), Sort.NULL)
+def one_of(operands: Sequence[Typed], column: Column) -> Typed:
+    """A column whose values are taken from these, which are of one kind."""
+    like = next((each for each in operands if each.kind is not Kind.NULL), operands[0])
+    return replace(like, column=column, value=None)
 
 
 def name(operand: Typed) -> str:
-    return f"a {operand.sort.name.lower()}"
+    return f"a {operand.kind.name.lower()}"

@@ -6,7 +6,7 @@ import hashlib
 import logging
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812
@@ -16,9 +16,11 @@ from cereus.clauses.tree import TimeWindow
 from cereus.engine.executor import Executor
 from cereus.errors import CereusError, DataError, did_you_mean
 from cereus.expr import tree as ex
+from cereus.expr.types import NUMBERS, Kind
+from cereus.language.registry import language
 from cereus.plan.plan import Plan
 from cereus.query import Query
-from cereus.spark.expr.typed import NUMBERS, TIMES, Sort, Typed, attribute, instant, micros
+from cereus.spark.expr.typed import Typed, attribute, instant, micros
 from cereus.spark.live.packing import PACKED_TYPE, Packing, unpacked
 from cereus.spark.live.processor import OUTPUT_TYPE, Matcher
 from cereus.spark.live.recipe import AT, BUCKET, LATE, Recipe
@@ -42,12 +44,10 @@ DELAY = "spark.watermarkDelayMs"
 """Where Spark notes that a column has a watermark."""
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 ROCKS = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-END_TIMES = ("end_time", "time", "end")
-"""What the time of a result is called, in patterns, programs and event expressions."""
 
 
 class Arranged(Protocol):
-    """What is known of a query over a DataFrame, whatever its dialect."""
+    """What is known of a query over a DataFrame, whatever its language."""
 
     @property
     def df(self) -> DataFrame: ...
@@ -92,8 +92,9 @@ class Live:
         so that a query can read them, or Spark's own operators."""
         fields = list(self.arranged.schema)
         delay = self.marked.schema[self.time].metadata.get(DELAY)
+        when = language(self.query.dialect).result_time
         for place, each in enumerate(fields):
-            is_time = each.name in END_TIMES and isinstance(each.dataType, st.TimestampType)
+            is_time = each.name == when and isinstance(each.dataType, st.TimestampType)
             if is_time and delay is not None and self._punctual:
                 fields[place] = st.StructField(each.name, each.dataType, True, {DELAY: delay})
         if self.late:
@@ -147,8 +148,8 @@ class Live:
     @property
     def _exact(self) -> bool:
         """Whether microseconds tell all times apart."""
-        whole = self._typed_time.sort is Sort.INTEGER and self.query.stream.unit != "ns"
-        return whole or self._typed_time.sort in TIMES
+        whole = self._typed_time.kind is Kind.INTEGER and self.query.stream.unit != "ns"
+        return whole or self._typed_time.kind is Kind.TIMESTAMP
 
     @property
     def _bucket(self) -> Column:
@@ -191,14 +192,14 @@ class Live:
     @property
     def _punctual(self) -> bool:
         """Whether a result is told when its time has come, never later."""
-        return not self._executor.late
+        return not self._executor.emits_late
 
     @property
     def _plan(self) -> Plan | None:
         return getattr(self.arranged, "plan", None)
 
     def _fingerprint(self, events: pa.Schema, order: list[Path]) -> str:
-        header: Any = self._executor.header  # type: ignore[attr-defined]
+        header = self._executor.header
         said = (VERSION, header, str(events), order, self.arranged.groups, self.buckets)
         return hashlib.sha256(repr((said, self.arranged.shown)).encode()).hexdigest()[:16]
 
@@ -241,9 +242,9 @@ def _time_column(df: DataFrame, query: Query) -> str:
 
 def _micros(time: Typed, stream: Stream) -> Column:
     """A time in microseconds since 1970."""
-    if time.sort in TIMES:
+    if time.kind is Kind.TIMESTAMP:
         return micros(time)
-    if time.sort not in NUMBERS:
+    if time.kind not in NUMBERS:
         raise DataError(
             f"the time column {stream.time!r} is not a time",
             hint="a timestamp, a date or a number is needed; cast the column first",
@@ -253,7 +254,7 @@ def _micros(time: Typed, stream: Stream) -> Column:
             f"the time column {stream.time!r} holds plain numbers: seconds or milliseconds?",
             hint=f'say Stream(time="{stream.time}", unit="ms")',
         )
-    if time.sort is Sort.INTEGER:
+    if time.kind is Kind.INTEGER:
         number = time.column.cast("bigint")
         unit = UNITS[stream.unit]
         return number * F.lit(int(unit)) if unit >= 1 else F.floor(number * F.lit(unit))
@@ -263,7 +264,7 @@ def _micros(time: Typed, stream: Stream) -> Column:
 def _one_zero(path: Path, schema: st.StructType) -> Column:
     """A key column to be hashed: 0.0 and -0.0 are one key."""
     typed = attribute(ex.Attribute(path), schema, None)
-    return typed.column + F.lit(0.0) if typed.sort is Sort.FLOAT else typed.column
+    return typed.column + F.lit(0.0) if typed.kind is Kind.FLOAT else typed.column
 
 
 def _window(plan: Plan | None) -> int | None:

@@ -87,7 +87,13 @@ class Compiling:
             limits = self.limits((*key, "limits"), of.limits)
             options: dict[str, Any] = dict(of.options)
             return compile(
-                text, dialect=of.language, stream=stream, schema=schema, limits=limits, **options
+                text,
+                dialect=of.language,
+                stream=stream,
+                schema=schema,
+                limits=limits,
+                params=of.params,
+                **options,
             )
         except CereusError as error:
             self.wrong_query(name, where, error)

@@ -6,6 +6,8 @@ import graphlib
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from cereus.language.protocol import Language
+from cereus.language.registry import language, names
 from cereus.spark.pipeline.spec import QueryOf, Sink, Spec, StreamOf
 from cereus.stream import Stream
 
@@ -14,8 +16,6 @@ TYPE = "type"
 """The column that says which query a match is of, where matches are events."""
 STREAM = "stream"
 """The column that says of which stream an event is, where a query reads several."""
-ENDS = {"algebra": "end", "par": "time"}
-"""The column of a result that says when it was there; `end_time` in all other dialects."""
 
 
 @dataclass(frozen=True)
@@ -92,9 +92,14 @@ class Graph:
             return Flow(name, stream, of=of)
         first = self.written[name][0]
         read = self.read_by(first)
-        ends = ENDS.get(self.spec.queries[first].language, "end_time")
-        time = None if read.time is None else ends
+        time = None if read.time is None else self._result_time(first)
         return Flow(name, Stream(type=TYPE, time=time, unit=read.unit), self.written[name])
+
+    def _result_time(self, query: str) -> str:
+        """The column of its matches that has their time. A language that is not known is refused
+        elsewhere."""
+        dialect = self.spec.queries[query].language
+        return (language(dialect) if dialect in names() else Language).result_time
 
     def read_by(self, query: str) -> Stream:
         """The stream that a query is compiled for. Of several the first says what the columns

@@ -13,7 +13,8 @@ from pyspark.sql.streaming.listener import StreamingQueryListener
 
 from cereus.spark.pipeline.metrics import Metrics, Tell
 
-MOST_SECONDS = 5.0
+MOST_SECONDS = 60.0
+"""Spark tells of a run's end within a second, but later on a machine with other work."""
 POLL_SECONDS = 0.05
 BEFORE_ANY = "1970-01-01T00:00:00.000Z"
 """The watermark when there is none yet."""

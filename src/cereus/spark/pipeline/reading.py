@@ -105,7 +105,7 @@ class Reader:
             return self.choice(key, value, get_args(kind))
         if kind == spec.Names:
             return self.names(key, value)
-        if kind == spec.Types:
+        if kind in (spec.Types, spec.Params):
             return value if isinstance(value, dict) else self.refuse(key, value, "a table")
         if kind == spec.Settings:
             return self.settings(key, value)

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import date, datetime
 from typing import ClassVar, Literal
 
-from cereus.language.registry import dialect_of
+from cereus.language.registry import default_name, dialect_of
 
 Name = str
 Names = tuple[str, ...]
 """One text, or a list of them."""
 Settings = Mapping[str, str | int | float | bool]
+Params = Mapping[str, str | int | float | bool | datetime | date | list[object]]
+"""Values of parameters by their names; TOML's own times and lists too."""
 Types = Mapping[str, object]
 """Columns and the names of their types; a table for a column that is a struct."""
 
@@ -118,7 +121,9 @@ class QueryOf:
     """`[queries.x]`: a query reads streams and writes one, called `into` or as the query.
 
     text, file       the query, or where it is
-    dialect          its language: that which the suffix of the file names, if not said, or CEQL
+    dialect          its language: if not given, that which the suffix of the file names, or the
+                     default language
+    params           the values of the parameters in the query, `:limit`
     options          those of the dialect
     keys             the columns that split the stream, instead of the stream's own
     events, columns  as of `cereus.spark.match`
@@ -132,6 +137,7 @@ class QueryOf:
     text: str | None = None
     file: Location | None = None
     dialect: str | None = None
+    params: Params = field(default_factory=dict)
     options: Settings = field(default_factory=dict)
     limits: Settings = field(default_factory=dict)
     into: Name | None = None
@@ -146,7 +152,7 @@ class QueryOf:
     @property
     def language(self) -> str:
         of_file = None if self.file is None else dialect_of(self.file)
-        return self.dialect or of_file or "ceql"
+        return self.dialect or of_file or default_name()
 
 
 # ---------------------------------------------------------------- sinks

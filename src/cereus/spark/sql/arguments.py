@@ -6,17 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pyspark.sql import Row
 from pyspark.sql import types as st
 from pyspark.sql.udtf import AnalyzeArgument
 
 from cereus.errors import CereusError, DataError, did_you_mean
-from cereus.language.registry import language, options_of
+from cereus.language.registry import default_name, language, options_of
 from cereus.query import Query, compile
 from cereus.spark.schemas import arrow_schema
 from cereus.stream import Stream
 
 DEFAULT_TYPE = "type"
-NAMES = ("query", "dialect", "type", "time", "key", "stream", "unit", "columns", "events")
+NAMES = ("query", "dialect", "type", "time", "key", "stream", "unit", "columns", "events", "params")
 USAGE = "cereus(TABLE(events) PARTITION BY k ORDER BY ts, query => 'SELECT …')"
 TIMES = (st.TimestampType, st.TimestampNTZType)
 
@@ -39,13 +40,24 @@ def given(arguments: Sequence[AnalyzeArgument], named: Mapping[str, AnalyzeArgum
     text = unnamed[0] if unnamed else values.pop("query", None)
     if not isinstance(text, str):
         raise CereusError("which query?", hint=USAGE)
-    dialect = values.pop("dialect", "ceql")
+    dialect = values.pop("dialect", default_name())
     _check_names(values, dialect)
     columns = values.pop("columns", None)
     events = values.pop("events", True)
-    stream = _stream(table, values)
-    query = compile(text, dialect=dialect, stream=stream, schema=arrow_schema(table), **values)
+    params = _params(values.pop("params", None))
+    stream, schema = _stream(table, values), arrow_schema(table)
+    query = compile(text, dialect=dialect, stream=stream, schema=schema, params=params, **values)
     return Call(query, table, bool(events), None if columns is None else _names(columns))
+
+
+def _params(value: Any) -> Mapping[str, Any] | None:
+    """A map of values of one type, or a struct of any: `params => named_struct('limit', 5)`."""
+    given = value.asDict() if isinstance(value, Row) else value
+    if given is not None and not isinstance(given, Mapping):
+        raise CereusError(
+            "params is a struct or a map", hint="write params => named_struct('limit', 5)"
+        )
+    return given
 
 
 def _table(arguments: Sequence[AnalyzeArgument]) -> st.StructType:

@@ -14,6 +14,7 @@ from cereus.engine.executor import Executor
 from cereus.engine.results.event_rows import EventShape
 from cereus.errors import CereusError, DataError, did_you_mean
 from cereus.language.compiled import EventwiseQuery
+from cereus.language.pattern import PatternQuery
 from cereus.query import Query
 from cereus.spark.batch.eventwise import EventwiseTask
 from cereus.spark.schemas import (
@@ -54,23 +55,26 @@ def table_function(
     check_once(table.names, "the table has two columns {}", "rename or drop one of them")
     shown = _shown(table, columns)
     known = arrow_schema(table)
-    query.compiled.check(known)
+    compiled = query.compiled
+    compiled.check(known)
     matching: Matching
-    if isinstance(query.compiled, EventwiseQuery):
+    if isinstance(compiled, EventwiseQuery):
         shown = shown if events else ()
-        matching = EventwiseTask(query.compiled, shown, ())
-        schema = eventwise_schema(query.compiled, table, shown)
+        matching = EventwiseTask(compiled, shown, ())
+        schema = eventwise_schema(compiled, table, shown)
         payload = shown
-    else:
-        plan = query.plan(known)
+    elif isinstance(compiled, PatternQuery):
+        plan = compiled.plan(known)
         shape = EventShape(shown, events and not plan.query.count)
         schema = pattern_schema(plan, table, shown, listed=shape.listed)
         names = tuple(schema.names)
-        matching = Task(query.pattern, shape, (), names)
+        matching = Task(compiled, shape, (), names)
         payload = shape.payload(plan.query)
+    else:
+        raise CereusError(f"queries in {query.dialect} are no table functions")
     hint = "rename the variable or the column; events => false leaves the column 'events' out"
     check_once(schema.names, "the matches would have two columns {}", hint)
-    needed = {path[0] for path in query.compiled.columns(known)}.union(payload)
+    needed = {path[0] for path in compiled.columns(known)}.union(payload)
     read = tuple(name for name in table.names if name in needed) or (table.names[0],)
     check_arrow(read, table)
     return TableFunction(matching, table, read, schema)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from cereus.errors import DataError, SnapshotError
 from cereus.languages.algebra.detect.program import Program
+from cereus.languages.algebra.detect.restored import check_states, check_waiting
 from cereus.languages.algebra.detect.run import Instances, detect
 from cereus.languages.algebra.detect.ticks import (
     Repeated,
@@ -19,6 +20,7 @@ from cereus.languages.algebra.detect.ticks import (
     condensed,
     no_rows,
 )
+from cereus.state import checked
 
 Int64s = npt.NDArray[np.int64]
 
@@ -111,16 +113,22 @@ class Detector:
         """Go on from a snapshot of the same expression."""
         line, _, body = snapshot.partition(b"\n")
         header = self._checked(line)
-        keys, waiting, words = header["keys"], header["waiting"], self.program.words
+        keys, waiting = (checked.count(header.get(name), name) for name in ("keys", "waiting"))
+        words = self.program.words
         width = self.program.layout.state_width
         lengths = [keys * width, waiting, waiting * words, waiting, waiting]
         if len(body) != 8 * sum(lengths):
             raise SnapshotError("this snapshot is cut short or too long")
         cells = np.frombuffer(body, np.int64).copy()
         states, times, masks, rows, numbers = np.split(cells, np.cumsum(lengths)[:-1])
-        self.earliest = header["earliest"]
-        self.states = states.reshape(keys, width)
-        self.waiting = Rows(times, masks.view(np.uint64).reshape(-1, words), rows, numbers)
+        rest = Rows(times, masks.view(np.uint64).reshape(-1, words), rows, numbers)
+        check_states(states.reshape(keys, width), self.program)
+        check_waiting(rest, keys, self.program)
+        earliest = header.get("earliest")
+        if earliest is not None:
+            checked.integer(earliest, "the earliest time")
+        self.earliest = earliest
+        self.states, self.waiting = states.reshape(keys, width), rest
 
     def _identity(self) -> dict[str, Any]:
         expression = str(self.program.expression)

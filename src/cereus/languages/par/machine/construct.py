@@ -36,32 +36,34 @@ class Row(NamedTuple):
         return self.entries[letter & self.mask]
 
 
-def from_program(program: Program, atoms: tuple[Atom, ...] | None = None) -> Machine:
-    """The machine of the derivatives of `program`, over its own atoms or over more.
+def from_program(
+    program: Program, atoms: tuple[Atom, ...] | None = None, *, states: int = MAX_STATES
+) -> Machine:
+    """The machine of the derivatives of `program`, at most so many, over its atoms or over more.
 
     A state is stepped once per combination of the atoms on which it depends, not once per
     letter: most states of a program look at few of its atoms.
     """
     atoms = atoms_of(program) if atoms is None else atoms
     bit = {atom: 1 << i for i, atom in enumerate(atoms)}
-    number, states, rows = {program: 0}, [program], list[Row]()
-    for state in states:  # grows while it is read: breadth first
+    number, derivatives, rows = {program: 0}, [program], list[Row]()
+    for state in derivatives:  # grows while it is read: breadth first
         entries = {}
         for _, symbol in occurrences(frontier(state)):
             output, completion, after = step(state, symbol)
             if after not in number:
-                number[after] = len(states)
-                states.append(after)
+                number[after] = len(derivatives)
+                derivatives.append(after)
             entries[sum(bit[atom] for atom in symbol)] = Entry(number[after], output, completion)
         rows.append(Row(sum(bit[atom] for atom in frontier(state)), entries))
-        check_states(len(states))
-    return tabulate(atoms, rows, [str(state) for state in states])
+        check_states(len(derivatives), states)
+    return tabulate(atoms, rows, [str(state) for state in derivatives])
 
 
-def check_states(count: int) -> None:
-    if count > MAX_STATES:
+def check_states(count: int, most: int = MAX_STATES) -> None:
+    if count > most:
         raise LimitError(
-            f"the program has more than {MAX_STATES} derivatives",
+            f"the program has more than {most} derivatives",
             hint="parts that run side by side (| and unless) multiply; run them as programs "
             "of their own",
         )

@@ -17,7 +17,7 @@ Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
 
 
-class Found(NamedTuple):
+class Reactions(NamedTuple):
     """The events with output or completion: their rows, output sets (by number) and
     completions. The arrays belong to the caller."""
 
@@ -25,12 +25,12 @@ class Found(NamedTuple):
     outputs: Ints
     completions: npt.NDArray[np.int8]
 
-    def first(self, count: int) -> Found:
+    def first(self, count: int) -> Reactions:
         rows, outputs, completions = self
-        return Found(rows[:count].copy(), outputs[:count].copy(), completions[:count].copy())
+        return Reactions(rows[:count].copy(), outputs[:count].copy(), completions[:count].copy())
 
 
-class Runner:
+class MachineRunner:
     """Runs one machine over events; what a key has reached stays with the caller.
 
     A program that has completed stays silent: it starts again only where it says `repeat`.
@@ -42,7 +42,7 @@ class Runner:
         self.output = np.ascontiguousarray(machine.output, np.int32)
         self.completion = np.ascontiguousarray(machine.completion, np.int8)
         self.silent = machine.silent.astype(np.uint8)
-        self.room = Found(
+        self.room = Reactions(
             np.empty(chunk, np.int64), np.empty(chunk, np.int32), np.empty(chunk, np.int8)
         )
 
@@ -50,7 +50,7 @@ class Runner:
         """The states of keys that have seen no event."""
         return np.zeros(keys, np.int32)
 
-    def feed(self, classes: Ints, key_starts: Longs, states: Ints) -> Iterator[Found]:
+    def feed(self, classes: Ints, key_starts: Longs, states: Ints) -> Iterator[Reactions]:
         """The events with output or completion, in chunks; `states` changes to what is reached,
         and is there when all chunks have been taken.
 
@@ -60,7 +60,7 @@ class Runner:
         check(classes, key_starts, states, self.machine)
         cursor = np.zeros(2, np.int64)
         while cursor[run.NEXT_KEY] < len(key_starts):
-            found = run.run(
+            count = run.run(
                 classes,
                 key_starts,
                 states,
@@ -71,10 +71,10 @@ class Runner:
                 *self.room,
                 cursor,
             )
-            if found:
-                yield self.room.first(found)
+            if count:
+                yield self.room.first(count)
 
-    def feed_interleaved(self, classes: Ints, keys: Ints, states: Ints) -> Iterator[Found]:
+    def feed_interleaved(self, classes: Ints, keys: Ints, states: Ints) -> Iterator[Reactions]:
         """The same for events in the order of time, each with the number of its key; `states` are
         those of all keys."""
         check_range("class", classes, self.machine.classes)
@@ -82,7 +82,7 @@ class Runner:
         check_range("key", keys, len(states))
         row = 0
         while row < len(classes):
-            row, found = run.run_interleaved(
+            row, count = run.run_interleaved(
                 classes,
                 keys,
                 states,
@@ -92,12 +92,12 @@ class Runner:
                 *self.room,
                 row,
             )
-            if found:
-                yield self.room.first(found)
+            if count:
+                yield self.room.first(count)
 
 
 def check(classes: Ints, key_starts: Longs, states: Ints, machine: Machine) -> None:
-    """The invariants of `reactive.run`."""
+    """The invariants of `machine.run`."""
     in_order = len(key_starts) == 0 or (key_starts[0] == 0 and (np.diff(key_starts) >= 0).all())
     if not in_order or (len(key_starts) and key_starts[-1] > len(classes)):
         raise ValueError("key_starts ascend from row 0 and stay within the events")

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from cereus.explain.dot import escaped, graph
 from cereus.languages.par.machine.alphabet import describe, occurrences
 from cereus.languages.par.tree import Completion
 from cereus.syntax.literals import quote_name
@@ -30,16 +31,15 @@ def machine_text(machine: Machine) -> str:
 
 def machine_dot(machine: Machine) -> str:
     """The machine as a DOT graph, drawn as in Fig. 1."""
-    lines = ["digraph machine {", "  rankdir=LR;", "  node [shape=circle];"]
-    lines += ["  start [shape=point];", "  start -> q0;"]
+    lines = ["rankdir=LR;", "node [shape=circle];", "start [shape=point];", "start -> q0;"]
     for state in range(machine.states):
         style = ", style=dashed" if machine.silent[state] else ""
         tip = escaped(machine.labels[state])
-        lines.append(f'  {state_name(state)} [tooltip="{tip}"{style}];')
+        lines.append(f'{state_name(state)} [tooltip="{tip}"{style}];')
         for events, shown, after in steps(machine, state):
             label = escaped(f"{events}{shown}")
-            lines.append(f'  {state_name(state)} -> {state_name(after)} [label="{label}"];')
-    return "\n".join([*lines, "}"])
+            lines.append(f'{state_name(state)} -> {state_name(after)} [label="{label}"];')
+    return graph("machine", lines)
 
 
 def state_name(state: int) -> str:
@@ -69,10 +69,6 @@ def observation_text(output: frozenset[str], completion: Completion) -> str:
 
 def shortened(label: str) -> str:
     return label if len(label) <= LONGEST_LABEL else label[: LONGEST_LABEL - 1] + "…"
-
-
-def escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
 def difference_text(difference: Difference) -> str:

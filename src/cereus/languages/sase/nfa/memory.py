@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,39 +9,44 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from cereus.automata.memory.terms import Term
-from cereus.automata.memory.values import Seen, Totals
+from cereus.automata.memory.totals import Totals
+from cereus.automata.memory.values import value_of
 from cereus.automata.model import NO_SLOTS, Letter, Slot, Slots, Update
 from cereus.errors import CereusError
 from cereus.expr import tree as ex
 from cereus.languages.sase import tree as sase
-from cereus.languages.sase.nfa.stages import Asked, Stage
-from cereus.reference.sase.terms import worth
+from cereus.languages.sase.nfa.clauses import clause_value
+from cereus.languages.sase.nfa.stages import NfaStage, Question
 
-Held = tuple[Any, ...]
+Remembered = tuple[Any, ...]
 Updates = tuple[Update, ...]
 
 
-class Memory(ABC):
-    empty: Held = ()
+class NfaMemory(ABC):
+    """What runs hold of the events that they have selected, and how it answers clauses."""
+
+    empty: Remembered = ()
 
     @abstractmethod
-    def ask(self, asked: Asked, held: Held, letter: Letter) -> bool | Term:
+    def ask(self, question: Question, remembered: Remembered, letter: Letter) -> bool | Term:
         """The answer, or the term that decides it."""
 
     @abstractmethod
-    def taken(self, stage: Stage, held: Held, letter: Letter) -> tuple[Held, Updates]:
+    def taken(
+        self, stage: NfaStage, remembered: Remembered, letter: Letter
+    ) -> tuple[Remembered, Updates]:
         """What is remembered when the event has been selected."""
 
-    def alive(self, held: Held, stage: int) -> Held:
+    def alive(self, remembered: Remembered, stage: int) -> Remembered:
         """What can still be read from a state on."""
-        return held
+        return remembered
 
     def slots(self, stage: int) -> Slots:
         return NO_SLOTS
 
 
 @dataclass(frozen=True)
-class Slotted(Memory):
+class SlotMemory(NfaMemory):
     """Values are in slots. `set_in`: those that are set, and can still be read, in each state;
     `updates`: what each state writes when it selects an event; `named`: what each slot holds."""
 
@@ -51,13 +55,15 @@ class Slotted(Memory):
     numbers: Mapping[tuple[str, bool], int]
     named: Mapping[Slot, str] = field(default_factory=dict)
 
-    def ask(self, asked: Asked, held: Held, letter: Letter) -> bool | Term:
-        if asked.bit is not None and not letter >> asked.bit & 1:
+    def ask(self, question: Question, remembered: Remembered, letter: Letter) -> bool | Term:
+        if question.bit is not None and not letter >> question.bit & 1:
             return False
-        return asked.others if isinstance(asked.others, Term) else True
+        return question.others if isinstance(question.others, Term) else True
 
-    def taken(self, stage: Stage, held: Held, letter: Letter) -> tuple[Held, Updates]:
-        return held, self.updates[self.numbers[stage.variable, stage.more]]
+    def taken(
+        self, stage: NfaStage, remembered: Remembered, letter: Letter
+    ) -> tuple[Remembered, Updates]:
+        return remembered, self.updates[self.numbers[stage.variable, stage.more]]
 
     def slots(self, stage: int) -> Slots:
         return self.set_in[stage]
@@ -65,7 +71,7 @@ class Slotted(Memory):
 
 class Cell(NamedTuple):
     """Something that is remembered of a variable: the value of its `first` or `last` event, the
-    `totals` of all, the k `highest` or `lowest`, or an aggregate of the user's own."""
+    `totals` of all, the k `highest` or `lowest`, or a user's aggregate."""
 
     variable: str
     kind: str
@@ -90,7 +96,7 @@ class Cell(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Values(Memory):
+class ValueMemory(NfaMemory):
     """States remember values, one for each of `cells`; `read_from[s]` are those that are read
     in state s or later."""
 
@@ -99,54 +105,58 @@ class Values(Memory):
     aggregates: Mapping[str, sase.UserAggregate] = field(default_factory=dict)
 
     @cached_property
-    def empty(self) -> Held:  # type: ignore[override]
+    def empty(self) -> Remembered:  # type: ignore[override]
         return tuple(map(self._nothing, self.cells))
 
     @cached_property
     def _places(self) -> dict[Cell, int]:
         return {cell: place for place, cell in enumerate(self.cells)}
 
-    def ask(self, asked: Asked, held: Held, letter: Letter) -> bool | Term:
-        if asked.bit is not None and not letter >> asked.bit & 1:
+    def ask(self, question: Question, remembered: Remembered, letter: Letter) -> bool | Term:
+        if question.bit is not None and not letter >> question.bit & 1:
             return False
-        if asked.after:
-            assert asked.at is not None
-            held = self.with_event(asked.at, held, letter, first=asked.first)
+        if question.after:
+            assert question.at is not None
+            remembered = self.with_event(question.at, remembered, letter, first=question.first)
         return all(
-            worth(clause, lambda node: self._read(node, asked, held, letter)) is True
-            for clause in asked.others
+            clause_value(clause, lambda node: self._read(node, question, remembered, letter))
+            is True
+            for clause in question.others
         )
 
-    def _read(self, node: Any, asked: Asked, held: Held, letter: Letter) -> Any:
+    def _read(self, node: Any, question: Question, remembered: Remembered, letter: Letter) -> Any:
         cell = Cell.of(node)
-        own = node.variable == asked.at and not asked.after
-        at_hand = cell is None or (own and asked.first and cell.kind == "first")
+        here = node.variable == question.at and not question.after
+        at_hand = cell is None or (here and question.first and cell.kind == "first")
         if at_hand:
-            assert isinstance(letter, Seen), "an event that is compared has its values with it"
-            return _plain(letter.values[node.path])
+            return value_of(letter, node.path)
         assert cell is not None
-        return self._value(node, held[self._places[cell]])
+        return self._value(node, remembered[self._places[cell]])
 
     def _value(self, node: ex.Expression, kept: Any) -> Any:
         if not isinstance(node, sase.Aggregate) or not isinstance(kept, Totals):
             return kept
-        return kept.events if node.attribute is None else kept.of(node.function)
+        return kept.value(node.function, node.attribute)
 
-    def taken(self, stage: Stage, held: Held, letter: Letter) -> tuple[Held, Updates]:
-        return self.with_event(stage.variable, held, letter, first=not stage.more), ()
+    def taken(
+        self, stage: NfaStage, remembered: Remembered, letter: Letter
+    ) -> tuple[Remembered, Updates]:
+        return self.with_event(stage.variable, remembered, letter, first=not stage.more), ()
 
-    def with_event(self, variable: str, held: Held, letter: Letter, *, first: bool) -> Held:
-        """What is held, with an event added to a variable."""
+    def with_event(
+        self, variable: str, remembered: Remembered, letter: Letter, *, first: bool
+    ) -> Remembered:
+        """What is remembered, with an event added to a variable."""
         return tuple(
             self._added(cell, kept, letter, first) if cell.variable == variable else kept
-            for cell, kept in zip(self.cells, held, strict=True)
+            for cell, kept in zip(self.cells, remembered, strict=True)
         )
 
-    def alive(self, held: Held, stage: int) -> Held:
+    def alive(self, remembered: Remembered, stage: int) -> Remembered:
         read = self.read_from[stage]
         return tuple(
             kept if cell in read else self._nothing(cell)
-            for cell, kept in zip(self.cells, held, strict=True)
+            for cell, kept in zip(self.cells, remembered, strict=True)
         )
 
     # ------------------------------------------------------------ one cell
@@ -161,10 +171,7 @@ class Values(Memory):
         return _hashable(self.aggregates[cell.kind].identity, cell.kind)
 
     def _added(self, cell: Cell, kept: Any, letter: Letter, first: bool) -> Any:
-        value = None
-        if cell.path is not None:
-            assert isinstance(letter, Seen), "an event that is selected has its values with it"
-            value = _plain(letter.values[cell.path])
+        value = None if cell.path is None else value_of(letter, cell.path)
         if cell.kind == "first":
             return value if first else kept
         if cell.kind == "last":
@@ -189,8 +196,3 @@ def _hashable(value: Any, aggregate: str) -> Any:
             hint="let combine make values that cannot: numbers, strings, tuples, frozensets",
         ) from None
     return value
-
-
-def _plain(value: Any) -> Any:
-    """NaN compares as nothing does and would be a new value each time: one object for all."""
-    return math.nan if isinstance(value, float) and value != value else value

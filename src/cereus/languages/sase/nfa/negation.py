@@ -1,8 +1,8 @@
 """Negated components (§2.2.3), as runs follow them.
 
-A plain one is decided event by event: `Forbidden`. The others remember the events that have come
-in their place (`Series`), because their conditions mention components that come later, because they
-stand first and so speak of what came before the run began, or because a whole series decides.
+A plain one is decided event by event: `ForbiddenEvent`. The others remember the events that have
+come in their place (`ForbiddenSeries`): their conditions mention components that come later, they
+stand first and so speak of what came before the run began, or a series of events decides.
 """
 
 from __future__ import annotations
@@ -11,16 +11,17 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from cereus.automata.memory.values import Seen
+from cereus.automata.memory.values import Seen, row_of
 from cereus.automata.model import Letter
-from cereus.languages.sase.nfa.memory import Held, Memory, Values
-from cereus.languages.sase.nfa.stages import Asked, Literals
+from cereus.languages.sase.nfa.memory import NfaMemory, Remembered, ValueMemory
+from cereus.languages.sase.nfa.stages import Literals, Question
+from cereus.state.classes import state_class
 
 Region = Any
 """What has come in the place of a negated component: of a plain one, whether it was forbidden."""
 
 
-class Negation(ABC):
+class NegatedComponent(ABC):
     """`after` so many components. `at_the_end`: it is decided when all components have their
     events; `nothing` is what is known when no event has come in its place."""
 
@@ -34,12 +35,12 @@ class Negation(ABC):
 
     @abstractmethod
     def passed(
-        self, region: Region, held: Held, letter: Letter, memory: Memory
+        self, region: Region, remembered: Remembered, letter: Letter, memory: NfaMemory
     ) -> list[tuple[Literals, Region]]:
         """An event has come in its place: what that depends on, and what is known then."""
 
     @abstractmethod
-    def found(self, region: Region, held: Held, memory: Memory) -> bool:
+    def violated(self, region: Region, remembered: Remembered, memory: NfaMemory) -> bool:
         """Whether there is what it forbids."""
 
     def older(self, region: Region) -> Region:
@@ -52,26 +53,27 @@ class Negation(ABC):
 
 
 @dataclass(frozen=True)
-class Forbidden(Negation):
+class ForbiddenEvent(NegatedComponent):
     """No event that satisfies `event`."""
 
     after: int
-    event: Asked
+    event: Question
     at_the_end: bool = False
     nothing: Region = False
 
     def passed(
-        self, region: Region, held: Held, letter: Letter, memory: Memory
+        self, region: Region, remembered: Remembered, letter: Letter, memory: NfaMemory
     ) -> list[tuple[Literals, Region]]:
         if region:
             return [((), True)]
         return [(((False, self.event),), False), (((True, self.event),), True)]
 
-    def found(self, region: Region, held: Held, memory: Memory) -> bool:
+    def violated(self, region: Region, remembered: Remembered, memory: NfaMemory) -> bool:
         return bool(region)
 
 
-class Row(NamedTuple):
+@state_class("sase.row")
+class PastEvent(NamedTuple):
     """An event as it is remembered: its letter, values, and how many events have come since."""
 
     letter: Letter
@@ -87,10 +89,10 @@ class Window(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Series(Negation):
+class ForbiddenSeries(NegatedComponent):
     """No event, or with `more` no series of events, that satisfies the conditions.
 
-    first, more, last  what is asked of the first event, of each later one, and of all together
+    first, more, last  questions about the first event, each later one, and all together
     outside  under partition contiguity, what an event fails that may be skipped: first, and later
     contiguous  whether only such events may be skipped; `strict`: none
     trails   whether nothing comes after it, so that a series may end early
@@ -101,12 +103,12 @@ class Series(Negation):
     after: int
     variable: str
     reads: tuple[tuple[str, ...], ...]
-    first: Asked
+    first: Question
     at_the_end: bool
-    early: Asked
-    more: Asked | None = None
-    last: Asked | None = None
-    outside: tuple[Asked, Asked] | None = None
+    early: Question
+    more: Question | None = None
+    last: Question | None = None
+    outside: tuple[Question, Question] | None = None
     contiguous: bool = False
     strict: bool = False
     trails: bool = False
@@ -114,24 +116,23 @@ class Series(Negation):
     nothing: Region = ()
 
     def passed(
-        self, region: Region, held: Held, letter: Letter, memory: Memory
+        self, region: Region, remembered: Remembered, letter: Letter, memory: NfaMemory
     ) -> list[tuple[Literals, Region]]:
         if self.leads:
             region = self.inside(region, letter)
-        if not self.contiguous and memory.ask(self.early, held, letter) is not True:
+        if not self.contiguous and memory.ask(self.early, remembered, letter) is not True:
             return [((), region)]
-        values = getattr(letter, "values", {})
-        row = Row(int(letter), tuple(values.get(path) for path in self.reads))
+        row = PastEvent(int(letter), row_of(letter, self.reads))
         if self.more is None:
             region = self._unlike(region, row)
         return [((), (*region, row))]
 
-    def _unlike(self, region: Region, row: Row) -> Region:
+    def _unlike(self, region: Region, row: PastEvent) -> Region:
         """Of single events that differ only in their age, the youngest decides: it is in the
         window longest."""
         return tuple(each for each in region if self._told(each) != self._told(row))
 
-    def _told(self, row: Row) -> tuple[Any, ...]:
+    def _told(self, row: PastEvent) -> tuple[Any, ...]:
         path = None if self.window is None else self.window.path
         return tuple(v for v, read in zip(row.values, self.reads, strict=True) if read != path)
 
@@ -152,23 +153,23 @@ class Series(Negation):
 
     # ------------------------------------------------------------ whether there is such a series
 
-    def found(self, region: Region, held: Held, memory: Memory) -> bool:
-        assert isinstance(memory, Values)
+    def violated(self, region: Region, remembered: Remembered, memory: NfaMemory) -> bool:
+        assert isinstance(memory, ValueMemory)
         letters = [Seen.of(r.letter, dict(zip(self.reads, r.values, strict=True))) for r in region]
         if self.more is None:
-            return any(memory.ask(self.first, held, letter) for letter in letters)
-        return self._series(letters, held, memory)
+            return any(memory.ask(self.first, remembered, letter) for letter in letters)
+        return self._series(letters, remembered, memory)
 
-    def _series(self, letters: list[Seen], held: Held, memory: Values) -> bool:
+    def _series(self, letters: list[Seen], remembered: Remembered, memory: ValueMemory) -> bool:
         """Follows all series at once: whether an event was taken, and what is remembered then."""
         waits = not self.contiguous or self.leads
-        series = {(False, held)}
+        series = {(False, remembered)}
         for place, letter in enumerate(letters):
-            after: set[tuple[bool, Held]] = set()
+            after: set[tuple[bool, Remembered]] = set()
             for begun, values in series:
-                asked = self.more if begun else self.first
-                assert asked is not None
-                if memory.ask(asked, values, letter):
+                question = self.more if begun else self.first
+                assert question is not None
+                if memory.ask(question, values, letter):
                     longer = memory.with_event(self.variable, values, letter, first=not begun)
                     after.add((True, longer))
                 if (waits and not (begun and self.contiguous)) or self._skipped(
@@ -181,13 +182,13 @@ class Series(Negation):
                 return True
         return False
 
-    def _skipped(self, begun: bool, values: Held, letter: Seen, memory: Values) -> bool:
+    def _skipped(self, begun: bool, values: Remembered, letter: Seen, memory: ValueMemory) -> bool:
         """Whether contiguity lets a series skip the event."""
         if self.strict or self.outside is None:
             return False
         return not memory.ask(self.outside[begun], values, letter)
 
-    def _ends(self, series: set[tuple[bool, Held]], memory: Values) -> bool:
+    def _ends(self, series: set[tuple[bool, Remembered]], memory: ValueMemory) -> bool:
         return any(
             begun and (self.last is None or memory.ask(self.last, values, 0) is True)
             for begun, values in series

@@ -28,43 +28,45 @@ from cereus.automata.model import (
     State,
     Update,
 )
-from cereus.languages.sase.nfa.memory import Held, Memory
-from cereus.languages.sase.nfa.negation import Negation, Region
-from cereus.languages.sase.nfa.stages import Literals, Stage, skips, stuck
+from cereus.languages.sase.nfa.memory import NfaMemory, Remembered
+from cereus.languages.sase.nfa.negation import NegatedComponent, Region
+from cereus.languages.sase.nfa.stages import Literals, NfaStage, skips, stuck
 from cereus.languages.sase.tree import Strategy
+from cereus.state.classes import state_class
 
 START = Slot(True, 0, 0)
 """When a run has begun: what is complete when its window has passed must know."""
 ACCEPTED = -1
 
 
-class Run(NamedTuple):
+@state_class("sase.run")
+class NfaRun(NamedTuple):
     """A state (the number of a stage; after the last one, the end of the pattern), what is
     remembered, and what has come in the place of each negated component. `done`: it has just
     become a match, and may become another."""
 
     stage: int
-    held: Held
+    remembered: Remembered
     regions: tuple[Region, ...] = ()
     done: bool = False
 
 
-ACCEPT = Run(ACCEPTED, ())
+ACCEPT = NfaRun(ACCEPTED, ())
 
 
 @dataclass(frozen=True)
 class Nfa(Automaton):
-    stages: tuple[Stage, ...]
-    negations: tuple[Negation, ...]
-    memory: Memory
+    stages: tuple[NfaStage, ...]
+    negations: tuple[NegatedComponent, ...]
+    memory: NfaMemory
 
     # ------------------------------------------------------------ the automaton
 
     def initial(self) -> Iterable[State]:
-        return [Run(0, self.memory.empty, tuple(n.nothing for n in self.negations))]
+        return [NfaRun(0, self.memory.empty, tuple(n.nothing for n in self.negations))]
 
     def moves(self, state: Any, letter: Letter) -> Iterator[Move]:
-        run: Run = state
+        run: NfaRun = state
         if run.stage == ACCEPTED:
             return
         if run.stage == len(self.stages):
@@ -97,8 +99,8 @@ class Nfa(Automaton):
     def slots(self, state: Any) -> Slots:
         if state.stage in (0, ACCEPTED):
             return NO_SLOTS
-        own = self.memory.slots(state.stage)
-        return own | {START} if self.waits_for_time else own
+        slots = self.memory.slots(state.stage)
+        return slots | {START} if self.waits_for_time else slots
 
     @cached_property
     def waits_for_time(self) -> bool:
@@ -108,7 +110,7 @@ class Nfa(Automaton):
 
     # ------------------------------------------------------------ edges of a Kleene plus
 
-    def _more(self, run: Run, stage: Stage, letter: Letter) -> Iterator[Move]:
+    def _more(self, run: NfaRun, stage: NfaStage, letter: Letter) -> Iterator[Move]:
         """Take, ignore, and proceed from a select-more state."""
         following = None if self._is_final(stage) else self.stages[run.stage + 1]
         goes_on: Literals = ()
@@ -125,7 +127,9 @@ class Nfa(Automaton):
             for literals in stuck(stage):
                 yield from self._ends(run, letter, literals)
 
-    def _proceeds(self, run: Run, stage: Stage, following: Stage, letter: Letter) -> Iterator[Move]:
+    def _proceeds(
+        self, run: NfaRun, stage: NfaStage, following: NfaStage, letter: Letter
+    ) -> Iterator[Move]:
         ended: Literals = () if stage.last is None else ((True, stage.last),)
         yield from self._selects(run, run.stage + 1, letter, ended)
         if stage.strategy is Strategy.ANY and not stage.stops:
@@ -140,7 +144,9 @@ class Nfa(Automaton):
 
     # ------------------------------------------------------------ moves
 
-    def _selects(self, run: Run, number: int, letter: Letter, literals: Literals) -> Iterator[Move]:
+    def _selects(
+        self, run: NfaRun, number: int, letter: Letter, literals: Literals
+    ) -> Iterator[Move]:
         """The event is selected in a state."""
         stage = self.stages[number]
         checks = self._checks(run, letter, (*literals, (True, stage.select)))
@@ -149,11 +155,11 @@ class Nfa(Automaton):
         regions = self._regions_after(run, stage, letter)
         if regions is None:
             return
-        held, updates = self.memory.taken(stage, run.held, letter)
+        remembered, updates = self.memory.taken(stage, run.remembered, letter)
         if number == 0 and self.waits_for_time:
             updates = (Update(START, "start", -1), *updates)
         move = Move(stage.label, ACCEPT, checks, updates)
-        selected = Run(number + (not stage.more), held, regions)
+        selected = NfaRun(number + (not stage.more), remembered, regions)
         if not self._is_final(stage) or (stage.kleene and stage.last_now is None):
             yield self._to(move, selected)
         elif not stage.kleene:
@@ -162,7 +168,7 @@ class Nfa(Automaton):
             yield from self._selects_last(move, run, stage, selected, letter)
 
     def _selects_last(
-        self, move: Move, run: Run, stage: Stage, selected: Run, letter: Letter
+        self, move: Move, run: NfaRun, stage: NfaStage, selected: NfaRun, letter: Letter
     ) -> Iterator[Move]:
         """The event may be the last of the pattern, if the condition on last events says so."""
         assert stage.last_now is not None
@@ -181,20 +187,22 @@ class Nfa(Automaton):
         else:
             yield self._to(move, selected._replace(done=self._complete(selected)))
 
-    def _waits(self, run: Run, number: int, letter: Letter, literals: Literals) -> Iterator[Move]:
+    def _waits(
+        self, run: NfaRun, number: int, letter: Letter, literals: Literals
+    ) -> Iterator[Move]:
         """The event is ignored, and the run is in a state then."""
         checks = self._checks(run, letter, literals)
         if checks is None:
             return
         several = number < len(self.stages) and self.stages[number].more
-        for asked, regions in self._passed(run, number, letter):
+        for needed, regions in self._passed(run, number, letter):
             forbidden = any(regions[n] is True for n in self._open_at(number))
-            more = self._checks(run, letter, asked)
+            more = self._checks(run, letter, needed)
             if more is not None and (several or not forbidden):
                 move = Move(NOTHING, ACCEPT, checks + more)
-                yield self._to(move, Run(number, run.held, regions))
+                yield self._to(move, NfaRun(number, run.remembered, regions))
 
-    def _ends(self, run: Run, letter: Letter, literals: Literals) -> Iterator[Move]:
+    def _ends(self, run: NfaRun, letter: Letter, literals: Literals) -> Iterator[Move]:
         """A Kleene plus that ends the pattern can go on no more."""
         if self._open_at(len(self.stages)):
             yield from self._waits(run, len(self.stages), letter, literals)
@@ -203,24 +211,24 @@ class Nfa(Automaton):
         if checks is not None and self._complete(run):
             yield Move(NOTHING, ACCEPT, checks)
 
-    def _completes(self, move: Move, run: Run) -> Iterator[Move]:
+    def _completes(self, move: Move, run: NfaRun) -> Iterator[Move]:
         """All components have their events."""
         if self._open_at(len(self.stages)):
             yield self._to(move, run._replace(stage=len(self.stages)))
         elif self._complete(run):
             yield move
 
-    def _to(self, move: Move, run: Run) -> Move:
+    def _to(self, move: Move, run: NfaRun) -> Move:
         """The move, to a run that remembers no more than it needs."""
-        held = self.memory.alive(run.held, run.stage)
-        return move._replace(target=run._replace(held=held))
+        remembered = self.memory.alive(run.remembered, run.stage)
+        return move._replace(target=run._replace(remembered=remembered))
 
-    def _checks(self, run: Run, letter: Letter, literals: Literals) -> tuple[Check, ...] | None:
+    def _checks(self, run: NfaRun, letter: Letter, literals: Literals) -> tuple[Check, ...] | None:
         """What is left to be checked of what a move needs; None: it cannot be made."""
         checks: dict[Check, None] = {}
         answers: dict[Any, bool] = {}
-        for wanted, asked in literals:
-            answer = self.memory.ask(asked, run.held, letter)
+        for wanted, question in literals:
+            answer = self.memory.ask(question, run.remembered, letter)
             if isinstance(answer, bool):
                 if answer is not wanted:
                     return None
@@ -232,7 +240,7 @@ class Nfa(Automaton):
 
     # ------------------------------------------------------------ negated components
 
-    def _is_final(self, stage: Stage) -> bool:
+    def _is_final(self, stage: NfaStage) -> bool:
         return stage.component == self.stages[-1].component
 
     def _open_at(self, number: int) -> tuple[int, ...]:
@@ -249,7 +257,7 @@ class Nfa(Automaton):
         )
 
     def _passed(
-        self, run: Run, number: int, letter: Letter
+        self, run: NfaRun, number: int, letter: Letter
     ) -> Iterator[tuple[Literals, tuple[Region, ...]]]:
         """What negated components make of an event that is ignored: what that depends on, and
         what is known of them then."""
@@ -257,15 +265,17 @@ class Nfa(Automaton):
         ways: list[tuple[Literals, tuple[Region, ...]]] = [((), regions)]
         for place in self._open_at(number):
             ways = [
-                ((*asked, *more), (*known[:place], region, *known[place + 1 :]))
-                for asked, known in ways
+                ((*needed, *more), (*known[:place], region, *known[place + 1 :]))
+                for needed, known in ways
                 for more, region in self.negations[place].passed(
-                    known[place], run.held, letter, self.memory
+                    known[place], run.remembered, letter, self.memory
                 )
             ]
         return iter(ways)
 
-    def _regions_after(self, run: Run, stage: Stage, letter: Letter) -> tuple[Region, ...] | None:
+    def _regions_after(
+        self, run: NfaRun, stage: NfaStage, letter: Letter
+    ) -> tuple[Region, ...] | None:
         """What is known of the negated components when an event is selected; None: one of them
         has what it forbids."""
         made: list[Region] = []
@@ -273,7 +283,7 @@ class Nfa(Automaton):
             if each.leads:
                 region = each.inside(each.older(region), letter)
             elif each.after == stage.component and not stage.more:
-                if not each.at_the_end and each.found(region, run.held, self.memory):
+                if not each.at_the_end and each.violated(region, run.remembered, self.memory):
                     return None
                 region = region if each.at_the_end else each.nothing
             elif each.after == stage.component + 1:
@@ -281,11 +291,11 @@ class Nfa(Automaton):
             made.append(region)
         return tuple(made)
 
-    def _complete(self, run: Run, *, trailing: bool = False) -> bool:
+    def _complete(self, run: NfaRun, *, trailing: bool = False) -> bool:
         """Whether no negated component has what it forbids, as far as that is decided last."""
         end = len(self.stages)
-        asked = [n for n, each in enumerate(self.negations) if each.at_the_end]
-        asked += [n for n in self._open_at(end) if trailing]
+        decided = [n for n, each in enumerate(self.negations) if each.at_the_end]
+        decided += [n for n in self._open_at(end) if trailing]
         return not any(
-            self.negations[n].found(run.regions[n], run.held, self.memory) for n in asked
+            self.negations[n].violated(run.regions[n], run.remembered, self.memory) for n in decided
         )

@@ -13,13 +13,13 @@ from cereus.automata.model import Label
 from cereus.languages.sase.tree import Strategy
 
 
-class Asked(NamedTuple):
-    """A conjunction of clauses, asked of a run and of the event at hand.
+class Question(NamedTuple):
+    """A conjunction of clauses, about a run and the event at hand.
 
     bit     the test of the event alone; None if there is none
-    others  the clauses that compare events: expressions, or one term (`automata.terms`)
+    others  the clauses that compare events: expressions, or one term (`automata.memory.terms`)
     at      the variable that the event at hand is read for, which it is the `first` of
-    after   asked of the array when the event at hand has been added to it
+    after   about the array with the event at hand added to it
     """
 
     bit: int | None = None
@@ -29,7 +29,7 @@ class Asked(NamedTuple):
     after: bool = False
 
 
-class Stage(NamedTuple):
+class NfaStage(NamedTuple):
     """A select-first state, or with `more` a select-more state.
 
     select     θ_select
@@ -44,22 +44,22 @@ class Stage(NamedTuple):
     kleene: bool
     strategy: Strategy
     stops: bool
-    select: Asked
-    partition: Asked
-    last: Asked | None = None
-    last_now: Asked | None = None
+    select: Question
+    partition: Question
+    last: Question | None = None
+    last_now: Question | None = None
 
     @property
     def label(self) -> Label:
         return frozenset({self.variable})
 
 
-Literal = tuple[bool, Asked]
-"""Something that is asked, and the answer that a move needs."""
+Literal = tuple[bool, Question]
+"""A question, and the answer that a move needs."""
 Literals = tuple[Literal, ...]
 
 
-def skips(stage: Stage) -> list[Literals]:
+def skips(stage: NfaStage) -> list[Literals]:
     """θ_skip (Table 1): the ways in which an event may be ignored."""
     match stage.strategy:
         case Strategy.STRICT:
@@ -72,7 +72,7 @@ def skips(stage: Stage) -> list[Literals]:
             return [()]
 
 
-def stuck(stage: Stage) -> list[Literals]:
+def stuck(stage: NfaStage) -> list[Literals]:
     """The ways in which an event can neither be selected nor ignored."""
     match stage.strategy:
         case Strategy.STRICT:

@@ -1,9 +1,9 @@
-"""What goes from one SASE+ query to the next waits here until it is in the order of time.
+"""Events between SASE+ queries wait here until they are in the order of time.
 
-With a *frontier* F, a time before which no event of the input comes any more, a query whose matches
-are told at their last event has put out everything before F, and one whose matches wait for their
-window (a trailing negation, a Kleene plus at the end) everything before F - window. Without times,
-places in the stream take their part.
+With a *frontier* F, a time before which no event of the input comes any more, a query that emits
+matches at their last event has emitted everything before F, and one that waits for their windows (a
+trailing negation, a Kleene plus at the end) everything before F - window. Without times, the
+numbers of the events' arrivals take their part.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import pyarrow as pa
 from cereus.engine.ingest.clock import ordered
 from cereus.languages.sase.run.output import BINDING, BLOCK, END, TIME
 from cereus.languages.sase.run.values import Ints
+from cereus.state import checked
 
 Time = int | float
 NEVER = float("-inf")
@@ -28,16 +29,16 @@ HIDDEN = (TIME, BLOCK, END, BINDING)
 
 
 class Piece(NamedTuple):
-    """Events that were put out together, and the earliest of their times."""
+    """Events that were emitted together, and the earliest of their times."""
 
     first: int
     events: pa.RecordBatch
 
 
 @dataclass
-class Held:
+class PendingEvents:
     """Output events of a query that wait for those that belong before them; `released` counts
-    those that have gone on."""
+    those that have been passed on."""
 
     pieces: list[Piece] = field(default_factory=list)
     released: int = 0
@@ -67,11 +68,15 @@ class Held:
         return {"events": events, "released": self.released}
 
     @classmethod
-    def restored(cls, saved: dict[str, Any]) -> Held:
-        held = cls(released=saved["released"])
-        for table in saved["events"]:
-            held.add(table.to_batches())
-        return held
+    def restored(cls, saved: dict[str, Any], schema: pa.Schema) -> PendingEvents:
+        """What was saved, if it has the columns of the query's output."""
+        pending = cls(released=checked.count(saved["released"], "the number of events passed on"))
+        for events in checked.of_type(saved["events"], list, "what is pending"):
+            table = checked.table(events, "what is pending", schema)
+            for name in HIDDEN:
+                checked.without_nulls(table.column(name), "the order of what is pending")
+            pending.add(table.to_batches())
+        return pending
 
 
 def _times(events: pa.RecordBatch | pa.Table) -> Ints:

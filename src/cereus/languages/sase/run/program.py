@@ -1,7 +1,7 @@
-"""Whole SASE+ texts: events go through the queries in the order of their streams.
+"""SASE+ texts of several queries: events go through the queries in the order of their streams.
 
-What a query puts out for others is *held back* until no event can come that belongs before it
-(`sase_held`): the next query reads its events in the order of time, and gives the same answer
+What a query emits for others is *pending* until no event can come that belongs before it
+(`pending`): the next query reads its events in the order of time, and gives the same answer
 however the input is cut. How far time has come, the *frontier*, is the latest time read, where the
 stream has no keys; with keys, whose times may run apart, it is what `advance` says.
 """
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,20 +18,21 @@ import pyarrow as pa
 from cereus.clauses.tree import TimeWindow
 from cereus.engine import snapshot
 from cereus.engine.executor import Executor, runner_for
-from cereus.engine.ingest.clock import Rows, as_integers, read
+from cereus.engine.ingest.clock import RowNumbers, as_integers, read
 from cereus.engine.ingest.substreams import Substreams
 from cereus.engine.match.runner import Runner
-from cereus.engine.results.match_chunks import Found
+from cereus.engine.results.match_chunks import MatchChunk
 from cereus.errors import CereusError, DataError
-from cereus.languages.sase.plan.program import Block, ProgramPlan, Stage
+from cereus.languages.sase.planning.program import Block, ProgramPlan, Stage
 from cereus.languages.sase.run.output import OF, BlockOutput
-from cereus.languages.sase.run.pending import HIDDEN, NEVER, OVER, Held, Time, first_before
+from cereus.languages.sase.run.pending import HIDDEN, NEVER, OVER, PendingEvents, Time, first_before
 from cereus.languages.sase.run.values import Ints
 from cereus.limits import Limits
+from cereus.state import checked
 
 
 @dataclass
-class Run:
+class BlockRun:
     """One block at work."""
 
     block: Block
@@ -39,8 +41,8 @@ class Run:
 
     @property
     def lateness(self) -> Time:
-        """How long after its last event a match may be told, in the units of time."""
-        clock = self.runner.front.clock
+        """How long after its last event a match may be emitted, in the units of time."""
+        clock = self.runner.clock
         if not self.block.late:
             return 0
         timed = isinstance(self.block.query.window, TimeWindow)
@@ -48,7 +50,7 @@ class Run:
 
 
 class ProgramExecutor(Executor):
-    """Runs the queries of a text, and tells what the last of them puts out."""
+    """Runs the queries of a text, and emits the results of the last of them."""
 
     def __init__(
         self,
@@ -60,10 +62,9 @@ class ProgramExecutor(Executor):
         row_numbers: Ints | None = None,
     ) -> None:
         self.plan, self.stream = plan, plan.stream
-        self.late = plan.late
+        self.emits_late = plan.late
         self.waits_for_time = plan.late and self.stream.time is not None
         self.keep, self.row_numbers = keep, row_numbers
-        self.header = {"version": plan.version, "query fingerprint": plan.fingerprint}
         self.watched = Substreams((), schema, ("time",))
         self.frontier: Time = NEVER
         self.rows = 0
@@ -71,8 +72,8 @@ class ProgramExecutor(Executor):
         if self.stream.time is not None:
             kind = schema.field(self.stream.time).type
             self.real = pa.types.is_floating(kind) or pa.types.is_decimal(kind)
-        self.runs: list[list[Run]] = []
-        self.held = [Held() for _ in plan.stages]
+        self.runs: list[list[BlockRun]] = []
+        self.pending = [PendingEvents() for _ in plan.stages]
         for stage in plan.stages:
             self.runs.append(self._started(stage, schema, limits))
         self.schema = self.runs[-1][0].output.schema
@@ -80,14 +81,14 @@ class ProgramExecutor(Executor):
         self._events: pa.Table | None = None
         self._event_rows = np.zeros(0, np.int64)
 
-    def _started(self, stage: Stage, schema: pa.Schema, limits: Limits | None) -> list[Run]:
+    def _started(self, stage: Stage, schema: pa.Schema, limits: Limits | None) -> list[BlockRun]:
         runs = []
         for number, block in enumerate(stage.blocks):
             source, carried = schema, self.keep
             if block.source is not None:
                 source, carried = self.runs[block.source][0].output.schema, (OF,)
                 source = pa.schema([each for each in source if each.name not in HIDDEN])
-            runner = runner_for(block.plan)(
+            runner = runner_for(
                 block.plan,
                 source,
                 limits=limits,
@@ -106,7 +107,7 @@ class ProgramExecutor(Executor):
                 row_numbers=self.row_numbers,
                 result=stage is self.plan.result,
             )
-            runs.append(Run(block, runner, output))
+            runs.append(BlockRun(block, runner, output))
         return runs
 
     # ------------------------------------------------------------ events in, results out
@@ -149,19 +150,21 @@ class ProgramExecutor(Executor):
                 source = run.block.source
                 events = batch if source is None else fresh[source]
                 frontier = start if source is None else frontiers[source]
-                found = self._found(run, events, frontier if promise or finished else NEVER)
-                made = run.output.batches(found)
+                chunks = self._matches(run, events, frontier if promise or finished else NEVER)
+                made = run.output.batches(chunks)
                 if stage is self.plan.result:
-                    yield from self._told(run, made)
+                    yield from self._emitted(run, made)
                 else:
-                    self.held[place].add(made)
+                    self.pending[place].add(made)
                 known = min(known, self._behind(run, frontier))
-            held = self.held[place]
-            fresh.append(held.release(known, real=self.real))
+            pending = self.pending[place]
+            fresh.append(pending.release(known, real=self.real))
             timed = finished or self.stream.time is not None
-            frontiers.append(known if timed else held.released)
+            frontiers.append(known if timed else pending.released)
 
-    def _found(self, run: Run, events: pa.RecordBatch | None, frontier: Time) -> Iterator[Found]:
+    def _matches(
+        self, run: BlockRun, events: pa.RecordBatch | None, frontier: Time
+    ) -> Iterator[MatchChunk]:
         if events is not None:
             yield from run.runner.push(events)
             self._has_read = True
@@ -171,16 +174,16 @@ class ProgramExecutor(Executor):
             yield from run.runner.advance(frontier)  # type: ignore[arg-type]
 
     @staticmethod
-    def _behind(run: Run, frontier: Time) -> Time:
-        """Before what time a block puts out nothing any more."""
+    def _behind(run: BlockRun, frontier: Time) -> Time:
+        """Before what time a block emits nothing any more."""
         if frontier in (NEVER, OVER):
             return frontier
         late = run.lateness
         return NEVER if late == OVER else frontier - late
 
-    def _told(self, run: Run, made: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def _emitted(self, run: BlockRun, made: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in made:
-            of = run.output.told
+            of = run.output.last_constituents
             if self.keep and of is not None and of.events is not None:
                 self._remember(of.rows, of.events)
             yield batch
@@ -196,7 +199,7 @@ class ProgramExecutor(Executor):
         name = self.stream.time
         if name is None or not batch.num_rows:
             return
-        rows = Rows(self.rows, None, self.row_numbers)
+        rows = RowNumbers(self.rows, None, self.row_numbers)
         times = as_integers(
             read(batch, (name,), "the time column"), f"the time column {name!r}", rows
         )
@@ -206,7 +209,7 @@ class ProgramExecutor(Executor):
         early = first_before(times, self.frontier, real=self.real)
         if early is not None:
             raise DataError(
-                f"{name!r} of row {rows.name(early)} is before what advance() promised",
+                f"{name!r} of row {rows.of_selected(early)} is before what advance() promised",
                 hint="advance no further than the earliest event that may still come",
             )
         if self.stream.keys:
@@ -218,16 +221,17 @@ class ProgramExecutor(Executor):
     def forget_idle(self) -> None:
         """Matches that wait for their window must not be forgotten before it has passed."""
         for run in self._every():
-            run.runner.forgets = run.block.source is None and not run.block.late
+            if run.block.source is None and not run.block.late:
+                run.runner.forget_idle_keys()
 
     def forget(self) -> None:
         for run in self._every():
             run.runner.forget()
-        self.held = [Held(released=held.released) for held in self.held]
+        self.pending = [PendingEvents(released=each.released) for each in self.pending]
         self.watched.forget()
         self.frontier, self._torn = NEVER, False
 
-    def _every(self) -> Iterator[Run]:
+    def _every(self) -> Iterator[BlockRun]:
         return (run for runs in self.runs for run in runs)
 
     @property
@@ -236,11 +240,15 @@ class ProgramExecutor(Executor):
 
     # ------------------------------------------------------------ state that outlives the process
 
+    @property
+    def header(self) -> dict[str, Any]:
+        return {"version": self.plan.version, "query fingerprint": self.plan.fingerprint}
+
     def save(self) -> bytes:
         self._refuse_torn()
         state = {
             "runs": [[run.runner.save() for run in runs] for runs in self.runs],
-            "held": [held.save() for held in self.held],
+            "held": [pending.save() for pending in self.pending],
             "watched": self.watched.save(),
             "frontier": self.frontier,
             "rows": self.rows,
@@ -250,12 +258,20 @@ class ProgramExecutor(Executor):
     def restore(self, snapshot_bytes: bytes) -> None:
         state = snapshot.load(snapshot_bytes, self.header)
         self._torn = False
+        with snapshot.restoring():
+            self._take_up(state)
+
+    def _take_up(self, state: dict[str, Any]) -> None:
         for runs, saved in zip(self.runs, state["runs"], strict=True):
             for run, each in zip(runs, saved, strict=True):
                 run.runner.restore(each)
-        self.held = [Held.restored(saved) for saved in state["held"]]
+        self.pending = [
+            PendingEvents.restored(saved, runs[0].output.schema)
+            for runs, saved in zip(self.runs, state["held"], strict=True)
+        ]
         self.watched.restore(state["watched"])
-        self.frontier, self.rows = state["frontier"], state["rows"]
+        self.frontier = checked.number(state["frontier"], "how far time has come")
+        self.rows = checked.count(state["rows"], "the number of rows")
 
     # ------------------------------------------------------------ events of the last results
 
@@ -273,8 +289,8 @@ class ProgramExecutor(Executor):
     def _remember(self, rows: Ints, events: pa.Array) -> None:
         every, first = np.unique(np.concatenate([self._event_rows, rows]), return_index=True)
         added = pa.Table.from_struct_array(events)
-        whole = added if self._events is None else pa.concat_tables([self._events, added])
-        self._events, self._event_rows = whole.take(pa.array(first)), every
+        events = added if self._events is None else pa.concat_tables([self._events, added])
+        self._events, self._event_rows = events.take(pa.array(first)), every
 
     @property
     def events(self) -> pa.Table | None:

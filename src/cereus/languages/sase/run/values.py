@@ -1,8 +1,8 @@
 """The values of SASE+ terms on many matches at once: one value per match, as an Arrow array.
 
 What a term reads of its variable (`a[1].price`, `sum(a[].volume)`) becomes a column with a row per
-match; what is made of such values is computed as every other condition is, over whole columns.
-The values are those of `reference.sase_terms`.
+match; what is made of such values is computed as every other condition is, over columns.
+The values are those of the reference evaluator.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cereus.engine.ingest.clock import python_values
-from cereus.engine.results.rows import read_path
 from cereus.errors import DataError
 from cereus.expr import tree as ex
 from cereus.expr.arrow.evaluate import evaluate, mask
+from cereus.expr.paths import column_at
 from cereus.languages.sase import tree as sase
 
 Ints = npt.NDArray[np.int64]
@@ -34,7 +34,7 @@ CERTAIN = 1 << 62
 
 
 @dataclass(frozen=True)
-class Held:
+class VariableEvents:
     """The events that a variable holds: those of match m are places[offsets[m]:offsets[m + 1]]
     of the remembered events. No variable is empty."""
 
@@ -51,12 +51,16 @@ class Held:
 
 
 class Values:
-    """The matches of one chunk: the remembered events, and what each variable holds of them."""
+    """Computes terms on the matches of one chunk; `variables` are the events that they hold."""
 
     def __init__(
-        self, events: pa.Table, held: Mapping[str, Held], matches: int, aggregates: Aggregates
+        self,
+        events: pa.Table,
+        variables: Mapping[str, VariableEvents],
+        matches: int,
+        aggregates: Aggregates,
     ) -> None:
-        self.events, self.held, self.matches = events, held, matches
+        self.events, self.variables, self.matches = events, variables, matches
         self.aggregates = aggregates
 
     def mask(self, condition: ex.Expression) -> npt.NDArray[np.bool_]:
@@ -65,31 +69,31 @@ class Values:
 
     def value(self, expression: ex.Expression, kind: pa.DataType) -> pa.Array:
         """Something in RETURN, as an array of this type."""
-        found = self._value(expression, kind)
-        return found if found.type == kind else found.cast(kind)
+        result = self._value(expression, kind)
+        return result if result.type == kind else result.cast(kind)
 
     def _value(self, expression: ex.Expression, kind: pa.DataType) -> pa.Array:
         match expression:
             case sase.Series(variable, path):
-                held = self.held[variable]
-                return lists(held.offsets, self.read(path, held.places))
+                events = self.variables[variable]
+                return lists(events.offsets, self.read(path, events.places))
             case sase.Record(variable, paths, at):
                 return self._structs(paths, self._one(variable, at or sase.Index.FIRST))
             case sase.Records(variable, paths):
-                held = self.held[variable]
-                return lists(held.offsets, self._structs(paths, held.places))
+                events = self.variables[variable]
+                return lists(events.offsets, self._structs(paths, events.places))
             case ex.Attribute() | sase.Aggregate():
                 return self._leaf(expression, kind)
-        found = evaluate(*self._columns(expression))
-        if isinstance(found, pa.Scalar):
-            return pa.array([found.as_py()] * self.matches, kind)
-        return found
+        result = evaluate(*self._columns(expression))
+        if isinstance(result, pa.Scalar):
+            return pa.array([result.as_py()] * self.matches, kind)
+        return result
 
     # ------------------------------------------------------------ events
 
     def read(self, path: sase.Path, places: Ints) -> pa.Array:
         """An attribute of the events at these places."""
-        taken = read_path(self.events, path).take(pa.array(places))
+        taken = column_at(self.events, path).take(pa.array(places))
         return taken.combine_chunks() if isinstance(taken, pa.ChunkedArray) else taken
 
     def _structs(self, paths: tuple[sase.Path, ...], places: Ints) -> pa.Array:
@@ -97,8 +101,8 @@ class Values:
         return pa.StructArray.from_arrays(columns, [path[-1] for path in paths])
 
     def _one(self, variable: str, at: sase.Index) -> Ints:
-        held = self.held[variable]
-        return held.first if at is sase.Index.FIRST else held.last
+        events = self.variables[variable]
+        return events.first if at is sase.Index.FIRST else events.last
 
     # ------------------------------------------------------------ what is made of them
 
@@ -134,15 +138,15 @@ class Values:
         that are not there, it is false."""
 
         def side(operand: ex.Expression) -> list[tuple[ex.Expression, tuple[ex.Expression, ...]]]:
-            found: list[tuple[ex.Expression, tuple[ex.Expression, ...]]] = []
+            choices: list[tuple[ex.Expression, tuple[ex.Expression, ...]]] = []
             if not isinstance(operand, sase.Aggregate) or operand.k is None:
                 return [(visit(operand), ())]
             best = list(self._ranked(operand))
             for place in range(operand.k):
                 there = column(pa.array([len(values) > place for values in best], pa.bool_()))
                 each = [values[place] if len(values) > place else None for values in best]
-                found.append((column(pa.array(each)), (there,)))
-            return found
+                choices.append((column(pa.array(each)), (there,)))
+            return choices
 
         return ex.Or(
             tuple(
@@ -157,7 +161,7 @@ class Values:
             at = node.at if isinstance(node, sase.Item) else sase.Index.FIRST
             return self.read(node.path, self._one(str(node.variable), at))
         if node.function in self.aggregates:
-            return self._own(node, kind)
+            return self._user_defined(node, kind)
         if node.k is not None:
             return pa.array(list(self._ranked(node)), kind)
         return self._built_in(node)
@@ -165,15 +169,15 @@ class Values:
     # ------------------------------------------------------------ aggregates
 
     def _built_in(self, node: sase.Aggregate) -> pa.Array:
-        held = self.held[node.variable]
+        events = self.variables[node.variable]
         if node.attribute is None:
-            return pa.array(np.diff(held.offsets).astype(np.int64))
+            return pa.array(np.diff(events.offsets).astype(np.int64))
         if node.function in ("first", "last"):
-            return self.read(node.attribute, getattr(held, node.function))
-        read = self.read(node.attribute, held.places)
+            return self.read(node.attribute, getattr(events, node.function))
+        read = self.read(node.attribute, events.places)
         if node.function in ("min", "max") and pa.types.is_floating(read.type):
             read = pc.if_else(pc.is_nan(read), None, read)  # NaN has no place in the order
-        values, offsets = _without_nulls(read, held.offsets)
+        values, offsets = _without_nulls(read, events.offsets)
         if node.function == "count":
             return pa.array(np.diff(offsets))
         numbers = _numbers(values)
@@ -183,19 +187,21 @@ class Values:
 
     def _lists(self, node: sase.Aggregate) -> Iterator[list[Any]]:
         """The values that an aggregate combines, as Python values, match by match."""
-        held, path = self.held[node.variable], node.attribute or ()
-        values, offsets = _without_nulls(self.read(path, held.places), held.offsets)
+        events, path = self.variables[node.variable], node.attribute or ()
+        values, offsets = _without_nulls(self.read(path, events.places), events.offsets)
         return _cut(python_values(values, path), offsets)
 
     def _ranked(self, node: sase.Aggregate) -> Iterator[list[Any]]:
         assert node.k is not None
         return (sase.ranked(values, node.function, node.k) for values in self._lists(node))
 
-    def _own(self, node: sase.Aggregate, kind: pa.DataType | None) -> pa.Array:
-        own = self.aggregates[node.function]
-        found = [reduce(own.combine, values, own.identity) for values in self._lists(node)]
+    def _user_defined(self, node: sase.Aggregate, kind: pa.DataType | None) -> pa.Array:
+        aggregate = self.aggregates[node.function]
+        combined = [
+            reduce(aggregate.combine, values, aggregate.identity) for values in self._lists(node)
+        ]
         try:
-            return pa.array(found, kind)
+            return pa.array(combined, kind)
         except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
             raise DataError(
                 f"{node.function} gives values that are not of the type {kind}: {error}",
@@ -247,15 +253,15 @@ def _reduced(function: str, numbers: Any, offsets: Ints, kind: pa.DataType) -> p
     starts = offsets[:-1][some]
     totals = function in ("sum", "avg")
     dtype = np.float64 if numbers.dtype.kind == "f" else np.int64
-    found = np.zeros(len(sizes), dtype if totals else numbers.dtype)
+    results = np.zeros(len(sizes), dtype if totals else numbers.dtype)
     if totals and dtype is np.float64:
-        found[some] = _summed(numbers.astype(dtype), starts, sizes[some])
+        results[some] = _summed(numbers.astype(dtype), starts, sizes[some])
     elif some.any():
         how: Any = {"min": np.minimum, "max": np.maximum}.get(function, np.add)
-        found[some] = how.reduceat(numbers.astype(found.dtype), starts)
+        results[some] = how.reduceat(numbers.astype(results.dtype), starts)
     if function == "avg":
-        found = found / np.maximum(sizes, 1)
-    made = pa.array(found, mask=~some)
+        results = results / np.maximum(sizes, 1)
+    made = pa.array(results, mask=~some)
     return made if totals else made.cast(kind)
 
 
@@ -285,12 +291,12 @@ def _folded(function: str, values: pa.Array, offsets: Ints, path: sase.Path) -> 
     """The same in Python, for values that numpy has no arithmetic for."""
     fold = FOLDS[function]
     cut = _cut(python_values(values, path), offsets)
-    found = [fold(each) if each else None for each in cut]
+    folded = [fold(each) if each else None for each in cut]
     if function in ("min", "max"):
-        return pa.array(found, values.type)
+        return pa.array(folded, values.type)
     if function == "sum" and pa.types.is_integer(values.type):
-        return pa.array([each if _fits(each) else None for each in found], pa.int64())
-    return pa.array([None if each is None else float(each) for each in found], pa.float64())
+        return pa.array([each if _fits(each) else None for each in folded], pa.int64())
+    return pa.array([None if each is None else float(each) for each in folded], pa.float64())
 
 
 def _fits(number: int | None) -> bool:

@@ -8,27 +8,27 @@ from typing import Any
 
 from cereus.automata.memory.values import Seen
 from cereus.automata.model import Letter
-from cereus.languages.sremo.automaton.memory import Held
-from cereus.languages.sremo.automaton.parts import Configuration, Part, Step
+from cereus.languages.sremo.automaton.memory import Contents
+from cereus.languages.sremo.automaton.parts import Configuration, Part, PartStep
 
 
 @dataclass(frozen=True)
-class Complement(Part):
-    """!e: (what is held, all configurations of e). It may end wherever none of them may.
+class ComplementPart(Part):
+    """!e: (contents, all configurations of e). It may end wherever none of them may.
 
-    `begin` is what e's own registers hold when it does not read those around it, else None.
+    `begin` is what e's registers hold when it does not read those around it, else None.
     """
 
     body: Part
-    begin: Held | None = None
+    begin: Contents | None = None
 
-    def enter(self, held: Held) -> Iterable[Configuration]:
-        runs = frozenset(self.body.enter(held if self.begin is None else self.begin))
+    def enter(self, contents: Contents) -> Iterable[Configuration]:
+        runs = frozenset(self.body.enter(contents if self.begin is None else self.begin))
         if not self._hopeless(runs):
-            yield (held, runs)
+            yield (contents, runs)
 
-    def steps(self, at: Any, letter: Letter) -> Iterator[Step]:
-        held, runs = at
+    def steps(self, at: Any, letter: Letter) -> Iterator[PartStep]:
+        contents, runs = at
         reached = {
             step.to
             for run in runs
@@ -36,16 +36,16 @@ class Complement(Part):
             if self.body.goes_on(step.to) or any(True for _ in self.body.leave(step.to))
         }
         if not self._hopeless(reached):
-            yield Step(False, (held, frozenset(reached)))
+            yield PartStep(False, (contents, frozenset(reached)))
 
     def _hopeless(self, runs: Iterable[Configuration]) -> bool:
         return any(map(self.body.for_ever, runs))
 
-    def leave(self, at: Any) -> Iterable[Held]:
-        held, runs = at
-        return () if any(True for run in runs for _ in self.body.leave(run)) else (held,)
+    def leave(self, at: Any) -> Iterable[Contents]:
+        contents, runs = at
+        return () if any(True for run in runs for _ in self.body.leave(run)) else (contents,)
 
-    def held(self, at: Any) -> list[Held]:
+    def contents(self, at: Any) -> list[Contents]:
         return [at[0]]
 
     def for_ever(self, at: Any) -> bool:
@@ -53,19 +53,19 @@ class Complement(Part):
 
 
 @dataclass(frozen=True)
-class Wrapped(Part):
+class MeasuredPart(Part):
     """(configuration of the body, how far it is from its first mark)."""
 
     body: Part
 
-    def enter(self, held: Held) -> Iterable[Configuration]:
-        return [(at, None) for at in self.body.enter(held)]
+    def enter(self, contents: Contents) -> Iterable[Configuration]:
+        return [(at, None) for at in self.body.enter(contents)]
 
-    def leave(self, at: Any) -> Iterable[Held]:
+    def leave(self, at: Any) -> Iterable[Contents]:
         return self.body.leave(at[0])
 
-    def held(self, at: Any) -> list[Held]:
-        return self.body.held(at[0])
+    def contents(self, at: Any) -> list[Contents]:
+        return self.body.contents(at[0])
 
     def goes_on(self, at: Any) -> bool:
         return self.body.goes_on(at[0])
@@ -75,12 +75,12 @@ class Wrapped(Part):
 
 
 @dataclass(frozen=True)
-class WithinEvents(Wrapped):
+class WithinEvents(MeasuredPart):
     """e[1..w]: counts events from the first mark on, up to w."""
 
     size: int
 
-    def steps(self, at: Any, letter: Letter) -> Iterator[Step]:
+    def steps(self, at: Any, letter: Letter) -> Iterator[PartStep]:
         inner, age = at
         for step in self.body.steps(inner, letter):
             if age is None:
@@ -90,13 +90,13 @@ class WithinEvents(Wrapped):
 
 
 @dataclass(frozen=True)
-class WithinValues(Wrapped):
+class WithinValues(MeasuredPart):
     """The same by the values of a column: times, or an attribute that never decreases."""
 
     path: tuple[str, ...]
     size: Any
 
-    def steps(self, at: Any, letter: Letter) -> Iterator[Step]:
+    def steps(self, at: Any, letter: Letter) -> Iterator[PartStep]:
         inner, first = at
         if not isinstance(letter, Seen):  # nothing known: an automaton that is only looked at
             yield from (s._replace(to=(s.to, first)) for s in self.body.steps(inner, letter))

@@ -1,10 +1,10 @@
 """SREMO as automata that are made on demand, one construction per operator.
 
 A *part* is an expression that reads events. A run inside it is a *configuration*: where it is, and
-what its registers hold (`Held`, see `automata.sremo.memory`). Registers flow through
-concatenation, so a part is entered with what is held, and left with what is held then. No ε: what
-can be left is left at once, and the next part entered. A configuration that can read nothing more
-is not kept, unless it is where a part can be left.
+what its registers hold (`Contents`, see `memory`). Registers flow through concatenation, so a part
+is entered with some contents, and left with the contents then. No ε: what can be left is left at
+once, and the next part entered. A configuration that can read nothing more is not kept, unless it
+is where a part can be left.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from cereus.automata.model import Check, Letter, State, Update
-from cereus.languages.sremo.automaton.memory import Guard, Held
+from cereus.languages.sremo.automaton.memory import Contents, Guard
 
 Configuration = State
 
 
-class Step(NamedTuple):
+class PartStep(NamedTuple):
     """One event read: is it marked, where is the run then, what must slots hold and take."""
 
     marked: bool
@@ -31,19 +31,19 @@ class Step(NamedTuple):
 
 class Part(ABC):
     @abstractmethod
-    def enter(self, held: Held) -> Iterable[Configuration]: ...
+    def enter(self, contents: Contents) -> Iterable[Configuration]: ...
 
     @abstractmethod
-    def steps(self, at: Any, letter: Letter) -> Iterator[Step]:
+    def steps(self, at: Any, letter: Letter) -> Iterator[PartStep]:
         """What a run may do on an event that looks like `letter`."""
 
     @abstractmethod
-    def leave(self, at: Any) -> Iterable[Held]:
-        """What is held where the part may end here; nothing where it may not."""
+    def leave(self, at: Any) -> Iterable[Contents]:
+        """The contents where the part may end here; nothing where it may not."""
 
     @abstractmethod
-    def held(self, at: Any) -> list[Held]:
-        """All that a configuration holds."""
+    def contents(self, at: Any) -> list[Contents]:
+        """All contents of a configuration."""
 
     def goes_on(self, at: Any) -> bool:
         """False when no event can be read any more."""
@@ -55,17 +55,17 @@ class Part(ABC):
 
 
 @dataclass(frozen=True)
-class Epsilon(Part):
-    def enter(self, held: Held) -> Iterable[Configuration]:
-        return ((held,),)
+class EpsilonPart(Part):
+    def enter(self, contents: Contents) -> Iterable[Configuration]:
+        return ((contents,),)
 
-    def steps(self, at: Any, letter: Letter) -> Iterator[Step]:
+    def steps(self, at: Any, letter: Letter) -> Iterator[PartStep]:
         return iter(())
 
-    def leave(self, at: Any) -> Iterable[Held]:
+    def leave(self, at: Any) -> Iterable[Contents]:
         yield at[0]
 
-    def held(self, at: Any) -> list[Held]:
+    def contents(self, at: Any) -> list[Contents]:
         return [at[0]]
 
     def goes_on(self, at: Any) -> bool:
@@ -73,32 +73,32 @@ class Epsilon(Part):
 
 
 @dataclass(frozen=True)
-class Nothing(Epsilon):
-    def enter(self, held: Held) -> Iterable[Configuration]:
+class NothingPart(EpsilonPart):
+    def enter(self, contents: Contents) -> Iterable[Configuration]:
         return ()
 
 
 @dataclass(frozen=True)
-class One(Part):
+class OneEvent(Part):
     """φ↑o↓r: one event that passes test number `bit` (None: any event) and the guard."""
 
     bit: int | None
     marks: bool
     guard: Guard
 
-    def enter(self, held: Held) -> Iterable[Configuration]:
-        return ((False, held),)
+    def enter(self, contents: Contents) -> Iterable[Configuration]:
+        return ((False, contents),)
 
-    def steps(self, at: Any, letter: Letter) -> Iterator[Step]:
-        over, held = at
+    def steps(self, at: Any, letter: Letter) -> Iterator[PartStep]:
+        over, contents = at
         if not over and (self.bit is None or letter >> self.bit & 1):
-            for after, checks, updates in self.guard.passing(held, letter):
-                yield Step(self.marks, (True, after), checks, updates)
+            for after, checks, updates in self.guard.passing(contents, letter):
+                yield PartStep(self.marks, (True, after), checks, updates)
 
-    def leave(self, at: Any) -> Iterable[Held]:
+    def leave(self, at: Any) -> Iterable[Contents]:
         return (at[1],) if at[0] else ()
 
-    def held(self, at: Any) -> list[Held]:
+    def contents(self, at: Any) -> list[Contents]:
         return [at[1]]
 
     def goes_on(self, at: Any) -> bool:
@@ -109,16 +109,16 @@ class One(Part):
 class SkipAny(Part):
     """(⊤↑⊗)*: the run waits here, whatever comes."""
 
-    def enter(self, held: Held) -> Iterable[Configuration]:
-        return ((held,),)
+    def enter(self, contents: Contents) -> Iterable[Configuration]:
+        return ((contents,),)
 
-    def steps(self, at: Any, letter: Letter) -> Iterator[Step]:
-        yield Step(False, at)
+    def steps(self, at: Any, letter: Letter) -> Iterator[PartStep]:
+        yield PartStep(False, at)
 
-    def leave(self, at: Any) -> Iterable[Held]:
+    def leave(self, at: Any) -> Iterable[Contents]:
         yield at[0]
 
-    def held(self, at: Any) -> list[Held]:
+    def contents(self, at: Any) -> list[Contents]:
         return [at[0]]
 
     def for_ever(self, at: Any) -> bool:
@@ -132,37 +132,37 @@ class SkipUntil(SkipAny):
     bit: int | None
     guard: Guard
 
-    def steps(self, at: Any, letter: Letter) -> Iterator[Step]:
+    def steps(self, at: Any, letter: Letter) -> Iterator[PartStep]:
         if self.bit is not None and not letter >> self.bit & 1:
-            yield Step(False, at)
+            yield PartStep(False, at)
             return
         for checks in self.guard.failing(at[0], letter):
-            yield Step(False, at, checks)
+            yield PartStep(False, at, checks)
 
     def for_ever(self, at: Any) -> bool:
         return False
 
 
 @dataclass(frozen=True)
-class Concatenation(Part):
+class ConcatenationPart(Part):
     """A configuration is (False, of the left part) or (True, of the right part)."""
 
     left: Part
     right: Part
 
-    def enter(self, held: Held) -> Iterable[Configuration]:
-        for at in self.left.enter(held):
+    def enter(self, contents: Contents) -> Iterable[Configuration]:
+        for at in self.left.enter(contents):
             yield from self._on(at)
 
     def _on(self, at: Configuration) -> Iterator[Configuration]:
         """A configuration of the left part, and those of the right part that it leads to."""
         if self.left.goes_on(at):
             yield (False, at)
-        for held in self.left.leave(at):
-            for begin in self.right.enter(held):
+        for contents in self.left.leave(at):
+            for begin in self.right.enter(contents):
                 yield (True, begin)
 
-    def steps(self, at: Any, letter: Letter) -> Iterator[Step]:
+    def steps(self, at: Any, letter: Letter) -> Iterator[PartStep]:
         right, inner = at
         if right:
             for step in self.right.steps(inner, letter):
@@ -172,11 +172,11 @@ class Concatenation(Part):
             for to in self._on(step.to):
                 yield step._replace(to=to)
 
-    def leave(self, at: Any) -> Iterable[Held]:
+    def leave(self, at: Any) -> Iterable[Contents]:
         return self.right.leave(at[1]) if at[0] else ()
 
-    def held(self, at: Any) -> list[Held]:
-        return (self.right if at[0] else self.left).held(at[1])
+    def contents(self, at: Any) -> list[Contents]:
+        return (self.right if at[0] else self.left).contents(at[1])
 
     def goes_on(self, at: Any) -> bool:
         return self.right.goes_on(at[1]) if at[0] else True
@@ -186,26 +186,26 @@ class Concatenation(Part):
 
 
 @dataclass(frozen=True)
-class Disjunction(Part):
+class DisjunctionPart(Part):
     """A configuration is (number of the part, configuration of that part)."""
 
     parts: tuple[Part, ...]
 
-    def enter(self, held: Held) -> Iterable[Configuration]:
-        return [(n, at) for n, part in enumerate(self.parts) for at in part.enter(held)]
+    def enter(self, contents: Contents) -> Iterable[Configuration]:
+        return [(n, at) for n, part in enumerate(self.parts) for at in part.enter(contents)]
 
     def _part(self, number: int) -> Part:
         return self.parts[number]
 
-    def steps(self, at: Any, letter: Letter) -> Iterator[Step]:
+    def steps(self, at: Any, letter: Letter) -> Iterator[PartStep]:
         for step in self._part(at[0]).steps(at[1], letter):
             yield step._replace(to=(at[0], step.to))
 
-    def leave(self, at: Any) -> Iterable[Held]:
+    def leave(self, at: Any) -> Iterable[Contents]:
         return self._part(at[0]).leave(at[1])
 
-    def held(self, at: Any) -> list[Held]:
-        return self._part(at[0]).held(at[1])
+    def contents(self, at: Any) -> list[Contents]:
+        return self._part(at[0]).contents(at[1])
 
     def goes_on(self, at: Any) -> bool:
         return self._part(at[0]).goes_on(at[1])
@@ -215,69 +215,69 @@ class Disjunction(Part):
 
 
 @dataclass(frozen=True)
-class Iteration(Part):
-    """e*, and e+ when it has to be `once`: (False, held) between two rounds, (True, …) in one."""
+class IterationPart(Part):
+    """e*, and e+ when it has to be `once`: (False, contents) between rounds, in one (True, …)."""
 
     body: Part
     once: bool
 
-    def enter(self, held: Held) -> Iterable[Configuration]:
-        begun = list(self.body.enter(held))
+    def enter(self, contents: Contents) -> Iterable[Configuration]:
+        begun = list(self.body.enter(contents))
         if not self.once or any(True for at in begun for _ in self.body.leave(at)):
-            yield (False, held)
+            yield (False, contents)
         yield from ((True, at) for at in begun)
 
-    def steps(self, at: Any, letter: Letter) -> Iterator[Step]:
+    def steps(self, at: Any, letter: Letter) -> Iterator[PartStep]:
         if not at[0]:
             return
         for step in self.body.steps(at[1], letter):
             if self.body.goes_on(step.to):
                 yield step._replace(to=(True, step.to))
-            for held in self.body.leave(step.to):
-                yield step._replace(to=(False, held))
-                for again in self.body.enter(held):
+            for contents in self.body.leave(step.to):
+                yield step._replace(to=(False, contents))
+                for again in self.body.enter(contents):
                     yield step._replace(to=(True, again))
 
-    def leave(self, at: Any) -> Iterable[Held]:
+    def leave(self, at: Any) -> Iterable[Contents]:
         return () if at[0] else (at[1],)
 
-    def held(self, at: Any) -> list[Held]:
-        return self.body.held(at[1]) if at[0] else [at[1]]
+    def contents(self, at: Any) -> list[Contents]:
+        return self.body.contents(at[1]) if at[0] else [at[1]]
 
     def goes_on(self, at: Any) -> bool:
         return bool(at[0])
 
 
 @dataclass(frozen=True)
-class Intersection(Part):
-    """Both sides at once, marking alike; `merge` makes one of what the two hold in the end."""
+class IntersectionPart(Part):
+    """Both sides at once, marking alike; `merge` makes one of the contents of the two."""
 
     left: Part
     right: Part
-    merge: Callable[[Held, Held], Held]
+    merge: Callable[[Contents, Contents], Contents]
 
-    def enter(self, held: Held) -> Iterable[Configuration]:
-        rights = list(self.right.enter(held))
-        return [(a, b) for a in self.left.enter(held) for b in rights]
+    def enter(self, contents: Contents) -> Iterable[Configuration]:
+        rights = list(self.right.enter(contents))
+        return [(a, b) for a in self.left.enter(contents) for b in rights]
 
-    def steps(self, at: Any, letter: Letter) -> Iterator[Step]:
+    def steps(self, at: Any, letter: Letter) -> Iterator[PartStep]:
         rights = list(self.right.steps(at[1], letter))
         for one in self.left.steps(at[0], letter):
             for two in rights:
                 if one.marked == two.marked:
-                    yield Step(
+                    yield PartStep(
                         one.marked,
                         (one.to, two.to),
                         one.checks + two.checks,
                         one.updates + two.updates,
                     )
 
-    def leave(self, at: Any) -> Iterable[Held]:
+    def leave(self, at: Any) -> Iterable[Contents]:
         rights = list(self.right.leave(at[1]))
         return [self.merge(one, two) for one in self.left.leave(at[0]) for two in rights]
 
-    def held(self, at: Any) -> list[Held]:
-        return self.left.held(at[0]) + self.right.held(at[1])
+    def contents(self, at: Any) -> list[Contents]:
+        return self.left.contents(at[0]) + self.right.contents(at[1])
 
     def goes_on(self, at: Any) -> bool:
         return self.left.goes_on(at[0]) and self.right.goes_on(at[1])

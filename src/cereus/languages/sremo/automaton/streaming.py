@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 from cereus.automata.model import NO_SLOTS, NOTHING, Automaton, Letter, Move, Slot, Slots, State
 from cereus.automata.selection import BEGINS_UNSEEN
-from cereus.languages.sremo.automaton.memory import Held
+from cereus.languages.sremo.automaton.memory import Contents
 from cereus.languages.sremo.automaton.parts import Part
+from cereus.state.classes import state_class
 
 MARK = frozenset({"•"})
 ENDED = "a match ends here"
@@ -21,7 +22,7 @@ class Streaming(Automaton):
     event was marked and e may end (Def. 24). `of_register` are the slots of each register."""
 
     part: Part
-    begin: Held
+    begin: Contents
     of_register: tuple[tuple[str, tuple[Slot, ...]], ...] = ()
 
     def initial(self) -> Iterable[State]:
@@ -48,10 +49,11 @@ class Streaming(Automaton):
     def slots(self, state: Any) -> Slots:
         if not self.of_register:
             return NO_SLOTS
-        names = frozenset().union(*self.part.held(state[0]))
+        names = frozenset().union(*self.part.contents(state[0]))
         return frozenset(s for name, slots in self.of_register if name in names for s in slots)
 
 
+@state_class("sremo.following")
 class Following(NamedTuple):
     """A configuration, and whether anything is marked on the way to it."""
 

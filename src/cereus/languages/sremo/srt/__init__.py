@@ -1,6 +1,6 @@
 """Symbolic register transducers as explicit automata, and the paper's constructions on them.
 
-The engine runs SREMO by automata made on demand (`automata.sremo`); these are for looking at, for
+The engine runs SREMO by automata made on demand (`automaton`); these are for looking at, for
 comparing, and for deciding about transducers as a whole.
 """
 

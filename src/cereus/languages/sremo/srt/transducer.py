@@ -8,10 +8,10 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from cereus.expr.print import condition_text
+from cereus.expr.python.evaluate import holds
 from cereus.expr.tree import Expression, variables
 from cereus.languages.sremo.srt.negation import exclude
 from cereus.languages.sremo.tree import TRUE, with_empty
-from cereus.reference.conditions import holds
 
 Event = Mapping[str, Any]
 Valuation = tuple[tuple[str, int], ...]

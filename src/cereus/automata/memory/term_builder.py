@@ -1,0 +1,310 @@
+"""Conditions between events → terms of the kernel (`terms`).
+
+Whatever is about one variable alone is computed ahead, for a whole batch at once, and is a column
+here; a term only combines columns of several events, kept in slots or of the event at hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import reduce
+from typing import NamedTuple, Self
+
+import pyarrow as pa
+
+from cereus.automata.memory.refusal import CannotUseSlots
+from cereus.automata.memory.terms import Term, constant
+from cereus.expr import tree as ex
+from cereus.expr.check import TIME_ARITHMETIC, value_kind
+from cereus.expr.paths import type_at
+from cereus.expr.print import condition_text
+from cereus.expr.tree import Expression, variables, without_variable
+from cereus.expr.types import Kind, kind_of
+
+DEEPEST = 60
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
+COMPUTED = (Kind.INTEGER, Kind.FLOAT)
+"""The kinds that the kernel computes with."""
+IMPLEMENTED = ("abs", "least", "greatest", "floor", "ceil", "sqrt", "distance")
+"""The functions of `expr.functions` that the kernel computes of several events' values. All others
+are computed ahead, of one event's values each."""
+
+
+class Reading(NamedTuple):
+    """What is read of one variable's event: an expression on it alone, and its kind. The values
+    of a `total` are those that an aggregate of the variable adds up."""
+
+    variable: str
+    expression: Expression
+    kind: Kind
+    total: str | None = None
+
+
+class TimeCount(int):
+    """A count of microseconds, shown as the literal that it stands for: `INTERVAL 5 seconds`."""
+
+    literal: ex.Literal
+
+    def __new__(cls, count: int, literal: ex.Literal) -> Self:
+        made = super().__new__(cls, count)
+        made.literal = literal
+        return made
+
+    def __reduce__(self) -> tuple[type[TimeCount], tuple[int, ex.Literal]]:
+        return TimeCount, (int(self), self.literal)
+
+    def __str__(self) -> str:
+        return condition_text(self.literal)
+
+
+class Typed(NamedTuple):
+    term: Term
+    kind: Kind
+
+
+Read = Callable[[Reading], Term]
+
+
+@dataclass(frozen=True)
+class TermBuilder:
+    """One condition over one schema. Times are counted in microseconds."""
+
+    condition: Expression
+    schema: pa.Schema
+
+    @property
+    def readings(self) -> tuple[Reading, ...]:
+        """Everything that the condition reads, each once."""
+        found: dict[Reading, None] = {}
+
+        def note(reading: Reading) -> Term:
+            found[reading] = None
+            return constant(None)
+
+        self.term(note)
+        return tuple(found)
+
+    def term(self, read: Read) -> Term:
+        """The condition, its readings as `read` gives them."""
+        term, kind = self._typed(self.condition, read)
+        if kind not in (Kind.BOOLEAN, Kind.NULL):
+            raise CannotUseSlots("it is not a condition")
+        return not_too_deep(term)
+
+    # ------------------------------------------------------------ by node
+
+    def _typed(self, node: Expression, read: Read) -> Typed:
+        if isinstance(node, ex.Aggregate):
+            return self._aggregate(node, read)
+        if isinstance(node, ex.Literal):
+            return self._literal(node)
+        if self._is_reading(node):
+            kind = kept_kind(node, self.schema)
+            reading = Reading(next(iter(variables(node))), without_variable(node), kind)
+            return Typed(read(reading), kind)
+        match node:
+            case ex.Negate(operand):
+                return self._arithmetic(
+                    "-", Typed(constant(0), Kind.INTEGER), self._typed(operand, read)
+                )
+            case ex.Arithmetic(op, left, right):
+                return self._arithmetic(op, self._typed(left, read), self._typed(right, read))
+            case ex.Comparison(op, left, right):
+                return _compare(op, self._typed(left, read), self._typed(right, read))
+            case ex.And(operands):
+                return self._logic("and", operands, read)
+            case ex.Or(operands):
+                return self._logic("or", operands, read)
+            case ex.Not(operand):
+                return Typed(Term("not", (self._truth(operand, read),)), Kind.BOOLEAN)
+            case ex.IsNull(operand):
+                return Typed(Term("is null", (self._typed(operand, read).term,)), Kind.BOOLEAN)
+            case ex.Between(operand, low, high):
+                bounds = [("<=", high), (">=", low)]
+                return self._logic(
+                    "and", [ex.Comparison(op, operand, b) for op, b in bounds if b], read
+                )
+            case ex.In(operand, items):
+                same = [ex.Comparison("=", operand, item) for item in items]
+                return self._logic("or", same, read)
+            case ex.Call(function, arguments):
+                return self._call(function, [self._typed(a, read) for a in arguments])
+        raise CannotUseSlots(
+            f"{type(node).__name__} of several events is not computed by the kernel"
+        )
+
+    def _is_reading(self, node: Expression) -> bool:
+        """Whether a batch has the values of a node as a column. Arithmetic with times is left to
+        the kernel, which counts them."""
+        if len(variables(node)) != 1 or any(isinstance(n, ex.Aggregate) for n in node.walk()):
+            return False
+        return not isinstance(node, ex.Arithmetic) or not self._has_times(node)
+
+    def _has_times(self, node: Expression) -> bool:
+        if isinstance(node, ex.Arithmetic):
+            return self._has_times(node.left) or self._has_times(node.right)
+        return kept_kind(node, self.schema) in (Kind.TIMESTAMP, Kind.INTERVAL)
+
+    def _logic(self, op: str, operands: Sequence[Expression], read: Read) -> Typed:
+        terms = [self._truth(operand, read) for operand in operands]
+        return Typed(reduce(lambda a, b: Term(op, (a, b)), terms), Kind.BOOLEAN)
+
+    def _truth(self, node: Expression, read: Read) -> Term:
+        term, kind = self._typed(node, read)
+        if kind not in (Kind.BOOLEAN, Kind.NULL):
+            raise CannotUseSlots("a condition is expected")
+        return term
+
+    def _literal(self, node: ex.Literal) -> Typed:
+        value = node.value
+        match value:
+            case None:
+                return Typed(constant(None), Kind.NULL)
+            case bool():
+                return Typed(constant(int(value)), Kind.BOOLEAN)
+            case int() if abs(value) < 2**63:
+                return Typed(constant(value), Kind.INTEGER)
+            case int() | float():
+                return Typed(constant(float(value)), Kind.FLOAT)
+            case timedelta():
+                return Typed(constant(TimeCount(value // MICROSECOND, node)), Kind.INTERVAL)
+            case datetime():
+                instant = value if value.tzinfo else value.replace(tzinfo=UTC)
+                return Typed(
+                    constant(TimeCount((instant - EPOCH) // MICROSECOND, node)), Kind.TIMESTAMP
+                )
+        raise CannotUseSlots("a string is compared with values of several events")
+
+    def _arithmetic(self, op: str, left: Typed, right: Typed) -> Typed:
+        kinds = (left.kind, right.kind)
+        if Kind.NULL in kinds:
+            return Typed(constant(None), Kind.NULL)
+        names = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "%": "modulo"}
+        if (op, *kinds) in TIME_ARITHMETIC:
+            return Typed(
+                Term(f"{names[op]} int", (left.term, right.term)), TIME_ARITHMETIC[op, *kinds]
+            )
+        if not set(kinds) <= set(COMPUTED):
+            raise CannotUseSlots("arithmetic on what is not a number")
+        kind = Kind.INTEGER if kinds == (Kind.INTEGER, Kind.INTEGER) and op != "/" else Kind.FLOAT
+        return Typed(Term(f"{names[op]} {kind}", _as(kind, left, right)), kind)
+
+    def _call(self, function: str, arguments: list[Typed]) -> Typed:
+        kinds = {argument.kind for argument in arguments}
+        if not kinds <= set(COMPUTED):
+            raise CannotUseSlots(
+                f"{function} of several events' values is not computed by the kernel"
+            )
+        kind = Kind.FLOAT if Kind.FLOAT in kinds else Kind.INTEGER
+        if function == "abs":
+            return Typed(Term(f"abs {kind}", (arguments[0].term,)), kind)
+        if function in ("least", "greatest"):
+            terms = _as(kind, *arguments)
+            return Typed(reduce(lambda a, b: Term(f"{function} {kind}", (a, b)), terms), kind)
+        if function in ("floor", "ceil"):
+            term = arguments[0].term
+            return Typed(term if kind == Kind.INTEGER else Term(function, (term,)), kind)
+        if function in ("sqrt", "distance"):
+            return Typed(Term(function, _as(Kind.FLOAT, *arguments)), Kind.FLOAT)
+        raise CannotUseSlots(f"{function} of several events' values is not computed by the kernel")
+
+    def _aggregate(self, node: ex.Aggregate, read: Read) -> Typed:
+        """`avg` is a sum over a count; everything else is one total."""
+        if node.attribute is None:
+            return Typed(
+                read(Reading(node.variable, ex.Literal(1), Kind.INTEGER, "tally")), Kind.INTEGER
+            )
+        value = ex.Attribute(node.attribute)
+        kind = kept_kind(value, self.schema)
+        if node.function == "count":
+            return Typed(read(Reading(node.variable, value, kind, "count")), Kind.INTEGER)
+        if kind not in COMPUTED:
+            raise CannotUseSlots(f"{node.function} of values that are not kept as numbers")
+        if node.function == "avg":
+            total = Typed(read(Reading(node.variable, value, kind, f"sum {kind}")), kind)
+            count = Typed(read(Reading(node.variable, value, kind, "count")), Kind.INTEGER)
+            return self._arithmetic("/", total, count)
+        if node.function in ("first", "last"):
+            return Typed(read(Reading(node.variable, value, kind, node.function)), kind)
+        ranked = _without_nan(value) if kind == Kind.FLOAT and node.function != "sum" else value
+        return Typed(read(Reading(node.variable, ranked, kind, f"{node.function} {kind}")), kind)
+
+
+def _without_nan(value: ex.Expression) -> ex.Expression:
+    """NULL for NaN, so that `min` and `max` pass it over: it has no place in the order."""
+    return ex.Case(((ex.Comparison("=", value, value), value),))
+
+
+def _compare(op: str, left: Typed, right: Typed) -> Typed:
+    kinds = {left.kind, right.kind}
+    if Kind.NULL in kinds:
+        return Typed(constant(None), Kind.BOOLEAN)
+    if kinds <= set(COMPUTED):
+        kind = Kind.FLOAT if Kind.FLOAT in kinds else Kind.INTEGER
+        return Typed(Term(f"{op} {kind}", _as(kind, left, right)), Kind.BOOLEAN)
+    if len(kinds) > 1:
+        raise CannotUseSlots("it compares values of different kinds")
+    if kinds == {Kind.STRING} and op not in ("=", "!="):
+        raise CannotUseSlots("it compares strings by their order")
+    return Typed(Term(f"{op} int", (left.term, right.term)), Kind.BOOLEAN)
+
+
+def _as(kind: Kind, *operands: Typed) -> tuple[Term, ...]:
+    return tuple(
+        Term("to float", (term,)) if kind == Kind.FLOAT and own == Kind.INTEGER else term
+        for term, own in operands
+    )
+
+
+def not_too_deep(term: Term) -> Term:
+    """The term, if the kernel's stack has room for it."""
+    if _depth(term) > DEEPEST:
+        raise CannotUseSlots("it is too deep")
+    return term
+
+
+def _depth(term: Term) -> int:
+    parts = [operand for operand in term.operands if isinstance(operand, Term)]
+    return max((place + _depth(part) for place, part in enumerate(parts)), default=1)
+
+
+# ---------------------------------------------------------------- kinds of single events' values
+
+TRUTHS = (
+    ex.Comparison, ex.And, ex.Or, ex.Not, ex.In, ex.Between, ex.Like, ex.Regexp, ex.IsNull,
+)  # fmt: skip
+
+
+def kept_kind(node: Expression, schema: pa.Schema) -> Kind:
+    """What the values of an expression on one event are, or CannotUseSlots."""
+    for part in _values(node):
+        if isinstance(part, ex.Attribute):
+            _check_kept(type_at(schema, part.path))
+        elif isinstance(part, ex.Arithmetic) and value_kind(part, schema) in (
+            Kind.TIMESTAMP,
+            Kind.INTERVAL,
+        ):
+            raise CannotUseSlots("it computes with times of one event")
+    return value_kind(node, schema)
+
+
+def _values(node: Expression) -> Iterator[Expression]:
+    """The parts of an expression whose values can become its value."""
+    yield node
+    if isinstance(node, ex.Case):
+        results = [then for _, then in node.branches] + ([node.default] if node.default else [])
+        for result in results:
+            yield from _values(result)
+    elif not isinstance(node, TRUTHS):
+        for child in node.children():
+            yield from _values(child)
+
+
+def _check_kept(type_: pa.DataType | None) -> None:
+    kind = Kind.OTHER if type_ is None else kind_of(type_)
+    too_fine = type_ == pa.uint64() or str(type_).startswith("timestamp[ns")
+    if kind in (Kind.DECIMAL, Kind.INTERVAL, Kind.OTHER) or too_fine:
+        raise CannotUseSlots(f"values of the type {type_} are not kept as numbers")

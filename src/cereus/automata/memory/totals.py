@@ -1,0 +1,105 @@
+"""What is kept of all events of a variable: totals, and the values of its first and last event.
+
+States that remember values keep them as `Totals`. Slots keep one value each: `how` says which. A
+move updates the slot (`update`), and a term computes the value (`with_event`); both agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from cereus.automata.memory.terms import Term, column, constant
+from cereus.automata.model import Slot, Update
+from cereus.state.classes import state_class
+
+COUNTS = ("count", "tally")
+"""Of values that are not NULL, and of events."""
+TOTALS = (*COUNTS, "sum int", "sum float", "min int", "max int", "min float", "max float")
+"""The updates of slots that add something up; NULL adds nothing."""
+SINGLE = ("set", "first", "last")
+"""One event's value: of the only event, the first, the last."""
+
+
+# ---------------------------------------------------------------- in states
+
+
+@state_class("totals")
+class Totals(NamedTuple):
+    """All that the aggregates of one attribute of a variable may read."""
+
+    known: int = 0
+    sum: Any = None
+    min: Any = None
+    max: Any = None
+    first: Any = None
+    last: Any = None
+    events: int = 0
+
+    def plus(self, value: Any) -> Totals:
+        """With one more event, which has this value."""
+        first = value if self.events == 0 else self.first
+        if value is None:
+            return self._replace(first=first, last=None, events=self.events + 1)
+        return Totals(
+            self.known + 1,
+            _sum(self.sum, value),
+            _extreme(min, self.min, value),
+            _extreme(max, self.max, value),
+            first,
+            value,
+            self.events + 1,
+        )
+
+    def value(self, function: str, attribute: object) -> Any:
+        """What an aggregate is worth; without an attribute it counts events."""
+        if attribute is None:
+            return self.events
+        if function == "avg":
+            return None if self.sum is None else self.sum / self.known
+        return self.known if function == "count" else getattr(self, function)
+
+
+def _sum(so_far: Any, value: Any) -> Any:
+    """Only numbers have a sum; times and texts are kept for min, max, first and last alone."""
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+        return None
+    return value if so_far is None else so_far + value
+
+
+def _extreme(choose: Callable[[Any, Any], Any], so_far: Any, value: Any) -> Any:
+    """NaN is passed over: it has no place in the order."""
+    if value != value:
+        return so_far
+    return value if so_far is None else choose(so_far, value)
+
+
+# ---------------------------------------------------------------- in slots
+
+
+def update(slot: Slot, how: str, number: int, *, first: bool) -> Update | None:
+    """What the event at hand, whose value is in column `number`, does to a slot; `first`: no
+    event was there before."""
+    if how == "first" and not first:
+        return None
+    return Update(slot, "set" if how in SINGLE else how, number)
+
+
+def with_event(how: str, number: int, before: Term | None) -> Term:
+    """The value with the event at hand; `before` is the value without it, if there was an event."""
+    if how == "first" and before is not None:
+        return before
+    if how in SINGLE:
+        return column(number)
+    new = constant(1) if how == "tally" else column(number)
+    if how == "count":
+        new = Term("known", (new,))
+    if before is None:
+        return new
+    return Term("add int" if how in COUNTS else how, (before, new))
+
+
+def without_events(how: str) -> Term:
+    """The value while there is no event."""
+    return constant(0 if how in COUNTS else None)

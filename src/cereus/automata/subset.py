@@ -1,0 +1,101 @@
+"""The subset construction (I/O-determinisation, CEL paper, Prop. 5.5), one set of states at a time.
+
+Moves that are seen alike, check the same and update the same become one move, to the set of states
+that they lead to. All states of a set have the same slots set, so that a run in it has one layout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from cereus.automata.model import (
+    NO_SLOTS,
+    Automaton,
+    Check,
+    Label,
+    Letter,
+    Move,
+    Slot,
+    Slots,
+    State,
+    States,
+    Update,
+)
+
+Checks = tuple[Check, ...]
+Shown = TypeVar("Shown")
+"""What is seen of a label: names of variables, or the kernel's number for them."""
+
+
+class JointMove(NamedTuple, Generic[Shown]):
+    """What several moves do alike, and the states that they lead to."""
+
+    label: Shown
+    checks: Checks
+    updates: tuple[Update, ...]
+    states: States
+
+    def excludes(self, other: JointMove[Shown]) -> bool:
+        """Whether one event can never be marked in the same way by either move."""
+        return self.label != other.label or exclusive(self.checks, other.checks)
+
+
+def joint_moves(
+    automaton: Automaton, states: Iterable[State], letter: Letter, seen: Callable[[Label], Shown]
+) -> list[JointMove[Shown]]:
+    """Δ(R, P, L) for every L: where a set of states goes on a letter, by what is seen and done."""
+    together: dict[tuple[Shown, Any, Any, Slots], set[State]] = {}
+    for state in states:
+        for label, target, checks, updates in automaton.moves(state, letter):
+            doing = (seen(label), checks, updates, automaton.slots(target))
+            together.setdefault(doing, set()).add(target)
+    return [
+        JointMove(shown, checks, updates, frozenset(targets))
+        for (shown, checks, updates, _), targets in together.items()
+    ]
+
+
+def exclusive(checks: Checks, others: Checks) -> bool:
+    """Whether the checks of two moves can never hold of one event."""
+    return any(check.refutes(other) for check in checks for other in others)
+
+
+def index_columns(slot: Slot, moves: Iterable[Checks]) -> frozenset[int]:
+    """The columns that the slot must equal in all these moves: by any of them runs are found."""
+    asked = [{each.column for each in m if each.op == "=" and each.slot == slot} for m in moves]
+    return frozenset(set.intersection(*asked) if asked else ())
+
+
+def slots_of(automaton: Automaton, states: States) -> Slots:
+    """The slots that are set in every state of a set."""
+    return automaton.slots(next(iter(states))) if states else NO_SLOTS
+
+
+@dataclass(frozen=True)
+class Determinised(Automaton):
+    """The automaton whose states are the sets of states that runs can be in; labels are what
+    `seen` makes of them."""
+
+    body: Automaton
+    seen: Callable[[Label], Label] = frozenset
+
+    def initial(self) -> Iterable[State]:
+        return (frozenset(self.body.initial()),)
+
+    def moves(self, state: Any, letter: Letter) -> Iterator[Move]:
+        for label, checks, updates, states in joint_moves(self.body, state, letter, self.seen):
+            yield Move(label, states, checks, updates)
+
+    def accepts(self, state: Any) -> bool:
+        return any(map(self.body.accepts, state))
+
+    def closes(self, state: Any) -> bool:
+        return any(map(self.body.closes, state))
+
+    def goes_on(self, state: Any) -> bool:
+        return any(map(self.body.goes_on, state))
+
+    def slots(self, state: Any) -> Slots:
+        return slots_of(self.body, state)

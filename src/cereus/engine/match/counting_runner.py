@@ -1,0 +1,71 @@
+"""A runner that counts the matches of each event, and keeps totals over them, listing none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from cereus.engine.ingest.clock import read
+from cereus.engine.ingest.events import Events
+from cereus.engine.match.kernel import CountingKernel, Kernel
+from cereus.engine.match.kernel_options import KernelOptions
+from cereus.engine.match.runner import Runner
+from cereus.engine.results.match_chunks import MatchChunk
+from cereus.errors import RefusedError
+
+
+class AmbiguousCount(RefusedError):
+    """A match may be found in several ways, so that counting the ways is not counting matches."""
+
+
+class CountingRunner(Runner):
+    """A runner for `SELECT COUNT(*), SUM(b.volume)`."""
+
+    def _new_kernel(self) -> Kernel:
+        return CountingKernel(self.table, KernelOptions.of(self.plan, self.limits))
+
+    def _remember(self, events: Events, batch: pa.RecordBatch) -> Events:
+        remembered = super()._remember(events, batch)
+        places = pa.array(events.places)
+        amounts = np.ones((len(events), len(self.plan.totals)))
+        for column, total in enumerate(self.plan.totals):
+            values = read(batch, total.attribute, "the attribute").take(places)
+            floats = values.cast(pa.float64(), safe=False).fill_null(np.nan)
+            numbers = floats.to_numpy(zero_copy_only=False)
+            amounts[:, column] = np.where(np.isnan(numbers), np.nan, 1 if total.ones else numbers)
+        return replace(remembered, amounts=amounts)
+
+    def _number_letters(self, events: Events) -> Events:
+        events = super()._number_letters(events)
+        if self.plan.totals:
+            assert isinstance(self.kernel, CountingKernel)
+            self.kernel.use_totals(events.amounts, self._adds)
+        return events
+
+    @property
+    def _adds(self) -> npt.NDArray[np.uint8]:
+        """Which labels count for which total. The room is for all labels there can be."""
+        names = sorted({total.variable for total in self.plan.totals})
+        labels = [
+            frozenset({"", *(n for i, n in enumerate(names) if bits >> i & 1)})
+            for bits in range(2 ** len(names))
+        ]
+        numbers = [self.labels.number_shown(label) for label in labels]
+        adds = np.zeros((max(numbers) + 1, len(self.plan.totals)), np.uint8)
+        for number, label in zip(numbers, labels, strict=True):
+            adds[number] = [total.variable in label for total in self.plan.totals]
+        return adds
+
+    def push(self, batch: pa.RecordBatch) -> Iterator[MatchChunk]:
+        for chunk in super().push(batch):
+            if self.table.ambiguous:
+                raise AmbiguousCount(
+                    "this pattern may find a match in several ways, so counting would count it "
+                    "more than once",
+                    hint="list the matches and count them: SELECT *, then len(q.run(…))",
+                )
+            yield chunk

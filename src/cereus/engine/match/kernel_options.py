@@ -1,0 +1,57 @@
+"""What a kernel is told once, when it is made for a plan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cereus.clauses.tree import Consume, Strategy
+from cereus.limits import Limits
+from cereus.plan.plan import Plan
+
+SWEEP_AT = 1 << 16
+"""So many nodes are made before it is worth looking which of them are still alive."""
+
+KINDS_OF_TOTALS = {"sum": 0, "min": 1, "max": 2}
+"""The kernel's numbers for totals over all matches."""
+
+
+@dataclass(frozen=True)
+class KernelOptions:
+    """What a kernel is told once."""
+
+    windowed: bool
+    open_ended: bool
+    consuming: bool
+    limit: int | None
+    max_nodes: int
+    with_labels: bool
+    max_configurations: int
+    max_matches: int
+    slots: int
+    sweep_at: int = SWEEP_AT
+    must_show: bool = False
+    watching: bool = False
+    totals: tuple[int, ...] = ()
+    closes: bool = False
+    ends_at_marks: bool = False
+    latest: bool = False
+
+    @classmethod
+    def of(cls, plan: Plan, limits: Limits) -> KernelOptions:
+        return cls(
+            windowed=plan.query.window is not None,
+            open_ended=plan.traits.open_ended,
+            consuming=plan.query.consume is not Consume.NONE and not plan.traits.consumes_late,
+            limit=None if plan.traits.limited_late and plan.traits.limit else plan.traits.limit,
+            max_nodes=limits.nodes,
+            with_labels=plan.traits.labelled,
+            max_configurations=limits.configurations,
+            max_matches=1 << 62 if limits.matches_per_event is None else limits.matches_per_event,
+            slots=plan.slots,
+            sweep_at=SWEEP_AT,
+            must_show=plan.traits.hides and not plan.traits.chosen_late,
+            totals=tuple(KINDS_OF_TOTALS[total.kind] for total in plan.totals),
+            closes=plan.traits.closes,
+            ends_at_marks=plan.traits.ends_at_marks,
+            latest=plan.query.strategy is not Strategy.NEXT,
+        )

@@ -1,0 +1,125 @@
+"""The saved state of a kernel, checked before the kernel takes it up (`Kernel.restore`).
+
+The kernel is compiled without bounds checks, and its loops end because links point to older nodes.
+So whatever it reads by number must be there, and its invariants must hold of a saved forest:
+
+nodes    rows of (ordinal, start, link and left, right and label × 256 + rank), see `kernel`; row 0
+         stands for nothing. Links and children are older; starts as invariant 1 says; ranks as in
+         a leftist heap, since a meld goes down the right-hand children, recursively.
+carry    rows of (state, root, empty, values …); those of key k begin at carry_from[k]
+vectors  of a counting kernel: a node is a stretch of cells, of which no two share any
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cereus.state.checked import array, ascending, integers, refuse_unless, within
+
+Ints = npt.NDArray[np.int64]
+ORDINAL, START = 0, 1
+"""Columns of a node's int64s."""
+LINK, LEFT, RIGHT, LABEL_AND_RANK = 4, 5, 6, 7
+"""Columns of the same as int32s."""
+RANKS = 256
+STATE, ROOT, EMPTY, VALUES = 0, 1, 2, 3
+NONE = -1
+MOST_NODES = 2**30
+"""The kernel counts nodes in 32 bits, and makes room for twice as many."""
+
+
+@dataclass(frozen=True)
+class KernelBounds:
+    """What a saved kernel refers to.
+
+    keys, states, slots, labels  how many there are
+    first                        the ordinal of the first event that is remembered
+    history_keys                 the key of every event that is; -1 for one that was forgotten
+    totals                       how many totals are counted; None where matches are listed
+    """
+
+    keys: int
+    states: int
+    slots: int
+    labels: int
+    first: int
+    history_keys: npt.NDArray[np.int32]
+    totals: int | None = None
+
+
+def check_kernel(saved: dict[str, Any], bounds: KernelBounds) -> None:
+    """Refuse a saved kernel that does not hold what the kernel relies on."""
+    nodes = array(saved["nodes"], "the forest", np.int64, None, 4)
+    refuse_unless(0 < len(nodes) < MOST_NODES, "the forest is empty or too large")
+    _check_carry(saved, bounds, len(nodes))
+    if bounds.totals is None:
+        _check_forest(nodes, bounds)
+    else:
+        _check_vectors(nodes, saved, bounds.totals)
+
+
+def _check_carry(saved: dict[str, Any], bounds: KernelBounds, nodes: int) -> None:
+    carry = array(saved["carry"], "the configurations", np.int64, None, 3 + bounds.slots)
+    within(carry[:, STATE], 0, bounds.states, "the state of a configuration")
+    within(carry[:, ROOT], 0, nodes, "the heap of a configuration")
+    within(carry[:, EMPTY], NONE, nodes, "the empty match of a configuration")
+    starts = integers(saved["carry_from"], "the places of configurations")
+    refuse_unless(0 < len(starts) <= bounds.keys + 1, "there are configurations of unknown keys")
+    ascending(starts, "the places of configurations")
+    refuse_unless(starts[0] == 0 and starts[-1] == len(carry), "configurations are of no key")
+    positions = integers(saved["last_position"], "the positions of keys", len(starts) - 1)
+    within(positions, -1, 2**62, "the position of a key")
+    integers(saved["last_floor"], "the floors of keys", len(starts) - 1)
+
+
+def _check_forest(nodes: Ints, bounds: KernelBounds) -> None:
+    parts, ids = nodes.view(np.int32), np.arange(len(nodes))
+    for place in (LINK, LEFT, RIGHT):
+        below = parts[1:, place]
+        refuse_unless(
+            np.all((below >= 0) & (below < ids[1:])), "a node links to one that is not older"
+        )
+    link, left, right = (parts[1:, place] for place in (LINK, LEFT, RIGHT))
+    _check_starts(nodes[:, START], link, left, right)
+    _check_ranks(parts[:, LABEL_AND_RANK] & RANKS - 1, left, right)
+    within(parts[1:, LABEL_AND_RANK] >> 8, 0, bounds.labels, "the label of a node")
+    places = nodes[1:, ORDINAL] - bounds.first
+    within(nodes[1:, ORDINAL], bounds.first, bounds.first + len(bounds.history_keys), "an event")
+    refuse_unless(np.all(bounds.history_keys[places] >= 0), "a node's event is of no key")
+
+
+def _check_starts(starts: Ints, link: Any, left: Any, right: Any) -> None:
+    """Invariant 1."""
+    own = starts[1:]
+    refuse_unless(
+        np.all((own == starts[link]) | (link == 0))
+        and np.all((own >= starts[left]) | (left == 0))
+        and np.all((own >= starts[right]) | (right == 0)),
+        "the starts of partial matches are out of order",
+    )
+
+
+def _check_ranks(ranks: Any, left: Any, right: Any) -> None:
+    below = np.where(right == 0, 0, ranks[right])
+    beside = np.where(left == 0, 0, ranks[left])
+    leftist = np.all(ranks[1:] == 1 + below) and np.all(beside >= below)
+    refuse_unless(leftist, "a heap is out of balance")
+
+
+def _check_vectors(nodes: Ints, saved: dict[str, Any], totals: int) -> None:
+    starts = integers(saved["vector_starts"], "the starts of vectors")
+    array(saved["vector_counts"], "the counts of vectors", np.float64, len(starts))
+    array(saved["vector_totals"], "the totals of vectors", np.float64, len(starts), totals)
+    offsets, sizes = nodes[1:, ORDINAL], nodes.view(np.int32)[1:, LINK].astype(np.int64)
+    within(sizes, 1, len(starts) + 1, "the size of a vector")
+    ends = np.cumsum(sizes)
+    apart = np.all(offsets == ends - sizes) and (ends[-1] if len(ends) else 0) == len(starts)
+    refuse_unless(apart, "vectors overlap")
+    refuse_unless(np.all(nodes[1:, START] == starts[ends - 1]), "a vector's start is not its last")
+    roots = saved["carry"][:, ROOT]
+    roots = roots[roots > 0]
+    refuse_unless(len(np.unique(roots)) == len(roots), "two configurations share a vector")

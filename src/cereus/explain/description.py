@@ -1,0 +1,65 @@
+"""What a language tells about the plans of its patterns, so that explain can describe them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, ClassVar
+
+from cereus.automata.model import Slot
+from cereus.plan.plan import Plan
+
+if TYPE_CHECKING:
+    from cereus.explain.analysis import Analysis
+
+
+class Description(ABC):
+    """How one language describes its plans. What is not abstract fits a language without
+    conditions between events.
+
+    positions  what in this language looks at the positions of events
+    """
+
+    positions: ClassVar[str]
+
+    @abstractmethod
+    def query_text(self, plan: Plan) -> str:
+        """The query as it was understood, printed."""
+
+    def stages(self, plan: Plan) -> Iterator[str]:
+        """What happens to a text before there is an automaton: parsing and rewriting."""
+        return iter(())
+
+    def between(self, analysis: Analysis) -> Iterator[str]:
+        """The conditions between events, and what is remembered for them."""
+        return iter(())
+
+    def skeleton(self, plan: Plan) -> Plan:
+        """The plan without conditions between events: what can be looked at before any values
+        are known."""
+        return plan
+
+    def only_adds(self, plan: Plan) -> bool:
+        """Whether the skeleton has every match of the plan: nothing is negated, nothing chosen."""
+        return True
+
+    def conditions(self, plan: Plan) -> list[str]:
+        """The conditions between events, printed as they stand in the query."""
+        return []
+
+    def exponential(self, plan: Plan) -> list[str]:
+        """A warning for each condition whose remembered values may be as many as sets of
+        events."""
+        return []
+
+    def slot_values(self, plan: Plan) -> dict[Slot, str]:
+        """What slots hold that belong to no comparison of the automaton."""
+        return {}
+
+    def values_read(self, plan: Plan) -> list[str] | None:
+        """The values that states remember; None where the language does not tell."""
+        return None
+
+    def each_match(self, names: tuple[str, ...]) -> str:
+        """What a row of the result is, where variables are selected."""
+        return f"each binding of {', '.join(names)} once, with the latest start"

@@ -1,0 +1,41 @@
+"""Walking the path of an attribute, `place.city`, into types, columns and events."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+Path = tuple[str, ...]
+
+
+def fields_of(type_: pa.Schema | pa.DataType) -> dict[str, pa.DataType]:
+    """The columns of a schema, or the fields of a struct; nothing else has any."""
+    nested = isinstance(type_, pa.Schema) or pa.types.is_struct(type_)
+    return {field.name: field.type for field in type_} if nested else {}
+
+
+def type_at(schema: pa.Schema | pa.DataType, path: Path) -> pa.DataType | None:
+    """The type of a column, or of a field of a struct column; None if there is none."""
+    type_: pa.DataType | None = schema
+    for name in path:
+        type_ = None if type_ is None else fields_of(type_).get(name)
+    return type_
+
+
+def column_at(table: pa.RecordBatch | pa.Table, path: Path) -> Any:
+    """A column, or a field of a struct column, that is known to be there."""
+    column = table.column(path[0])
+    for name in path[1:]:
+        column = pc.struct_field(column, name)
+    return column
+
+
+def value_at(event: Mapping[str, Any], path: Path) -> Any:
+    """The value of one event; what is not there is NULL."""
+    value: Any = event
+    for name in path:
+        value = None if value is None else value.get(name)
+    return value

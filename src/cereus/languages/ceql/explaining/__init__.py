@@ -1,0 +1,1 @@
+"""How CEQL explains its plans: conditions between events, growth, warnings."""

@@ -1,0 +1,138 @@
+"""Which conditions between events registers could decide, and where remembering explodes.
+
+States that remember values keep, of a variable, every value that may still decide. Where the
+variable repeats and may skip events (`b+`), each set of its events is a partial match of its own,
+and so may be what is remembered of it: a sum, or the set of values. Registers never do that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from cereus.clauses.tree import Strategy
+from cereus.expr.print import condition_text
+from cereus.expr.tree import Aggregate, Attribute, Comparison, Expression, variables
+from cereus.languages.ceql import tree as cel
+from cereus.languages.ceql.explaining.skeleton import formula_of, is_between
+from cereus.languages.ceql.planning.build import RULES
+from cereus.languages.ceql.planning.lower import CHOSEN, IN_UNLESS
+from cereus.languages.ceql.planning.rewrite import rewrite
+from cereus.languages.ceql.planning.slots import refusal
+from cereus.languages.ceql.print import predicate_text
+from cereus.plan.lowered import NO_SCHEMA
+from cereus.plan.plan import Plan
+from cereus.plan.traits import CHOOSING
+
+
+class Condition(NamedTuple):
+    """A condition between events, what it filters, and why registers cannot decide it (None:
+    they can, if the types of its columns allow it)."""
+
+    predicate: cel.Predicate
+    condition: Expression
+    body: cel.Formula
+    why: str | None
+
+
+def conditions(plan: Plan) -> list[Condition]:
+    """The conditions between events of a CEQL query, where the rewrite rules have put them."""
+    if not plan.traits.correlated:
+        return []
+    where = CHOSEN if plan.query.strategy is Strategy.MAX else None
+    found = _conditions(rewrite(formula_of(plan), RULES), where)
+    return list({(each.predicate, each.why): each for each in found}.values())
+
+
+def _conditions(node: cel.Formula, where: str | None) -> Iterator[Condition]:
+    match node:
+        case cel.Not():
+            return
+        case cel.Unless(left, right):
+            yield from _conditions(left, where)
+            yield from _conditions(right, IN_UNLESS)
+            return
+        case cel.Select(strategy, body) if strategy in CHOOSING:
+            yield from _conditions(body, CHOSEN)
+            return
+        case cel.Filter(body, cel.Holds(condition)) if is_between(condition):
+            why = where or refusal(condition, body)
+            yield Condition(node.predicate, condition, body, why)
+    for child in node.children():
+        yield from _conditions(child, where)
+
+
+# ---------------------------------------------------------------- what explodes
+
+
+def exponential(plan: Plan) -> list[str]:
+    """A warning for each condition whose remembered values may be as many as sets of events."""
+    if plan.query.strategy is Strategy.STRICT:
+        return []
+    found = conditions(plan)
+    if plan.traits.registers:
+        found = [each for each in found if _totals(each.condition)]
+    elif plan.why_values == NO_SCHEMA and all(each.why is None for each in found):
+        # registers, as soon as the types are known
+        found = [each for each in found if _totals(each.condition)]
+    return [
+        f"{predicate_text(each.predicate)}: {name} repeats and may skip events, so that "
+        f"{_kept(each.condition, name)}, and state may grow exponentially with the events in the "
+        f"window; use :+ in place of +, or keep WITHIN short"
+        for each in found
+        for name in sorted(variables(each.condition) & repeating(each.body))
+        if _kept(each.condition, name)
+    ]
+
+
+def _totals(condition: Expression) -> bool:
+    return any(isinstance(node, Aggregate) for node in condition.walk())
+
+
+def _kept(condition: Expression, name: str) -> str:
+    """What is remembered anew for every set of events of a variable ("": nothing)."""
+    nodes = list(condition.walk())
+    for node in nodes:
+        if isinstance(node, Aggregate) and node.variable == name and node.attribute is not None:
+            return f"each set of its events may have its own {node.function}"
+    reads = any(isinstance(node, Attribute) and node.variable == name for node in nodes)
+    return "each set of its values is remembered" if reads and not one_decides(condition) else ""
+
+
+def one_decides(condition: Expression) -> bool:
+    """Whether one value of each side decides: the extreme one, or the only one."""
+    return (
+        isinstance(condition, Comparison)
+        and condition.op != "!="
+        and isinstance(condition.left, Attribute)
+        and isinstance(condition.right, Attribute)
+        and condition.left.variable != condition.right.variable
+    )
+
+
+def repeating(formula: cel.Formula, inside: bool = False) -> frozenset[str]:
+    """The variables that may hold several events with others skipped between them."""
+    match formula:
+        case cel.Type(name):
+            return frozenset({name}) if inside else frozenset()
+        case cel.As(body, variable):
+            found = repeating(body, inside)
+            return found | {variable} if found else found
+        case cel.Project(names, body):
+            return repeating(body, inside) & names
+        case cel.Not() | cel.Select(Strategy.STRICT, _):
+            return frozenset()
+        case cel.Unless(left, _):
+            return repeating(left, inside)
+        case cel.Iteration(body):
+            return repeating(body, True)
+        case cel.ContiguousIteration(body):
+            skips = any(isinstance(n, cel.Sequence | cel.All) for n in body.walk())
+            return repeating(body, inside or skips)
+    return frozenset().union(*(repeating(child, inside) for child in formula.children()))
+
+
+def values_read(plan: Plan) -> list[str]:
+    """The values that the conditions between events read."""
+    nodes = (node for each in conditions(plan) for node in each.condition.walk())
+    return sorted({condition_text(n) for n in nodes if isinstance(n, Attribute | Aggregate)})

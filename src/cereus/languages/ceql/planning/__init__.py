@@ -1,0 +1,1 @@
+"""CEQL → Plan: rewriting, checks, the automaton."""

@@ -1,0 +1,146 @@
+"""CEQL → Plan: with slots where they can decide every condition between events."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pyarrow as pa
+
+from cereus.automata.strategies import select
+from cereus.clauses.tree import EventWindow, Strategy
+from cereus.errors import RefusedError, UnknownNameError, did_you_mean
+from cereus.expr.check import check, coerce
+from cereus.expr.tree import Expression
+from cereus.languages.ceql import scope
+from cereus.languages.ceql import tree as cel
+from cereus.languages.ceql.planning.binding import surely_bound
+from cereus.languages.ceql.planning.locality import looks_back
+from cereus.languages.ceql.planning.lower import CHOSEN, Streams, ends_marked, lowered
+from cereus.languages.ceql.planning.narrow import narrow_filters
+from cereus.languages.ceql.planning.rewrite import RULES as LOCAL_RULES
+from cereus.languages.ceql.planning.rewrite import Rule, bottom_up, rewrite
+from cereus.plan.checking import check_clauses
+from cereus.plan.plan import Plan
+from cereus.plan.traits import CHOOSING, ChosenBy, PatternFacts
+from cereus.stream import Stream
+
+RULES: tuple[Rule, ...] = (*LOCAL_RULES, narrow_filters)
+"""All rewrite rules, in the order they are applied."""
+
+
+def build(
+    query: cel.CeqlTree,
+    stream: Stream,
+    schema: pa.Schema | None = None,
+    rules: tuple[Rule, ...] = RULES,
+) -> Plan:
+    """Make a plan; with a schema, every name and type in the query is checked against it."""
+    _check_streams(query, stream)
+    _check_count(query)
+    if schema is not None:
+        query = _checked(query, stream, schema)
+    formula = rewrite(query.formula, rules)
+    why_values = CHOSEN if query.strategy is Strategy.MAX else None
+    made = lowered(formula, _streams(query, stream), schema, why_values=why_values)
+    plan = Plan.of(query, stream, made, _facts(query))
+    if plan.traits.chosen_by is ChosenBy.AUTOMATON:
+        plan = replace(plan, automaton=plan.shown(select(query.strategy, made.automaton)))
+    return plan
+
+
+def _facts(query: cel.CeqlTree) -> PatternFacts:
+    return PatternFacts(
+        open_ended=not ends_marked(query.formula),
+        position_sensitive=(
+            isinstance(query.window, EventWindow)
+            or query.strategy is Strategy.STRICT
+            or any(map(_looks_at_positions, query.formula.walk()))
+        ),
+        always_bound=surely_bound(query.formula),
+        looks_back=looks_back(query.formula),
+    )
+
+
+def _looks_at_positions(node: cel.Formula) -> bool:
+    if isinstance(node, cel.Select):
+        return node.strategy is Strategy.STRICT
+    return isinstance(node, cel.ContiguousSequence | cel.ContiguousIteration | cel.Start | cel.All)
+
+
+def _check_count(query: cel.CeqlTree) -> None:
+    """What can be counted without listing: all matches, each reported at its own last event."""
+    if query.count and (
+        query.strategy in CHOOSING or (query.window is not None and not ends_marked(query.formula))
+    ):
+        raise RefusedError(
+            "COUNT(*) under NEXT, LAST, MAX or ANY, or of matches that end before the event they "
+            "are reported at, would have to list them",
+            text=query.text,
+            span=query.span,
+            hint="SELECT * and count the rows: len(q.run(…))",
+        )
+
+
+def _streams(query: cel.CeqlTree, stream: Stream) -> Streams:
+    if stream.stream is None:
+        return Streams(only=query.streams[0] if len(query.streams) == 1 else None)
+    names = query.streams or tuple(sorted(_mentioned_streams(query)))
+    return Streams(names, column=stream.stream, others=not query.streams)
+
+
+def _mentioned_streams(query: cel.CeqlTree) -> set[str]:
+    """The streams that a type `S>R`, a filter, a projection or the output names."""
+    names = [output.variable for output in query.select or ()]
+    streams = []
+    for node in query.formula.walk():
+        if isinstance(node, cel.Type):
+            streams.append(node.stream or "")
+        elif isinstance(node, cel.Filter):
+            names.extend(name for name, _ in scope.mentioned(node.predicate))
+        elif isinstance(node, cel.Project):
+            names.extend(node.variables)
+    streams.extend(name.rpartition(">")[0] for name in names)
+    return set(streams) - {""}
+
+
+def _check_streams(query: cel.CeqlTree, stream: Stream) -> None:
+    """A type with a stream, `S>R`, needs that stream to be read and to be known."""
+    for node in query.formula.walk():
+        if not isinstance(node, cel.Type) or node.stream is None:
+            continue
+        if query.streams and node.stream not in query.streams:
+            raise UnknownNameError(
+                f"the stream {node.stream!r} is not in FROM",
+                text=query.text,
+                span=node.span,
+                hint=did_you_mean(node.stream, query.streams),
+            )
+        if stream.stream is None and query.streams != (node.stream,):
+            raise RefusedError(
+                f"{node.stream}>{node.name} asks which stream an event came on",
+                text=query.text,
+                span=node.span,
+                hint='say which column tells it: Stream(stream="…"), or run on {"name": table, …}',
+            )
+
+
+def _checked(query: cel.CeqlTree, stream: Stream, schema: pa.Schema) -> cel.CeqlTree:
+    """The query with every condition checked, and its literals made to fit the columns."""
+
+    def condition(expression: Expression) -> Expression:
+        check(expression, schema, query.text)
+        return coerce(expression, schema)
+
+    def predicate(node: cel.Predicate) -> cel.Predicate:
+        if isinstance(node, cel.Holds):
+            return replace(node, condition=condition(node.condition))
+        assert isinstance(node, cel.AllOf | cel.AnyOf)
+        return replace(node, operands=tuple(map(predicate, node.operands)))
+
+    def formula(node: cel.Formula) -> cel.Formula:
+        if isinstance(node, cel.Filter):
+            return replace(node, predicate=predicate(node.predicate))
+        return node
+
+    check_clauses(query, stream, schema)
+    return replace(query, formula=bottom_up(query.formula, formula))

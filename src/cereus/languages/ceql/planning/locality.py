@@ -1,0 +1,43 @@
+"""How far back a pattern looks: whether a match is decided inside its own window.
+
+A formula is evaluated from the beginning of the stream (i = 0), and some operators notice what
+happened there, long before the first event of a match. Where none does, a match depends only on
+the events from its first to its last one, so the stream can be cut into overlapping pieces.
+"""
+
+from __future__ import annotations
+
+from cereus.clauses.tree import Strategy
+from cereus.languages.ceql import tree as cel
+
+
+def looks_back(formula: cel.Formula) -> str | None:
+    """Why a match of a formula may depend on events before its window; None if it does not. By
+    induction: what is read first has to be marked.
+
+    What stands to the right of `;` starts after an event of the match, so it is free.
+    """
+    match formula:
+        case cel.Type():
+            return None
+        case cel.Sequence(left, _) | cel.ContiguousSequence(left, _):
+            return looks_back(left)
+        case cel.Or(left, right) | cel.And(left, right) | cel.All(left, right):
+            return looks_back(left) or looks_back(right)
+        case cel.As(body, _) | cel.Filter(body, _):
+            return looks_back(body)
+        case cel.Iteration(body) | cel.ContiguousIteration(body):
+            return looks_back(body)
+        case cel.Select(Strategy.ALL | Strategy.STRICT, body):
+            return looks_back(body)
+        case cel.Select(strategy, _):
+            return f"{strategy}(…) chooses before the window does"
+        case cel.Unless():
+            return "UNLESS looks back to the beginning of the stream"
+        case cel.Start():
+            return "START is about the beginning of the stream"
+        case cel.Not():
+            return "NOT comes first, and its event need not be in the window"
+        case cel.Project():
+            return "PROJECT comes first, and what it leaves out need not be in the window"
+    return f"{type(formula).__name__} may look back"

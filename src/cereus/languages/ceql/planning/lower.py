@@ -1,0 +1,295 @@
+"""Formula → automaton over event tests (the construction of Theorem 6.2, operator by operator)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from cereus.automata import construct as make
+from cereus.automata.memory.refusal import CannotUseSlots
+from cereus.automata.memory.values import ValueFilter
+from cereus.automata.model import Automaton, Label, marks
+from cereus.automata.strategies import select
+from cereus.errors import RefusedError
+from cereus.expr import tree as ex
+from cereus.expr.tree import Expression, attributes, is_local, variables, without_variable
+from cereus.languages.ceql import tree as cel
+from cereus.languages.ceql.planning.slots import FormulaSlots
+from cereus.plan.lowered import Lowered, slots_else_values
+from cereus.plan.tests import EventTest, TestSet, conjuncts
+from cereus.plan.traits import CHOOSING
+
+ANY_TYPE = "*"
+CHOSEN = "MAX, and a strategy inside a pattern, compare whole runs"
+IN_UNLESS = "the exception of UNLESS follows all its runs at once"
+"""Where slots have no room."""
+
+
+@dataclass(frozen=True)
+class EventKind:
+    """One kind of event that a type stands for: its test, and the variables that mark it."""
+
+    type: str
+    stream: str | None
+    label: Label
+    conditions: tuple[Expression, ...] = ()
+
+
+class Streams(NamedTuple):
+    """The streams that a formula tells apart, or the only one there is, and their column.
+
+    `names` is empty when events do not say which stream they came on, or nobody asks. Without
+    a FROM, there may be `others`, streams that the query does not mention.
+    """
+
+    names: tuple[str, ...] = ()
+    only: str | None = None
+    column: str | None = None
+    others: bool = False
+
+
+def lowered(
+    formula: cel.Formula,
+    streams: Streams,
+    schema: pa.Schema | None,
+    *,
+    why_values: str | None = None,
+) -> Lowered[Automaton]:
+    """The formula as an automaton. `why_values`: a reason not to use slots."""
+    return slots_else_values(
+        schema,
+        lambda types: FormulaLowering(streams, FormulaSlots(types)).lowered(formula),
+        lambda: FormulaLowering(streams).lowered(formula),
+        why_not=why_values,
+    )
+
+
+@dataclass
+class FormulaLowering:
+    """What all parts of one formula share. Conditions between events are decided by `slots`; where
+    there are none, by values in states."""
+
+    streams: Streams
+    slots: FormulaSlots | None = None
+    tests: TestSet = field(default_factory=TestSet)
+    compared: set[tuple[str, ...]] = field(default_factory=set)
+    """The attributes that conditions between events read."""
+    comparisons: int = 0
+
+    def lowered(self, formula: cel.Formula) -> Lowered[Automaton]:
+        automaton = self.automaton(formula)
+        return Lowered(
+            automaton,
+            self.tests.tests,
+            frozenset(self.compared),
+            correlated=self.comparisons > 0,
+            columns=() if self.slots is None else tuple(self.slots.columns.numbers),
+            slots=0 if self.slots is None else self.slots.count,
+            in_slots=self.slots is not None,
+        )
+
+    def automaton(self, formula: cel.Formula) -> Automaton:
+        match formula:
+            case cel.Type():
+                return self._events(formula, ())
+            case cel.Not(body):
+                return make.not_atom(self.tests.bit(self._negated(body)))
+            case cel.As(body, variable):
+                return make.Bind(self.automaton(body), variable)
+            case cel.Filter(body, predicate):
+                return self._filter(body, predicate)
+            case cel.Sequence(left, right):
+                return make.Concatenation(self.automaton(left), self.automaton(right))
+            case cel.ContiguousSequence(left, right):
+                return make.Concatenation(self.automaton(left), self.automaton(right), True)
+            case cel.Iteration(body):
+                return make.Repetition(self.automaton(body))
+            case cel.ContiguousIteration(body):
+                return make.Repetition(self.automaton(body), True)
+            case cel.Or(left, right):
+                return make.Union(self.automaton(left), self.automaton(right))
+            case cel.And(left, right):
+                return make.Product(self.automaton(left), self.automaton(right))
+            case cel.All(left, right):
+                return make.Interleaving(self.automaton(left), self.automaton(right))
+            case cel.Unless(left, right):
+                return make.Guarded(self.automaton(left), self._without_slots(right, IN_UNLESS))
+            case cel.Start(body):
+                return make.Anchored(self.automaton(body))
+            case cel.Project(names, body):
+                return make.Projection(self.automaton(body), names)
+            case cel.Select(strategy, body):
+                if strategy in CHOOSING:
+                    return select(strategy, self._without_slots(body, CHOSEN))
+                return select(strategy, self.automaton(body))
+        raise TypeError(f"not a CEL formula: {formula!r}")
+
+    def _without_slots(self, formula: cel.Formula, why: str) -> Automaton:
+        """A part whose runs are followed as sets of states, which have no room for values."""
+        before = self.comparisons
+        automaton = self.automaton(formula)
+        if self.slots is not None and self.comparisons > before:
+            raise CannotUseSlots(why)
+        return automaton
+
+    # ------------------------------------------------------------ events
+
+    def kinds(self, node: cel.Type) -> list[EventKind]:
+        if not self.streams.names:
+            label = {node.name}
+            if self.streams.only is not None:
+                label.add(f"{self.streams.only}>{node.name}")
+            return [EventKind(node.name, None, frozenset(label))]
+        kinds = [
+            EventKind(node.name, stream, frozenset({node.name, f"{stream}>{node.name}"}))
+            for stream in self.streams.names
+            if node.stream in (None, stream)
+        ]
+        if self.streams.others and node.stream is None:
+            elsewhere = (self._not_from(self.streams.names),)
+            kinds.append(EventKind(node.name, None, frozenset({node.name}), elsewhere))
+        return kinds
+
+    def _not_from(self, streams: tuple[str, ...]) -> Expression:
+        """The condition that an event came on none of these streams."""
+        assert self.streams.column is not None
+        column = ex.Attribute((self.streams.column,))
+        return ex.Or((ex.IsNull(column), ex.Not(ex.In(column, tuple(map(ex.Literal, streams))))))
+
+    def _events(self, node: cel.Type, filters: tuple[Expression, ...]) -> Automaton:
+        """A type under filters on its own variables: the filters become part of the test."""
+        automata: list[Automaton] = []
+        for kind in self.kinds(node):
+            conditions = tuple(f for f in filters if variables(f) <= kind.label)
+            test = EventTest(
+                None if kind.type == ANY_TYPE else kind.type,
+                kind.stream,
+                (*kind.conditions, *(without_variable(c) for c in conditions)),
+            )
+            automata.append(make.Atom(self.tests.bit(test), kind.label))
+        whole = automata[0]
+        for part in automata[1:]:
+            whole = make.Union(whole, part)
+        return whole
+
+    def _negated(self, body: cel.Formula) -> EventTest:
+        """The test for an event that is not such as `body` describes."""
+        conditions: list[Expression] = []
+        node = body
+        while not isinstance(node, cel.Type):
+            if isinstance(node, cel.Filter):
+                conditions.append(self._as_condition(node.predicate))
+                node = node.body
+            elif isinstance(node, cel.As):
+                node = node.body
+            else:
+                raise RefusedError("NOT takes one event", span=body.span)
+        return EventTest(
+            None if node.name == ANY_TYPE else node.name,
+            node.stream if self.streams.names else None,
+            tuple(conditions),
+            negated=True,
+        )
+
+    def _as_condition(self, predicate: cel.Predicate) -> Expression:
+        """A filter on a single event as one condition on it."""
+        match predicate:
+            case cel.Holds(condition):
+                return self._of_its_stream(condition)
+            case cel.AllOf(operands):
+                return ex.And(tuple(map(self._as_condition, operands)))
+            case cel.AnyOf(operands):
+                return ex.Or(tuple(map(self._as_condition, operands)))
+        raise TypeError(f"not a predicate: {predicate!r}")
+
+    def _of_its_stream(self, condition: Expression) -> Expression:
+        """What `S>R[…]` asks of an event; it is true of an event of another stream."""
+        named = {variable.rpartition(">")[0] for variable in variables(condition)}
+        streams = sorted(named - {"", self.streams.only})
+        if not streams:
+            return without_variable(condition)
+        if not self.streams.names:
+            return ex.Literal(True)
+        elsewhere = [self._not_from((stream,)) for stream in streams]
+        return ex.Or((*elsewhere, without_variable(condition)))
+
+    # ------------------------------------------------------------ filters
+
+    def _filter(self, body: cel.Formula, predicate: cel.Predicate) -> Automaton:
+        match predicate:
+            case cel.AllOf(operands):
+                for operand in operands[:-1]:
+                    body = cel.Filter(body, operand)
+                return self._filter(body, operands[-1])
+            case cel.AnyOf(operands):
+                whole = self._filter(body, operands[0])
+                for operand in operands[1:]:
+                    whole = make.Union(whole, self._filter(body, operand))
+                return whole
+            case cel.Holds(condition):
+                return self._local(body, condition)
+        raise TypeError(f"not a predicate: {predicate!r}")
+
+    def _local(self, body: cel.Formula, condition: Expression) -> Automaton:
+        names = variables(condition)
+        if len(names) > 1 or not is_local(condition):
+            return self._between(body, condition)
+        event, filters = _event_under_filters(cel.Filter(body, cel.Holds(condition)))
+        if event is not None:
+            return self._events(event, filters)
+        test = EventTest(None, None, conjuncts(without_variable(condition)))
+        return make.Restrict(self.automaton(body), next(iter(names), ""), self.tests.bit(test))
+
+    def _between(self, body: cel.Formula, condition: Expression) -> Automaton:
+        """A condition between events."""
+        self.compared |= attributes(condition)
+        inner = self.automaton(body)
+        self.comparisons += 1
+        if self.slots is None:
+            return ValueFilter(inner, condition)
+        return self.slots.filter(inner, self.comparisons, condition, body)
+
+
+def _event_under_filters(
+    formula: cel.Formula,
+) -> tuple[cel.Type | None, tuple[Expression, ...]]:
+    """`R FILTER p FILTER q …` as the type and its filters; (None, ()) for any other formula."""
+    if isinstance(formula, cel.Type):
+        return formula, ()
+    if isinstance(formula, cel.Filter) and isinstance(formula.predicate, cel.Holds):
+        event, filters = _event_under_filters(formula.body)
+        return event, (*filters, *conjuncts(formula.predicate.condition))
+    return None, ()
+
+
+# ---------------------------------------------------------------- how matches end
+
+
+def last_labels(formula: cel.Formula) -> frozenset[Label]:
+    """The labels that the last event of a match may carry (an over-approximation)."""
+    match formula:
+        case cel.Type(name):
+            return frozenset({frozenset({name})})
+        case cel.Not():
+            return frozenset({frozenset()})
+        case cel.As(body, variable):
+            return frozenset(label | {variable} if label else label for label in last_labels(body))
+        case cel.Project(names, body):
+            return frozenset(label & names for label in last_labels(body))
+        case cel.Or(left, right) | cel.All(left, right):
+            return last_labels(left) | last_labels(right)
+        case cel.And(left, right):
+            return min(last_labels(left), last_labels(right), key=lambda x: frozenset() in x)
+        case cel.Sequence(_, right) | cel.ContiguousSequence(_, right):
+            return last_labels(right)
+        case cel.Unless(left, _):
+            return last_labels(left)
+    (body,) = formula.children()
+    return last_labels(body)
+
+
+def ends_marked(formula: cel.Formula) -> bool:
+    """Whether the last event that every match reads belongs to it (no trailing NOT or PROJECT)."""
+    return all(map(marks, last_labels(formula)))

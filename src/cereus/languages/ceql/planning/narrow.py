@@ -1,0 +1,80 @@
+"""Rewrite rule: a condition between events goes to the smallest part that holds its variables.
+
+There its scope is shortest, so that what it remembers is forgotten soonest, and hopeless partial
+matches die earliest: in `a ; b ; c ; d FILTER a.x < b.x` the filter goes to `a ; b`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from cereus.expr.tree import Aggregate, Expression, variables
+from cereus.languages.ceql import tree as cel
+from cereus.languages.ceql.planning.rewrite import bottom_up
+from cereus.languages.ceql.scope import bound
+
+
+def narrow_filters(formula: cel.Formula) -> cel.Formula:
+    def narrow(node: cel.Formula) -> cel.Formula:
+        if isinstance(node, cel.Filter) and isinstance(node.predicate, cel.Holds):
+            condition = node.predicate.condition
+            names = variables(condition)
+            plain = not any(">" in name for name in names)  # S>R is bound by R as well
+            if len(names) > 1 and plain and not _has_aggregates(condition):
+                return _narrowed(node.body, node.predicate, variables(condition))
+        return node
+
+    return bottom_up(formula, narrow)
+
+
+def _has_aggregates(condition: Expression) -> bool:
+    return any(isinstance(node, Aggregate) for node in condition.walk())
+
+
+def _narrowed(body: cel.Formula, holds: cel.Holds, names: frozenset[str]) -> cel.Formula:
+    """`body FILTER holds`, with the filter as far down as it can go.
+
+    Above an OR that binds its variables on both sides it stays: two copies of the filter would
+    remember the same values twice, and find the same match in two ways.
+    """
+    if not names <= bound(body):
+        return body  # some variable holds nothing: true of every combination
+    match body:
+        case cel.Sequence():
+            return _in_sequence(_parts(body), holds, names)
+        case cel.Or(left, right) if not names <= bound(left) & bound(right):
+            return replace(
+                body, left=_narrowed(left, holds, names), right=_narrowed(right, holds, names)
+            )
+        case cel.As(inner, variable) if variable not in names:
+            return replace(body, body=_narrowed(inner, holds, names))
+        case cel.Filter(inner, _) | cel.Start(inner):
+            return replace(body, body=_narrowed(inner, holds, names))
+        case cel.Unless(left, _):
+            return replace(body, left=_narrowed(left, holds, names))
+    return cel.Filter(body, holds, span=holds.span)
+
+
+def _parts(formula: cel.Formula) -> list[cel.Formula]:
+    """`;` is associative: the parts of a sequence, however it is bracketed."""
+    if isinstance(formula, cel.Sequence):
+        return [*_parts(formula.left), *_parts(formula.right)]
+    return [formula]
+
+
+def _sequence(parts: list[cel.Formula]) -> cel.Formula:
+    whole = parts[0]
+    for part in parts[1:]:
+        whole = cel.Sequence(whole, part)
+    return whole
+
+
+def _in_sequence(parts: list[cel.Formula], holds: cel.Holds, names: frozenset[str]) -> cel.Formula:
+    """The filter around the stretch of parts that its variables are bound in."""
+    involved = [place for place, part in enumerate(parts) if bound(part) & names]
+    first, last = involved[0], involved[-1] + 1
+    if first + 1 == last:
+        inner = _narrowed(parts[first], holds, names)
+    else:
+        inner = cel.Filter(_sequence(parts[first:last]), holds, span=holds.span)
+    return _sequence([*parts[:first], inner, *parts[last:]])

@@ -1,0 +1,80 @@
+"""In which order the events of a formula may be marked."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from cereus.automata.model import Label
+from cereus.languages.ceql import tree as cel
+
+
+class MarkedPlace(NamedTuple):
+    """One place in a formula where events are marked, and by which variables."""
+
+    place: int
+    label: Label
+
+
+class Order(NamedTuple):
+    """The leaves of a formula, and which of them may mark an event before which other."""
+
+    leaves: tuple[MarkedPlace, ...]
+    before: frozenset[tuple[int, int]]
+
+    def may_follow(self, earlier: str, later: str) -> bool:
+        """Whether an event of `later` may be marked after one of `earlier`."""
+        return any(
+            earlier in first.label and later in second.label
+            for first in self.leaves
+            for second in self.leaves
+            if (first.place, second.place) in self.before
+        )
+
+
+def leaf_order(formula: cel.Formula) -> Order:
+    """Leaves and their order, as far as the formula's shape tells (it errs on the safe side)."""
+    counter = iter(range(10**9))
+
+    def visit(node: cel.Formula) -> Order:
+        match node:
+            case cel.Type(name, stream):
+                label = frozenset({name} if stream is None else {name, f"{stream}>{name}"})
+                return Order((MarkedPlace(next(counter), label),), frozenset())
+            case cel.Not():
+                return Order((), frozenset())
+            case cel.As(body, variable):
+                leaves, before = visit(body)
+                return Order(tuple(MarkedPlace(p, lab | {variable}) for p, lab in leaves), before)
+            case cel.Project(names, body):
+                leaves, before = visit(body)
+                return Order(tuple(MarkedPlace(p, lab & names) for p, lab in leaves), before)
+            case cel.Unless(left, _):
+                return visit(left)
+            case cel.Sequence(left, right) | cel.ContiguousSequence(left, right):
+                return _both(visit(left), visit(right), forward=True, backward=False)
+            case cel.Or(left, right):
+                return _both(visit(left), visit(right), forward=False, backward=False)
+            case cel.And(left, right) | cel.All(left, right):
+                return _both(visit(left), visit(right), forward=True, backward=True)
+            case cel.Iteration(body) | cel.ContiguousIteration(body):
+                leaves, _ = visit(body)
+                return Order(leaves, _pairs(leaves, leaves))
+        (body,) = node.children()
+        return visit(body)
+
+    return visit(formula)
+
+
+def _pairs(
+    first: tuple[MarkedPlace, ...], second: tuple[MarkedPlace, ...]
+) -> frozenset[tuple[int, int]]:
+    return frozenset((a.place, b.place) for a in first for b in second)
+
+
+def _both(left: Order, right: Order, *, forward: bool, backward: bool) -> Order:
+    before = left.before | right.before
+    if forward:
+        before |= _pairs(left.leaves, right.leaves)
+    if backward:
+        before |= _pairs(right.leaves, left.leaves)
+    return Order(left.leaves + right.leaves, before)

@@ -1,0 +1,149 @@
+"""Rewrite rules on formulas: a tuple of named functions, formula → formula, same meaning.
+
+Each can be switched off; with all of them off the answers are the same, only slower.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields, replace
+
+from cereus.clauses.tree import Strategy, is_kept
+from cereus.expr.tree import Expression, about, is_local, variables
+from cereus.languages.ceql import tree as cel
+
+Rule = Callable[[cel.Formula], cel.Formula]
+
+
+def bottom_up(formula: cel.Formula, change: Rule, *, into_not: bool = True) -> cel.Formula:
+    """`change` applied to every part of a formula, the inner parts first."""
+    if isinstance(formula, cel.Not) and not into_not:
+        return change(formula)
+    parts = {
+        each.name: bottom_up(value, change, into_not=into_not)
+        for each in fields(formula)
+        if isinstance(value := getattr(formula, each.name), cel.Formula)
+    }
+    return change(replace(formula, **parts) if parts else formula)  # type: ignore[arg-type]
+
+
+# ---------------------------------------------------------------- the rules
+
+
+def split_filters(formula: cel.Formula) -> cel.Formula:
+    """`φ FILTER (p AND q)` is `(φ FILTER p) FILTER q`; `φ FILTER (p OR q)` is the OR of the two."""
+
+    def split(node: cel.Formula) -> cel.Formula:
+        if not isinstance(node, cel.Filter):
+            return node
+        match node.predicate:
+            case cel.AllOf(operands):
+                body = node.body
+                for operand in operands:
+                    body = split(cel.Filter(body, operand, span=node.span))
+                return body
+            case cel.AnyOf(operands):
+                parts = [split(cel.Filter(node.body, p, span=node.span)) for p in operands]
+                whole = parts[0]
+                for part in parts[1:]:
+                    whole = cel.Or(whole, part)
+                return whole
+        return node
+
+    return bottom_up(formula, split, into_not=False)  # the body of a NOT is one test
+
+
+def push_filters(formula: cel.Formula) -> cel.Formula:
+    """A filter on one variable goes down to the events that the variable can hold.
+
+    There it is part of the test that says whether an event matters at all, so that the events it
+    refuses are dropped before the kernel sees them.
+    """
+
+    def push(node: cel.Formula) -> cel.Formula:
+        if not isinstance(node, cel.Filter) or not isinstance(node.predicate, cel.Holds):
+            return node
+        condition = node.predicate.condition
+        names = variables(condition)
+        if len(names) != 1 or not is_local(condition):
+            return node
+        return _push(node.body, next(iter(names)), condition) or node
+
+    return bottom_up(formula, push, into_not=False)
+
+
+RULES: tuple[Rule, ...] = (split_filters, push_filters)
+
+
+def rewrite(formula: cel.Formula, rules: tuple[Rule, ...] = RULES) -> cel.Formula:
+    for rule in rules:
+        formula = rule(formula)
+    return formula
+
+
+# ---------------------------------------------------------------- how a filter goes down
+
+
+def _push(body: cel.Formula, variable: str, condition: Expression) -> cel.Formula | None:
+    """`body FILTER condition(variable)` with the filter inside; None where it cannot go."""
+    match body:
+        case cel.Type():
+            if variable == body.name or variable.endswith(f">{body.name}"):
+                return cel.Filter(body, cel.Holds(about(condition, variable)))
+            return body
+        case cel.Not():
+            return body
+        case cel.As(inner, name):
+            if name == variable:
+                every = _push_to_every(inner, condition)
+                return None if every is None else replace(body, body=every)
+            pushed = _push(inner, variable, condition)
+            return None if pushed is None else replace(body, body=pushed)
+        case cel.Project(names, inner):
+            if not is_kept(variable, names):
+                return body
+            pushed = _push(inner, variable, condition)
+            return None if pushed is None else replace(body, body=pushed)
+    return _push_inside(body, lambda part: _push(part, variable, condition))
+
+
+def _push_to_every(body: cel.Formula, condition: Expression) -> cel.Formula | None:
+    """`(body AS A) FILTER condition(A)`: the condition asked of every marked event."""
+    match body:
+        case cel.Type(name):
+            return cel.Filter(body, cel.Holds(about(condition, name)))
+        case cel.Not():
+            return body
+        case cel.As(inner, _):
+            every = _push_to_every(inner, condition)
+            return None if every is None else replace(body, body=every)
+        case cel.Project(names, inner):
+            kept: cel.Formula | None = inner
+            for name in sorted(names):
+                kept = None if kept is None else _push(kept, name, about(condition, name))
+            return None if kept is None else replace(body, body=kept)
+    return _push_inside(body, lambda part: _push_to_every(part, condition))
+
+
+def _push_inside(
+    body: cel.Formula, push: Callable[[cel.Formula], cel.Formula | None]
+) -> cel.Formula | None:
+    """Push into the parts that valuations come from; NEXT, LAST and MAX choose before a filter."""
+    match body:
+        case cel.Select(strategy, _) if strategy is not Strategy.STRICT:
+            return None
+        case cel.Filter(inner, _) | cel.Start(inner) | cel.Select(_, inner):
+            pushed = push(inner)
+            return None if pushed is None else replace(body, body=pushed)
+        case cel.Iteration(inner) | cel.ContiguousIteration(inner):
+            pushed = push(inner)
+            return None if pushed is None else replace(body, body=pushed)
+        case cel.Unless():
+            pushed = push(body.left)
+            return None if pushed is None else replace(body, left=pushed)
+        case cel.Sequence() | cel.ContiguousSequence() | cel.Or() | cel.And() | cel.All():
+            left, right = push(body.left), push(body.right)
+            if left is None or right is None:
+                return None
+            return replace(body, left=left, right=right)
+    return None

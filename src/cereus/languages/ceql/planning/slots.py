@@ -1,0 +1,128 @@
+"""Conditions between events in slots of the kernel: which ones they can decide, and how.
+
+A comparison whose sides are about one variable each, `f(A) op g(B)`, needs of the side that comes
+first one value (`ComparisonFilter`). Anything else is a term over what its variables hold
+(`TermFilter`), if those that come first hold one event each, or are only totalled. What is left
+(`!=` against several events, conditions under NEXT, LAST or MAX or inside the negated part of
+UNLESS) goes to states that remember values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from cereus.automata.memory.filters import ComparisonFilter, Side, SlotFilter, TermFilter, Value
+from cereus.automata.memory.refusal import CannotUseSlots
+from cereus.automata.memory.slots import Column, Columns, comparable
+from cereus.automata.memory.term_builder import TermBuilder
+from cereus.automata.memory.terms import leaf
+from cereus.automata.model import Automaton
+from cereus.expr.print import condition_text
+from cereus.expr.tree import (
+    Aggregate,
+    Attribute,
+    Comparison,
+    Expression,
+    variables,
+    without_variable,
+)
+from cereus.languages.ceql import tree as cel
+from cereus.languages.ceql.planning.order import Order, leaf_order
+
+
+@dataclass
+class FormulaSlots:
+    """The slots of one formula, and the columns whose values they keep."""
+
+    schema: pa.Schema
+    columns: Columns = field(default_factory=Columns)
+    count: int = 0
+
+    def filter(
+        self, body: Automaton, number: int, condition: Expression, formula: cel.Formula
+    ) -> SlotFilter:
+        """`formula FILTER condition`, whose automaton without the condition is `body`."""
+        order = leaf_order(formula)
+        if is_comparison(condition):
+            assert isinstance(condition, Comparison)
+            left, right = self._sides(condition, order)
+            self.count += 2
+            return ComparisonFilter(body, number, condition.op, left, right)
+        why = _many_events(condition, order)
+        if why is not None:
+            raise CannotUseSlots(why)
+        builder = TermBuilder(condition, self.schema)
+        read = builder.readings
+        term = builder.term(lambda reading: leaf(read.index(reading)))
+        totals = any(reading.total for reading in read)
+        values = []
+        for reading in read:
+            others = variables(condition) - {reading.variable}
+            needed = totals or _followed(reading.variable, others, order)
+            column = self.columns.read(reading)
+            values.append(Value(reading.variable, column, reading.total or "set", needed))
+        self.count += len(values)
+        return TermFilter(body, number, term, tuple(values), condition_text(condition))
+
+    def _sides(self, condition: Comparison, order: Order) -> tuple[Side, Side]:
+        """`f(A) op g(B)` (`is_comparison`) as two sides."""
+        kind = comparable(condition, self.schema)
+        parts = (condition.left, condition.right)
+        (left,), (right,) = map(variables, parts)
+        first, second = (
+            Side(
+                name,
+                self.columns.number(Column(without_variable(part), kind)),
+                needed=order.may_follow(name, other),
+                repeats=order.may_follow(name, name),
+            )
+            for name, other, part in ((left, right, parts[0]), (right, left, parts[1]))
+        )
+        return first, second
+
+
+def refusal(condition: Expression, body: cel.Formula) -> str | None:
+    """Why no slots could decide the condition, whatever the types of its columns."""
+    return None if is_comparison(condition) else _many_events(condition, leaf_order(body))
+
+
+def is_comparison(condition: Expression) -> bool:
+    """`f(A) op g(B)` that one value of each side decides, however many events it holds."""
+    if not isinstance(condition, Comparison) or condition.op == "!=":
+        return False
+    names = [variables(condition.left), variables(condition.right)]
+    streams = any(">" in name for name in names[0] | names[1])  # events of one stream, S>R
+    one_each = [len(n) for n in names] == [1, 1] and names[0] != names[1]
+    return one_each and not streams and not _has_totals(condition)
+
+
+def _many_events(condition: Expression, order: Order) -> str | None:
+    """Which variable's events would all have to be remembered."""
+    totals = _has_totals(condition)
+    for name in sorted(_read_variables(condition)):
+        others = variables(condition) - {name}
+        if order.may_follow(name, name) and (totals or _followed(name, others, order)):
+            return f"it has to remember every event of {name}"
+    if any(">" in name for name in variables(condition)):
+        return "it is about the events of one stream"
+    return None
+
+
+def _followed(name: str, others: frozenset[str], order: Order) -> bool:
+    """Whether an event of the others may come after one of `name`."""
+    return any(order.may_follow(name, other) for other in others)
+
+
+def _has_totals(condition: Expression) -> bool:
+    return any(isinstance(node, Aggregate) for node in condition.walk())
+
+
+def _read_variables(condition: Expression) -> frozenset[str]:
+    """The variables of which attributes are read, not only totals."""
+    return frozenset(
+        node.variable
+        for node in condition.walk()
+        if isinstance(node, Attribute) and node.variable is not None
+    )

@@ -1,0 +1,50 @@
+"""Do the clauses of a query fit the columns of the events?"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from cereus.clauses.tree import AnyQuery, AttributeWindow, Node
+from cereus.errors import UnknownNameError, did_you_mean
+from cereus.expr.check import check
+from cereus.expr.tree import Attribute
+from cereus.expr.types import Kind
+from cereus.stream import Stream
+
+
+def check_clauses(query: AnyQuery, stream: Stream, schema: pa.Schema) -> None:
+    """Every column that the stream and the clauses name is there, and totals are of numbers."""
+    for name in (stream.type, stream.time, stream.stream, *stream.keys):
+        _require((name,) if name else (), schema, query, "the stream's column")
+    for path in query.partition_by:
+        _require(path, schema, query, "the PARTITION BY column")
+    if isinstance(query.window, AttributeWindow):
+        _require(query.window.attribute, schema, query, "the window's attribute")
+    for output in query.select or ():
+        for path in output.attributes:
+            _require(path, schema, query, "the selected attribute", output)
+    for total in query.totals:
+        check(Attribute(total.attribute or (), span=total.span), schema, query.text, Kind.NUMBER)
+
+
+def _require(
+    path: tuple[str, ...],
+    schema: pa.Schema,
+    query: AnyQuery,
+    what: str,
+    node: Node | None = None,
+) -> None:
+    if not path:
+        return
+    known = schema.names
+    kind: pa.DataType | None = None
+    for step in path:
+        if step not in known:
+            raise UnknownNameError(
+                f"{what} {'.'.join(path)!r} is not in the events",
+                text=query.text if node is not None else None,
+                span=node.span if node is not None else None,
+                hint=did_you_mean(step, known),
+            )
+        kind = schema.field(step).type if kind is None else kind.field(step).type
+        known = [f.name for f in kind] if pa.types.is_struct(kind) else []

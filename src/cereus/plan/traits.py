@@ -1,0 +1,191 @@
+"""What follows from a query for the way it is run. Computed once, when a plan is made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+
+from cereus.automata.model import Automaton
+from cereus.clauses.tree import AnyQuery, Consume, EventWindow, Strategy
+from cereus.plan.lowered import Lowered
+
+CHOOSING = frozenset({Strategy.NEXT, Strategy.LAST, Strategy.MAX, Strategy.ANY})
+"""The strategies that compare matches with each other."""
+
+
+class ChosenBy(Enum):
+    """Who decides what a strategy at the top of a query keeps."""
+
+    AUTOMATON = "the automaton"
+    KERNEL = "the kernel, among the partial matches that it holds"
+    REPLAY = "the strategy's automaton, which reads the events of the window once more"
+    LISTING = "a comparison of all matches of an event"
+
+
+@dataclass(frozen=True)
+class PatternFacts:
+    """What a language knows of a pattern.
+
+    open_ended          a match may be emitted at a later event than its last one
+    closes              a match may be complete because its window has passed or the input ended
+    ends_at_marks       a match ends at the last event that it has, wherever it is emitted
+    detects             only the events that end a match are asked for
+    distinct            a match is found in one way only
+    position_sensitive  events that satisfy no test still count, because their positions do
+    always_bound        variables that hold events in every match
+    looks_back          why a match may depend on more than its window; None if it does not
+    """
+
+    open_ended: bool = False
+    closes: bool = False
+    ends_at_marks: bool = False
+    detects: bool = False
+    distinct: bool = False
+    position_sensitive: bool = True
+    always_bound: frozenset[str] = frozenset()
+    looks_back: str | None = "the pattern may look back"
+
+
+@dataclass(frozen=True)
+class Traits:
+    """The facts of a pattern, and what follows from them together with the clauses.
+
+    registers         the automaton remembers values in slots of the kernel
+    remembers_values  the automaton's states remember values, where slots cannot decide
+    correlated        there are conditions between events
+    chosen_by      who decides what a strategy keeps
+    chosen_late    the kernel finds more than the strategy keeps
+    emits_late     a match may be emitted after later events were read
+    hides          marked events of which nothing is selected are still part of a match
+    labelled       the kernel reports what each event of a match is marked with
+    limit          the most results that one event may have
+    limited_late   LIMIT waits until rows that are found in several ways are one
+    consumes_late  the strategy's choice must be known to know what is consumed
+    keys_sleep     an event that begins nothing is dropped while its key has no partial match
+    looks_ahead    an event is dropped if no match can have it before its window has passed
+    looks_back     why a match may depend on more than its window; None if it does not
+    """
+
+    registers: bool
+    remembers_values: bool
+    correlated: bool
+    open_ended: bool
+    closes: bool
+    ends_at_marks: bool
+    detects: bool
+    position_sensitive: bool
+    chosen_by: ChosenBy
+    chosen_late: bool
+    emits_late: bool
+    hides: bool
+    labelled: bool
+    limit: int | None
+    limited_late: bool
+    consumes_late: bool
+    keys_sleep: bool
+    looks_ahead: bool
+    looks_back: str | None
+
+    @classmethod
+    def of(
+        cls, query: AnyQuery, facts: PatternFacts, lowered: Lowered[Automaton], *, keyed: bool
+    ) -> Traits:
+        registers = lowered.correlated and lowered.in_slots
+        remembers_values = lowered.correlated and not lowered.in_slots
+        chosen_by = _chosen_by(query, facts, registers)
+        chosen_late = chosen_by in (ChosenBy.REPLAY, ChosenBy.LISTING)
+        names = selected(query)
+        emits_late = facts.open_ended or facts.closes
+        compared = facts.open_ended or registers or chosen_by is ChosenBy.KERNEL
+        hides = names is not None and compared and not facts.distinct
+        limit = _limit(query, facts)
+        several_ways = (hides or registers) and not facts.distinct and not facts.detects
+        at_once = not emits_late and not chosen_late and not remembers_values
+        windowed = query.window is not None
+        return cls(
+            registers=registers,
+            remembers_values=remembers_values,
+            correlated=lowered.correlated,
+            open_ended=facts.open_ended,
+            closes=facts.closes,
+            ends_at_marks=facts.ends_at_marks,
+            detects=facts.detects,
+            position_sensitive=facts.position_sensitive,
+            chosen_by=chosen_by,
+            chosen_late=chosen_late,
+            emits_late=emits_late,
+            hides=hides,
+            labelled=names is not None or facts.detects,
+            limit=limit,
+            limited_late=limit is not None and several_ways,
+            consumes_late=(
+                query.consume is not Consume.NONE
+                and names is not None
+                and chosen_late
+                and facts.always_bound.isdisjoint(names)
+            ),
+            # not where positions count, or where a match depends on what comes at other keys
+            keys_sleep=(
+                keyed
+                and not facts.position_sensitive
+                and at_once
+                and query.consume is not Consume.ANY
+            ),
+            # where a match is complete at its last event, and no event counts but for its values
+            looks_ahead=(
+                windowed
+                and not facts.position_sensitive
+                and not keyed
+                and at_once
+                and not facts.detects
+            ),
+            looks_back=_looks_back(query, facts),
+        )
+
+
+def selected(query: AnyQuery) -> tuple[str, ...] | None:
+    """The selected variables, or None for `SELECT *`."""
+    if query.select is None:
+        return None
+    return tuple(output.variable for output in query.select)
+
+
+def keys_of(query: AnyQuery, stream_keys: Iterable[str]) -> tuple[tuple[str, ...], ...]:
+    """The paths of the columns that split the stream: the stream's keys, then PARTITION BY."""
+    declared = tuple((key,) for key in stream_keys)
+    return declared + tuple(path for path in query.partition_by if path not in declared)
+
+
+def _chosen_by(query: AnyQuery, facts: PatternFacts, registers: bool) -> ChosenBy:
+    """Which matches a window has kept changes as it moves, so that no automaton can choose among
+    them from the past alone; nor has it room for the values of other runs."""
+    windowed = query.window is not None
+    if query.strategy not in CHOOSING:
+        return ChosenBy.AUTOMATON
+    if windowed and facts.open_ended:
+        return ChosenBy.LISTING
+    if query.strategy is Strategy.MAX:
+        return ChosenBy.REPLAY if windowed else ChosenBy.AUTOMATON
+    return ChosenBy.KERNEL if windowed or registers else ChosenBy.AUTOMATON
+
+
+def _limit(query: AnyQuery, facts: PatternFacts) -> int | None:
+    """The query's LIMIT; detecting emits one result at an event."""
+    if not facts.detects:
+        return query.limit
+    return min(1, 1 if query.limit is None else query.limit)
+
+
+def _looks_back(query: AnyQuery, facts: PatternFacts) -> str | None:
+    """A match that depends only on the events from its first to its last one lets the stream be
+    cut into overlapping pieces. The reason why not, if there is one."""
+    if query.window is None:
+        return "there is no WITHIN"
+    if isinstance(query.window, EventWindow):
+        return "WITHIN counts events, not time"
+    if query.consume is not Consume.NONE:
+        return "CONSUME makes a match depend on the ones before it"
+    if facts.open_ended:
+        return "a match may be reported long after its last event"
+    return facts.looks_back

@@ -1,0 +1,450 @@
+"""Values ↔ bytes: one tag per value, lengths before contents, the same bytes for equal values.
+
+Arrays and Arrow data are written as they lie in memory. Reading trusts nothing: every length is
+compared with the bytes that are left before anything is made of it, nesting is bounded, and what
+is not in the tables below is refused. So memory grows with the bytes, whatever they say, and
+the only error is a SnapshotError.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Callable, Iterable
+from datetime import date, datetime, time, timedelta, timezone, tzinfo
+from decimal import Decimal
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import pyarrow as pa
+
+from cereus.errors import SnapshotError
+from cereus.state import arrow
+from cereus.state.classes import BY_CLASS, BY_NAME
+
+DEEPEST = 400
+"""Values are not nested deeper; nor are the states of any automaton that runs."""
+MOST_DIMENSIONS = 4
+TIMES = tuple(f"<{kind}8[{unit}]" for kind in "Mm" for unit in ("s", "ms", "us", "ns"))
+DTYPES = tuple(
+    map(np.dtype, ("|b1", "|i1", "<i2", "<i4", "<i8", "|u1", "<u2", "<u4", "<u8", "<f2", "<f4",
+                   "<f8", *TIMES))
+)  # fmt: skip
+"""The kinds of numbers in arrays; a snapshot knows them by their places here."""
+DTYPE_NUMBERS = {dtype: number for number, dtype in enumerate(DTYPES)}
+DAY = timedelta(days=1)
+MICROSECOND = timedelta(microseconds=1)
+EPOCH = datetime(1, 1, 1)
+
+INT64 = struct.Struct("<q")
+FLOAT64 = struct.Struct("<d")
+
+
+def encode(value: Any) -> bytes:
+    """The bytes of a value; a TypeError if it is none that a state may hold."""
+    parts: list[Any] = []
+    _write(parts, value, 0)
+    return b"".join(parts)
+
+
+def decode(data: bytes | memoryview) -> Any:
+    """The value that these bytes stand for, or a SnapshotError."""
+    reader = _Reader(data)
+    try:
+        value = reader.value(0)
+    except SnapshotError:
+        raise
+    except (ValueError, TypeError, ArithmeticError, LookupError, RecursionError, ImportError,
+            struct.error, pa.ArrowException) as error:  # fmt: skip
+        raise SnapshotError(f"the snapshot cannot be read: {error}") from None
+    if reader.at != len(reader.data):
+        raise SnapshotError("the snapshot cannot be read: there is more than its state")
+    return value
+
+
+# ---------------------------------------------------------------- writing
+
+
+def _write(out: list[Any], value: Any, depth: int) -> None:
+    writer = WRITERS.get(type(value))
+    if writer is None:
+        writer = _writer_for(value)
+    if depth > DEEPEST:
+        raise SnapshotError("the state is nested too deeply to be saved")
+    writer(out, value, depth)
+
+
+def _writer_for(value: Any) -> Callable[[list[Any], Any, int], None]:
+    """The writer of a value whose class is not in the table itself."""
+    if type(value) in BY_CLASS:
+        return _write_instance
+    if isinstance(value, pa.Array):
+        return _write_arrow_array
+    if isinstance(value, np.generic):
+        return _write_scalar
+    if type(value).__module__.startswith("pandas"):
+        return _write_pandas
+    raise TypeError(f"a {type(value).__module__}.{type(value).__qualname__} cannot be saved")
+
+
+def size_of(count: int) -> bytes:
+    """A length: seven bits a byte, low ones first, with a 1 before all but the last."""
+    if count < 128:
+        return bytes((count,))
+    digits = bytearray()
+    while count > 127:
+        digits.append(count & 127 | 128)
+        count >>= 7
+    digits.append(count)
+    return bytes(digits)
+
+
+def _write_int(out: list[Any], value: int, depth: int) -> None:
+    if -(2**63) <= value < 2**63:
+        out.append(b"i" + INT64.pack(value))
+    else:
+        length = value.bit_length() // 8 + 1
+        out += (b"I", size_of(length), value.to_bytes(length, "little", signed=True))
+
+
+def _write_text(out: list[Any], value: str, depth: int) -> None:
+    data = value.encode("utf-8", "surrogatepass")
+    out += (b"s", size_of(len(data)), data)
+
+
+def _write_bytes(out: list[Any], value: bytes, depth: int) -> None:
+    out += (b"b", size_of(len(value)), value)
+
+
+def _write_decimal(out: list[Any], value: Decimal, depth: int) -> None:
+    data = str(value).encode()
+    out += (b"D", size_of(len(data)), data)
+
+
+def _write_many(tag: bytes) -> Callable[[list[Any], Any, int], None]:
+    def write(out: list[Any], values: Any, depth: int) -> None:
+        out += (tag, size_of(len(values)))
+        for value in values:
+            _write(out, value, depth + 1)
+
+    return write
+
+
+def _write_set(out: list[Any], values: frozenset[Any], depth: int) -> None:
+    """In the order of their bytes: a set has none."""
+    parts = []
+    for value in values:
+        part: list[Any] = []
+        _write(part, value, depth + 1)
+        parts.append(b"".join(part))
+    out += (b"<", size_of(len(parts)), *sorted(parts))
+
+
+def _write_dict(out: list[Any], values: dict[Any, Any], depth: int) -> None:
+    out += (b"{", size_of(len(values)))
+    for key, value in values.items():
+        _write(out, key, depth + 1)
+        _write(out, value, depth + 1)
+
+
+def _write_instance(out: list[Any], value: Any, depth: int) -> None:
+    entry = BY_CLASS[type(value)]
+    name = entry.name.encode()
+    out += (b"C", size_of(len(name)), name)
+    for each in entry.fields_of(value):
+        _write(out, each, depth + 1)
+
+
+def _write_timedelta(out: list[Any], value: timedelta, depth: int) -> None:
+    out.append(b"l")
+    _write_int(out, value // MICROSECOND, depth)
+
+
+def _write_datetime(out: list[Any], value: datetime, depth: int) -> None:
+    since = value.replace(tzinfo=None, fold=0) - EPOCH
+    out.append(b"t" + bytes((value.fold,)))
+    _write_int(out, since // MICROSECOND, depth)
+    _write_zone(out, value.tzinfo, value.utcoffset(), depth)
+
+
+def _write_time(out: list[Any], value: time, depth: int) -> None:
+    since = datetime.combine(EPOCH, value.replace(tzinfo=None, fold=0)) - EPOCH
+    out.append(b"c" + bytes((value.fold,)))
+    _write_int(out, since // MICROSECOND, depth)
+    _write_zone(out, value.tzinfo, value.utcoffset(), depth)
+
+
+def _write_zone(out: list[Any], zone: tzinfo | None, offset: timedelta | None, depth: int) -> None:
+    """None, the name of a zone, or how far from UTC the time is."""
+    known = zone.key if isinstance(zone, ZoneInfo) else offset
+    _write(out, known, depth + 1)
+
+
+def _write_pandas(out: list[Any], value: Any, depth: int) -> None:
+    kind = type(value).__name__
+    if kind not in ("Timestamp", "Timedelta", "NaTType"):
+        raise TypeError(f"a {type(value).__module__}.{kind} cannot be saved")
+    out.append(b"q" if kind == "Timedelta" else b"p")
+    _write_int(out, value.value if kind != "NaTType" else -(2**63), depth)
+    if kind != "Timedelta":
+        _write_zone(out, getattr(value, "tzinfo", None), value.utcoffset() if kind == "Timestamp"
+                    and value.tzinfo else None, depth)  # fmt: skip
+
+
+def _write_array(out: list[Any], value: np.ndarray[Any, Any], depth: int) -> None:
+    number = DTYPE_NUMBERS.get(value.dtype)
+    if number is None or value.ndim > MOST_DIMENSIONS:
+        raise TypeError(f"an array of {value.dtype} in {value.ndim} dimensions cannot be saved")
+    sizes = b"".join(size_of(each) for each in value.shape)
+    out.append(b"a" + bytes((number, value.ndim)) + sizes)
+    # a view of bytes: the array is copied once, when all parts are joined
+    flat: Any = np.ascontiguousarray(value).reshape(-1)
+    out.append(memoryview(flat.view(np.uint8)))
+
+
+def _write_scalar(out: list[Any], value: np.generic, depth: int) -> None:
+    if value.dtype not in DTYPE_NUMBERS:
+        raise TypeError(f"a number of type {value.dtype} cannot be saved")
+    out.append(b"n")
+    _write_array(out, np.array(value), depth)
+
+
+def _write_arrow_array(out: list[Any], value: pa.Array, depth: int) -> None:
+    out.append(b"A")
+    _sized(out, arrow.table_bytes(pa.table({"": value})))
+
+
+def _write_table(out: list[Any], value: pa.Table, depth: int) -> None:
+    out.append(b"B")
+    _sized(out, arrow.table_bytes(value))
+
+
+def _write_schema(out: list[Any], value: pa.Schema, depth: int) -> None:
+    out.append(b"S")
+    _sized(out, value.serialize())
+
+
+def _sized(out: list[Any], data: pa.Buffer) -> None:
+    out += (size_of(data.size), memoryview(data))
+
+
+WRITERS: dict[type, Callable[[list[Any], Any, int], None]] = {
+    type(None): lambda out, value, depth: out.append(b"N"),
+    bool: lambda out, value, depth: out.append(b"T" if value else b"F"),
+    int: _write_int,
+    float: lambda out, value, depth: out.append(b"f" + FLOAT64.pack(value)),
+    str: _write_text,
+    bytes: _write_bytes,
+    Decimal: _write_decimal,
+    date: lambda out, value, depth: out.append(b"d" + INT64.pack(value.toordinal())),
+    datetime: _write_datetime,
+    time: _write_time,
+    timedelta: _write_timedelta,
+    tuple: _write_many(b"("),
+    list: _write_many(b"["),
+    frozenset: _write_set,
+    dict: _write_dict,
+    np.ndarray: _write_array,
+    pa.Table: _write_table,
+    pa.Schema: _write_schema,
+}
+
+
+# ---------------------------------------------------------------- reading
+
+
+class _Reader:
+    """Reads values from the front to the end of some bytes."""
+
+    def __init__(self, data: bytes | memoryview) -> None:
+        self.data = memoryview(data).cast("B")
+        self.at = 0
+
+    def value(self, depth: int) -> Any:
+        if depth > DEEPEST:
+            raise SnapshotError("the snapshot cannot be read: it is nested too deeply")
+        tag = self.take(1)[0]
+        read = READERS.get(tag)
+        if read is None:
+            raise SnapshotError(f"the snapshot holds something unexpected: tag {tag}")
+        return read(self, depth + 1)
+
+    def take(self, count: int) -> memoryview:
+        end = self.at + count
+        if end > len(self.data):
+            raise SnapshotError("the snapshot cannot be read: it is cut short")
+        begin, self.at = self.at, end
+        return self.data[begin:end]
+
+    def size(self) -> int:
+        """A length: of bytes, or of values, each of which takes a byte at least."""
+        size = shift = 0
+        while True:
+            digit = self.take(1)[0]
+            size |= (digit & 127) << shift
+            if digit < 128:
+                break
+            shift += 7
+            if shift > 56:
+                raise SnapshotError("the snapshot cannot be read: a length has too many digits")
+        if size > len(self.data):
+            raise SnapshotError("the snapshot cannot be read: a length is beyond its end")
+        return size
+
+    def bytes(self) -> memoryview:
+        return self.take(self.size())
+
+    def text(self) -> str:
+        return str(self.bytes(), "utf-8", "surrogatepass")
+
+    def values(self, depth: int) -> list[Any]:
+        size = self.size()
+        if size > len(self.data) - self.at:
+            raise SnapshotError("the snapshot cannot be read: it is cut short")
+        return [self.value(depth) for _ in range(size)]
+
+    def int64(self) -> int:
+        return int(INT64.unpack(self.take(8))[0])
+
+    def float64(self) -> float:
+        """A number; NaN is one object, as where states are compared (`automata.memory`)."""
+        value: float = FLOAT64.unpack(self.take(8))[0]
+        return value if value == value else math.nan
+
+    def integer(self, depth: int) -> int:
+        whole: int = expect(int, self.value(depth))
+        return whole
+
+    def zone(self, depth: int) -> tzinfo | None:
+        known = self.value(depth)
+        if known is None:
+            return None
+        return ZoneInfo(known) if isinstance(known, str) else timezone(expect(timedelta, known))
+
+    def fold(self) -> int:
+        return self.take(1)[0]
+
+
+def expect(kind: type, value: Any) -> Any:
+    if type(value) is not kind:
+        raise SnapshotError(
+            f"the snapshot holds something unexpected: a {type(value).__name__}, "
+            f"where a {kind.__name__} belongs"
+        )
+    return value
+
+
+def _read_decimal(reader: _Reader, depth: int) -> Decimal:
+    value = Decimal(str(reader.bytes(), "ascii"))
+    if value.is_snan():  # which raises an error wherever it is compared
+        raise SnapshotError("the snapshot holds something unexpected: a signalling NaN")
+    return value
+
+
+def _read_dict(reader: _Reader, depth: int) -> dict[Any, Any]:
+    values: dict[Any, Any] = {}
+    for _ in range(reader.size()):
+        key = reader.value(depth)
+        values[key] = reader.value(depth)
+    return values
+
+
+def _read_instance(reader: _Reader, depth: int) -> Any:
+    name = reader.text()
+    entry = BY_NAME.get(name)
+    if entry is None:
+        raise SnapshotError(f"the snapshot holds something unexpected: a state class {name!r}")
+    return entry.made_of(*[reader.value(depth) for _ in range(entry.size)])
+
+
+def _read_datetime(reader: _Reader, depth: int) -> datetime:
+    fold = reader.fold()
+    since = reader.integer(depth) * MICROSECOND
+    return (EPOCH + since).replace(tzinfo=reader.zone(depth), fold=fold)
+
+
+def _read_time(reader: _Reader, depth: int) -> time:
+    fold = reader.fold()
+    since = reader.integer(depth) * MICROSECOND
+    if not timedelta() <= since < DAY:
+        raise SnapshotError("the snapshot holds something unexpected: a time outside the day")
+    return (EPOCH + since).time().replace(tzinfo=reader.zone(depth), fold=fold)
+
+
+def _read_pandas(name: str) -> Callable[[_Reader, int], Any]:
+    def read(reader: _Reader, depth: int) -> Any:
+        nanoseconds = reader.integer(depth)
+        zone = reader.zone(depth) if name == "Timestamp" else None
+        try:
+            import pandas
+        except ImportError:
+            raise SnapshotError(
+                "the snapshot holds times with nanoseconds", hint="install pandas to restore it"
+            ) from None
+        value = getattr(pandas, name)(nanoseconds)
+        return value if zone is None else value.tz_localize("UTC").tz_convert(zone)
+
+    return read
+
+
+def _read_array(reader: _Reader, depth: int) -> np.ndarray[Any, Any]:
+    number, dimensions = reader.take(2)
+    if number >= len(DTYPES) or dimensions > MOST_DIMENSIONS:
+        raise SnapshotError("the snapshot holds something unexpected: an array of another kind")
+    shape = tuple(reader.size() for _ in range(dimensions))
+    dtype = DTYPES[number]
+    data = np.frombuffer(reader.take(math.prod(shape) * dtype.itemsize), dtype)
+    if dtype == np.bool_ and data.view(np.uint8).max(initial=0) > 1:
+        raise SnapshotError("the snapshot holds something unexpected: neither true nor false")
+    return data.reshape(shape).copy()
+
+
+def _read_scalar(reader: _Reader, depth: int) -> Any:
+    value = reader.value(depth)
+    if not isinstance(value, np.ndarray) or value.ndim:
+        raise SnapshotError("the snapshot holds something unexpected: not one number")
+    return value[()]
+
+
+def _read_arrow_array(reader: _Reader, depth: int) -> pa.Array:
+    table = arrow.table_from(reader.bytes())
+    if table.num_columns != 1:
+        raise SnapshotError("the snapshot holds something unexpected: not one column")
+    return table.column(0).combine_chunks()
+
+
+def _collected(kind: Callable[[Iterable[Any]], Any]) -> Callable[[_Reader, int], Any]:
+    return lambda reader, depth: kind(reader.values(depth))
+
+
+READERS: dict[int, Callable[[_Reader, int], Any]] = {
+    ord(tag): read
+    for tag, read in {
+        "N": lambda reader, depth: None,
+        "T": lambda reader, depth: True,
+        "F": lambda reader, depth: False,
+        "i": lambda reader, depth: reader.int64(),
+        "I": lambda reader, depth: int.from_bytes(reader.bytes(), "little", signed=True),
+        "f": lambda reader, depth: reader.float64(),
+        "s": lambda reader, depth: reader.text(),
+        "b": lambda reader, depth: bytes(reader.bytes()),
+        "D": _read_decimal,
+        "d": lambda reader, depth: date.fromordinal(reader.int64()),
+        "t": _read_datetime,
+        "c": _read_time,
+        "l": lambda reader, depth: reader.integer(depth) * MICROSECOND,
+        "p": _read_pandas("Timestamp"),
+        "q": _read_pandas("Timedelta"),
+        "(": _collected(tuple),
+        "[": lambda reader, depth: reader.values(depth),
+        "<": _collected(frozenset),
+        "{": _read_dict,
+        "C": _read_instance,
+        "a": _read_array,
+        "n": _read_scalar,
+        "A": _read_arrow_array,
+        "B": lambda reader, depth: arrow.table_from(reader.bytes()),
+        "S": lambda reader, depth: arrow.schema_from(reader.bytes()),
+    }.items()
+}
