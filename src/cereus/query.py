@@ -151,6 +151,7 @@ class Query:
         self, events: Source, progress: Progress | None
     ) -> tuple[Executor, Iterator[pa.RecordBatch]]:
         executor = self.executor(events.schema, row_numbers=events.row_numbers)
+        executor.defer()
         return executor, self._found(executor, events, progress)
 
     def _found(

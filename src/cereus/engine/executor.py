@@ -67,6 +67,11 @@ class Executor(ABC):
     def push(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         """Read a batch; the results that it completes."""
 
+    def defer(self) -> None:
+        """The stream is read to its end before anyone looks: results may wait for `finish`, where
+        that is quicker. To be called before the first batch."""
+        return
+
     def advance(self, time: int) -> Iterator[pa.RecordBatch]:
         """No event before `time` will come; the results that this completes."""
         return iter(())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from functools import cache
@@ -16,8 +16,8 @@ from lark.visitors import merge_transformers
 from cereus.errors import QueryError, QuerySyntaxError, RefusedError, Span
 from cereus.expr import tree as ex
 from cereus.syntax import literals
-from cereus.syntax.parsing import located, read
-from cereus.expr.text import Conditions, span_of, token_span
+from cereus.syntax.parsing import TOO_DEEP, located, read
+from cereus.expr.text import Conditions, member, span_of, spliced, token_span
 from cereus.languages.match_recognize import tree
 from cereus.languages.match_recognize.check import check
 from cereus.languages.match_recognize.hints import HINTS
@@ -31,13 +31,13 @@ MOST = 2**31 - 1
 """The largest bound of a quantifier, and the largest offset."""
 
 
-def parse(text: str) -> tree.Clause:
+def parse(text: str, params: Mapping[str, Any] | None = None) -> tree.Clause:
     """Read a clause, and check what can be checked without knowing the table.
 
     >>> parse("MATCH_RECOGNIZE (MEASURES last(b.x) AS x PATTERN (a b+) DEFINE b AS b.x > 1)").skip.to
     <SkipTo.PAST_LAST_ROW: 'PAST LAST ROW'>
     """
-    clause = parse_only(text)
+    clause = parse_only(text, params)
     try:
         check(clause)
     except QueryError as error:
@@ -45,10 +45,13 @@ def parse(text: str) -> tree.Clause:
     return clause
 
 
-def parse_only(text: str) -> tree.Clause:
+def parse_only(text: str, params: Mapping[str, Any] | None = None) -> tree.Clause:
     """Read a clause; only its grammar is checked."""
-    clause: tree.Clause = read(GRAMMAR, "clause", text, _transformer(), HINTS)
-    return replace(resolved(clause), text=text)
+    clause: tree.Clause = read(GRAMMAR, "clause", text, _transformer(), HINTS, params)
+    try:
+        return replace(resolved(clause), text=text)
+    except RecursionError:
+        raise QuerySyntaxError(TOO_DEEP) from None
 
 
 @cache
@@ -191,8 +194,9 @@ class _Texts(Conditions):
     def label(self, meta: Meta, token: Token) -> str:
         return self.name(meta, token)
 
-    def in_(self, meta: Meta, *items: ex.Expression) -> Callable[[ex.Expression], ex.Expression]:
-        return lambda operand: ex.In(operand, items)
+    def in_(self, meta: Meta, *parts: Any) -> Callable[[ex.Expression], ex.Expression]:
+        items = spliced(parts)
+        return lambda operand: member(operand, items)
 
     def concatenated(
         self, meta: Meta, left: ex.Expression, sign: Token, right: ex.Expression
@@ -203,7 +207,7 @@ class _Texts(Conditions):
         return _interval_range(word, value, *units, span=span_of(meta))
 
     def call(self, meta: Meta, function: Token, *arguments: ex.Expression) -> ex.Expression:
-        return _called(function, arguments, None, span_of(meta))
+        return _called(function, spliced(arguments), None, span_of(meta))
 
     def call_with_semantics(
         self, meta: Meta, word: Token, function: Token, *arguments: ex.Expression

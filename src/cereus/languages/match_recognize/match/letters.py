@@ -10,8 +10,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cereus.expr.arrow import operators
-from cereus.expr.arrow.evaluate import _attributes, _value
-from cereus.expr.arrow.vector import Sort, Vector, boolean, both, from_arrow
+from cereus.expr.arrow.evaluate import attributes_in, value_of
+from cereus.expr.arrow.vector import Vector, boolean, both, from_arrow
+from cereus.expr.types import Kind
 from cereus.errors import LimitError
 from cereus.expr import tree as ex
 from cereus.languages.match_recognize import values
@@ -116,7 +117,7 @@ class RowColumns:
             ex.Attribute((name,)): self.leaf(leaf)  # type: ignore[arg-type]
             for name, leaf in part.leaves.items()
         }
-        return _value(part.expression, columns)
+        return value_of(part.expression, columns)
 
     def leaf(self, at: values.At) -> pa.Array | Vector:
         if at not in self._values:
@@ -129,11 +130,11 @@ class RowColumns:
         """The value of an expression of one row, on every row."""
         if isinstance(argument, ex.Attribute) and len(argument.path) == 1:
             return self.rows.column(argument.path[0])
-        return _value(argument, self.read(argument))
+        return value_of(argument, self.read(argument))
 
     def read(self, argument: ex.Expression) -> dict[ex.Attribute, pa.Array]:
         found = {}
-        for attribute in _attributes(argument):
+        for attribute in attributes_in(argument):
             data = self.rows.column(attribute.path[0])
             for name in attribute.path[1:]:
                 data = pa.compute.struct_field(data, name)
@@ -151,7 +152,7 @@ class RowColumns:
             return replace(vector, values=_moved_array(vector.values, shift, inside))
         valid = both(None if vector.valid is None else _moved(vector.valid, shift), inside)
         values_ = _moved(vector.values, shift)
-        if vector.sort is Sort.BOOLEAN:
+        if vector.kind is Kind.BOOLEAN:
             return boolean(values_, valid)
         return replace(vector, values=values_, valid=valid)
 

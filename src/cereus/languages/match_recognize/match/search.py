@@ -14,7 +14,7 @@ import numpy as np
 from cereus.errors import LimitError
 from cereus.expr import tree as ex
 from cereus.expr.arrow import operators
-from cereus.expr.arrow.evaluate import _value
+from cereus.expr.arrow.evaluate import value_of
 from cereus.expr.arrow.vector import Vector, constant, to_arrow
 from cereus.languages.match_recognize import values
 from cereus.languages.match_recognize.binding import LABEL, NUMBER, Bound, Leaf
@@ -154,7 +154,7 @@ class Searcher:
             ex.Attribute((name,)): constant(self.leaf(leaf, labels, start, number))
             for name, leaf in part.leaves.items()
         }
-        return _value(part.expression, columns)
+        return value_of(part.expression, columns)
 
     def leaf(self, leaf: Leaf, labels: list[str], start: int, number: int) -> Any:
         if isinstance(leaf, values.Number):
@@ -190,7 +190,7 @@ class Searcher:
                 known = node.path[0] in special
                 found = special[node.path[0]] if known else self.whole_column(node)[row]
                 columns[node] = constant(found)
-        result = to_arrow(_value(argument, columns), 1)
+        result = to_arrow(value_of(argument, columns), 1)
         return result.as_py() if hasattr(result, "as_py") else result[0].as_py()
 
     def whole_column(self, argument: ex.Expression) -> list[Any]:

@@ -19,8 +19,9 @@ import pyarrow.compute as pc
 
 from cereus.expr import tree as ex
 from cereus.expr.arrow import operators
-from cereus.expr.arrow.evaluate import _value
-from cereus.expr.arrow.vector import Sort, Vector, constant, from_arrow
+from cereus.expr.arrow.evaluate import value_of
+from cereus.expr.arrow.vector import PER_SECOND, Vector, constant, from_arrow
+from cereus.expr.types import Kind
 from cereus.languages.match_recognize import values
 from cereus.languages.match_recognize.binding import LABEL, NUMBER, Bound, Leaf
 from cereus.languages.match_recognize.match import codes
@@ -30,7 +31,7 @@ from cereus.languages.match_recognize.match.needs import Part, names_in, parts
 from cereus.languages.match_recognize.match.program import DONE, Automaton
 from cereus.languages.match_recognize.match.sorting import SortedRows
 
-WHOLE = (Sort.INTEGER, Sort.TIMESTAMP, Sort.INTERVAL, Sort.BOOLEAN, Sort.NULL)
+WHOLE = (Kind.INTEGER, Kind.TIMESTAMP, Kind.INTERVAL, Kind.BOOLEAN, Kind.NULL)
 COMPARISONS = {
     "=": (codes.EQUAL, False, False),
     "!=": (codes.EQUAL, False, True),
@@ -133,12 +134,12 @@ class Loaded:
     """A value in a register while code is made."""
 
     register: int
-    sort: Sort
+    kind: Kind
     unit: str = ""
 
     @property
     def real(self) -> bool:
-        return self.sort is Sort.FLOAT
+        return self.kind is Kind.FLOAT
 
 
 class Lowering:
@@ -152,7 +153,7 @@ class Lowering:
         self.ints: list[npt.NDArray[np.int64]] = []
         self.floats: list[npt.NDArray[np.float64]] = []
         self.valid: list[npt.NDArray[np.uint8]] = []
-        self.known_columns: dict[Any, tuple[int, Sort, str]] = {}
+        self.known_columns: dict[Any, tuple[int, str]] = {}
         self.constants: list[int] = []
         self.real_constants: list[float] = []
         self.initial: list[int] = []
@@ -235,7 +236,7 @@ class Lowering:
             return
         whole = truths[0]
         for each in truths[1:]:
-            whole = self.emit(codes.AND, Sort.BOOLEAN, whole, each)
+            whole = self.emit(codes.AND, Kind.BOOLEAN, whole, each)
         self.code.append((codes.AND, 0, whole.register, whole.register))
 
     def register(self) -> int:
@@ -244,16 +245,16 @@ class Lowering:
         self.next_register += 1
         return self.next_register - 1
 
-    def emit(self, op: int, sort: Sort, a: Loaded, b: Loaded | None = None, unit: str = "") -> Loaded:
+    def emit(self, op: int, kind: Kind, a: Loaded, b: Loaded | None = None, unit: str = "") -> Loaded:
         to = self.register()
         self.code.append((op, to, a.register, (b or a).register))
-        return Loaded(to, sort, unit)
+        return Loaded(to, kind, unit)
 
     def load(self, node: ex.Expression, part: Part) -> Loaded:
         """Code for the value of an expression."""
         leaves = [part.leaves[name] for name in sorted(names_in(node))]
         if not leaves:
-            return self.literal(_value(node, {}))
+            return self.literal(value_of(node, {}))
         bases = {self.base(leaf) for leaf in leaves}
         if len(bases) == 1:
             (base,) = bases
@@ -267,9 +268,9 @@ class Lowering:
             case ex.Or(operands):
                 return self.joined(codes.OR, operands, part)
             case ex.Not(operand):
-                return self.emit(codes.NOT, Sort.BOOLEAN, self.load(operand, part))
+                return self.emit(codes.NOT, Kind.BOOLEAN, self.load(operand, part))
             case ex.IsNull(operand):
-                return self.emit(codes.IS_NULL, Sort.BOOLEAN, self.load(operand, part))
+                return self.emit(codes.IS_NULL, Kind.BOOLEAN, self.load(operand, part))
             case ex.Comparison(op, left, right):
                 return self.compared(op, left, right, part)
             case ex.Between(operand, low, high):
@@ -288,39 +289,39 @@ class Lowering:
     def joined(self, op: int, operands: Sequence[ex.Expression], part: Part) -> Loaded:
         found = self.load(operands[0], part)
         for each in operands[1:]:
-            found = self.emit(op, Sort.BOOLEAN, found, self.load(each, part))
+            found = self.emit(op, Kind.BOOLEAN, found, self.load(each, part))
         return found
 
     def literal(self, vector: Vector) -> Loaded:
         valid = vector.validity()
         known = int(valid is None or bool(valid))
         to = self.register()
-        if vector.sort is Sort.FLOAT:
+        if vector.kind is Kind.FLOAT:
             self.real_constants.append(float(vector.values))
             self.code.append((codes.CONSTANT_FLOAT, to, len(self.real_constants) - 1, known))
-        elif vector.sort in WHOLE:
+        elif vector.kind in WHOLE:
             self.constants.append(int(vector.values))
             self.code.append((codes.CONSTANT_INT, to, len(self.constants) - 1, known))
         else:
             raise NotForSlots
-        return Loaded(to, vector.sort, vector.unit)
+        return Loaded(to, vector.kind, vector.unit)
 
     # ------------------------------------------------------------ operators
 
     def compared(self, op: str, left: ex.Expression, right: ex.Expression, part: Part) -> Loaded:
         a, b = self.sides(left, right, part)
-        if Sort.NULL in (a.sort, b.sort):
+        if Kind.NULL in (a.kind, b.kind):
             return self.literal(operators.compare("=", constant(None), constant(None)))
         operation, swapped, negated = COMPARISONS[op]
         if a.real or b.real:
             a, b = self.real(a), self.real(b)
             operation += codes.EQUAL_FLOAT - codes.EQUAL
-        elif a.sort is not b.sort:
+        elif a.kind is not b.kind:
             raise NotForSlots
         else:
             a, b = self.same_unit(a, b)
-        found = self.emit(operation, Sort.BOOLEAN, *((b, a) if swapped else (a, b)))
-        return self.emit(codes.NOT, Sort.BOOLEAN, found) if negated else found
+        found = self.emit(operation, Kind.BOOLEAN, *((b, a) if swapped else (a, b)))
+        return self.emit(codes.NOT, Kind.BOOLEAN, found) if negated else found
 
     def sides(
         self, left: ex.Expression, right: ex.Expression, part: Part
@@ -332,35 +333,35 @@ class Lowering:
     def real(self, value: Loaded) -> Loaded:
         if value.real:
             return value
-        if value.sort is not Sort.INTEGER:
+        if value.kind is not Kind.INTEGER:
             raise NotForSlots
-        return self.emit(codes.TO_FLOAT, Sort.FLOAT, value)
+        return self.emit(codes.TO_FLOAT, Kind.FLOAT, value)
 
     def same_unit(self, a: Loaded, b: Loaded) -> tuple[Loaded, Loaded]:
         if a.unit == b.unit:
             return a, b
-        unit = max((a.unit, b.unit), key=operators.PER_SECOND.__getitem__)
+        unit = max((a.unit, b.unit), key=PER_SECOND.__getitem__)
         return self.in_unit(a, unit), self.in_unit(b, unit)
 
     def in_unit(self, value: Loaded, unit: str) -> Loaded:
-        factor = operators.PER_SECOND[unit] // operators.PER_SECOND[value.unit]
+        factor = PER_SECOND[unit] // PER_SECOND[value.unit]
         if factor == 1:
             return replace(value, unit=unit)
         by = self.literal(constant(factor))
-        return self.emit(codes.MULTIPLY, value.sort, value, by, unit)
+        return self.emit(codes.MULTIPLY, value.kind, value, by, unit)
 
     def calculated(self, op: str, a: Loaded, b: Loaded) -> Loaded:
-        times = (Sort.TIMESTAMP, Sort.INTERVAL)
-        if a.sort in times or b.sort in times:
-            if not (a.sort in times and b.sort in times and op in "+-"):
+        times = (Kind.TIMESTAMP, Kind.INTERVAL)
+        if a.kind in times or b.kind in times:
+            if not (a.kind in times and b.kind in times and op in "+-"):
                 raise NotForSlots
             unit = "ns" if "ns" in (a.unit, b.unit) else "us"
             a, b = self.in_unit(a, unit), self.in_unit(b, unit)
-            sort = Sort.INTERVAL if a.sort is b.sort else Sort.TIMESTAMP
-            return self.emit(ARITHMETIC[op], sort, a, b, unit)
-        if a.sort is b.sort is Sort.INTEGER and op != "/":
-            return self.emit(ARITHMETIC[op], Sort.INTEGER, a, b)
-        return self.emit(FLOAT_ARITHMETIC[op], Sort.FLOAT, self.real(a), self.real(b))
+            kind = Kind.INTERVAL if a.kind is b.kind else Kind.TIMESTAMP
+            return self.emit(ARITHMETIC[op], kind, a, b, unit)
+        if a.kind is b.kind is Kind.INTEGER and op != "/":
+            return self.emit(ARITHMETIC[op], Kind.INTEGER, a, b)
+        return self.emit(FLOAT_ARITHMETIC[op], Kind.FLOAT, self.real(a), self.real(b))
 
     # ------------------------------------------------------------ places
 
@@ -389,7 +390,7 @@ class Lowering:
 
     def column(self, node: ex.Expression, part: Part, base: Base) -> Loaded:
         """Code that reads a column at a place."""
-        number, sort, unit = self.column_of(node, part, base)
+        number, kind, unit = self.column_of(node, part, base)
         to = self.register()
         if base == HERE:
             self.code.append((codes.AT_ROW, to, number, 0))
@@ -399,7 +400,7 @@ class Lowering:
         else:
             group = self.positions(base)
             self.code.append((codes.AT_SLOT, to, number, group.at + base.offset))
-        return Loaded(to, sort, unit)
+        return Loaded(to, kind, unit)
 
     def positions(self, base: Base) -> Group:
         """The slots that hold the rows of a variable, or its labels; long enough for the
@@ -441,7 +442,7 @@ class Lowering:
 
     # ------------------------------------------------------------ columns
 
-    def column_of(self, node: ex.Expression, part: Part, base: Base) -> tuple[int, Sort, str]:
+    def column_of(self, node: ex.Expression, part: Part, base: Base) -> tuple[int, str]:
         key = repr((node, sorted(part.leaves.items()), base.label))
         if key not in self.known_columns:
             vector = self.vector(node, part, base)
@@ -458,20 +459,20 @@ class Lowering:
             data = self.data(leaf, base)
             columns[ex.Attribute((name,))] = data
             nothing[ex.Attribute((name,))] = _nothing(data)
-        return _with_last(_value(node, columns), _value(node, nothing), self.width, base, self)
+        return _with_last(value_of(node, columns), value_of(node, nothing), self.width, base, self)
 
     def data(self, leaf: values.At, base: Base) -> pa.Array | Vector:
         if not base.label:
             return self.columns.leaf(leaf)
         labels = pa.array(self.variables, pa.string())
-        return _value(leaf.argument, {ex.Attribute((LABEL,)): labels})
+        return value_of(leaf.argument, {ex.Attribute((LABEL,)): labels})
 
-    def add(self, vector: Vector) -> tuple[int, Sort]:
-        if vector.sort not in (*WHOLE, Sort.FLOAT):
+    def add(self, vector: Vector) -> tuple[int, Kind]:
+        if vector.kind not in (*WHOLE, Kind.FLOAT):
             raise NotForSlots
         valid = np.ones(self.width, np.uint8) if vector.valid is None else vector.valid
         self.valid.append(np.ascontiguousarray(valid, np.uint8))
-        whole = vector.sort is not Sort.FLOAT
+        whole = vector.kind is not Kind.FLOAT
         numbers = vector.values
         if whole and getattr(numbers, "dtype", None) == np.uint64:
             raise NotForSlots
@@ -479,7 +480,7 @@ class Lowering:
         self.floats.append(
             np.zeros(self.width) if whole else np.ascontiguousarray(numbers, np.float64)
         )
-        return len(self.valid) - 1, vector.sort
+        return len(self.valid) - 1, vector.kind
 
     def zeros(self) -> npt.NDArray[np.int64]:
         return np.zeros(self.width, np.int64)
@@ -497,15 +498,15 @@ class Lowering:
                 return None
             base = next(iter(bases), HERE)
             assert isinstance(base, Base)
-            sides.append((base, self.vector(node, part, base) if leaves else _value(node, {})))
-        sorts = {vector.sort for _, vector in sides}
-        if not sorts & {Sort.STRING, Sort.DECIMAL} or sorts & {Sort.NULL, Sort.FLOAT}:
+            sides.append((base, self.vector(node, part, base) if leaves else value_of(node, {})))
+        kinds = {vector.kind for _, vector in sides}
+        if not kinds & {Kind.STRING, Kind.DECIMAL} or kinds & {Kind.NULL, Kind.FLOAT}:
             return None
         ranks = _ranks([vector for _, vector in sides], self.width)
         found = []
         for (base, _), vector in zip(sides, ranks, strict=True):
-            number, sort = self.add(vector)
-            self.known_columns[object()] = (number, sort, "")
+            number, kind = self.add(vector)
+            self.known_columns[object()] = (number, kind, "")
             found.append(self.at(number, base))
         return found[0], found[1]
 
@@ -520,7 +521,7 @@ class Lowering:
         else:
             group = self.positions(base)
             self.code.append((codes.AT_SLOT, to, number, group.at + base.offset))
-        return Loaded(to, Sort.INTEGER)
+        return Loaded(to, Kind.INTEGER)
 
     # ------------------------------------------------------------ aggregates
 
@@ -528,7 +529,7 @@ class Lowering:
         if isinstance(leaf, values.Number):
             to = self.register()
             self.code.append((codes.MATCH_NUMBER, to, 0, 0))
-            return Loaded(to, Sort.INTEGER)
+            return Loaded(to, Kind.INTEGER)
         assert isinstance(leaf, values.Over)
         members = self.bound.clause.members(leaf.variable)
         if leaf.argument is None:
@@ -547,7 +548,7 @@ class Lowering:
                 group = self.new_group(("count", members), 1, 0)
                 self.on_update(members, (codes.COUNT_ROWS, group.at, 0, 0))
             self.code.append((codes.SLOT_INT, to, 0, group.at))
-        return Loaded(to, Sort.INTEGER)
+        return Loaded(to, Kind.INTEGER)
 
     def group(self, key: Any, size: int) -> Group | None:
         return self.read(self.groups[key]) if key in self.groups else None
@@ -564,14 +565,14 @@ class Lowering:
     ) -> Loaded:
         vector = self.argument(argument)
         function = leaf.function
-        number, sort = self.argument_column(argument, vector)
+        number, kind = self.argument_column(argument, vector)
         key = (function if function in ("min", "max") else "sum", members, repr(argument))
         group = self.group(key, 2)
-        real = sort is Sort.FLOAT
+        real = kind is Kind.FLOAT
         if group is None:
             group = self.new_group(key, 2, int(real))
             self.update_with(key[0], number, real, group, members)
-        return self.result(function, group, sort, vector.unit)
+        return self.result(function, group, kind, vector.unit)
 
     def update_with(
         self, function: str, number: int, real: bool, group: Group, members: frozenset[str]
@@ -589,20 +590,20 @@ class Lowering:
         self.on_update(members, (kinds[function, real], slot, number, group.at))
         self.on_update(members, (codes.COUNT_VALID, group.at, number, 0))
 
-    def result(self, function: str, group: Group, sort: Sort, unit: str) -> Loaded:
-        count = Loaded(self.register(), Sort.INTEGER)
+    def result(self, function: str, group: Group, kind: Kind, unit: str) -> Loaded:
+        count = Loaded(self.register(), Kind.INTEGER)
         self.code.append((codes.SLOT_INT, count.register, 0, group.at))
         if function == "count":
             return count
-        raw = Loaded(self.register(), sort, unit)
-        if sort is Sort.FLOAT:
+        raw = Loaded(self.register(), kind, unit)
+        if kind is Kind.FLOAT:
             self.code.append((codes.SLOT_FLOAT, raw.register, 0, group.float_at))
         else:
             self.code.append((codes.SLOT_INT, raw.register, 0, group.at + 1))
         if function in ("bool_or", "bool_and", "count_if"):
             return self.of_booleans(function, raw, count, group)
         if function == "avg":
-            raw = self.emit(codes.DIVIDE_FLOAT, Sort.FLOAT, self.real(raw), self.real(count))
+            raw = self.emit(codes.DIVIDE_FLOAT, Kind.FLOAT, self.real(raw), self.real(count))
         elif function not in ("sum", "min", "max"):
             raise NotForSlots
         return self.if_any(raw, group)
@@ -614,29 +615,29 @@ class Lowering:
 
     def of_booleans(self, function: str, true: Loaded, count: Loaded, group: Group) -> Loaded:
         if function == "count_if":
-            return replace(true, sort=Sort.INTEGER)
+            return replace(true, kind=Kind.INTEGER)
         if function == "bool_and":
-            return self.if_any(self.emit(codes.EQUAL, Sort.BOOLEAN, true, count), group)
+            return self.if_any(self.emit(codes.EQUAL, Kind.BOOLEAN, true, count), group)
         none = self.literal(constant(0))
-        return self.if_any(self.emit(codes.LESS, Sort.BOOLEAN, none, true), group)
+        return self.if_any(self.emit(codes.LESS, Kind.BOOLEAN, none, true), group)
 
     def argument(self, argument: ex.Expression) -> Vector:
         data = self.columns.argument(argument)
         vector = data if isinstance(data, Vector) else from_arrow(data)
-        if vector.sort is Sort.DECIMAL:
+        if vector.kind is Kind.DECIMAL:
             vector = operators.as_float(vector)
         return vector
 
-    def argument_column(self, argument: ex.Expression, vector: Vector) -> tuple[int, Sort]:
+    def argument_column(self, argument: ex.Expression, vector: Vector) -> tuple[int, Kind]:
         key = ("argument", repr(argument))
         if key not in self.known_columns:
-            if vector.sort is Sort.STRING:
+            if vector.kind is Kind.STRING:
                 raise NotForSlots
             empty = replace(vector, values=np.zeros((), vector.values.dtype), valid=np.False_)
             padded = _with_last(vector, empty, self.width, HERE, self)
             self.known_columns[key] = (*self.add(padded), vector.unit)
-        number, sort, _ = self.known_columns[key]
-        return number, sort
+        number, kind, _ = self.known_columns[key]
+        return number, kind
 
 
 def _rows(rows: Sequence[tuple[int, int, int, int]]) -> npt.NDArray[np.int32]:
@@ -644,11 +645,11 @@ def _rows(rows: Sequence[tuple[int, int, int, int]]) -> npt.NDArray[np.int32]:
 
 
 def _nothing(data: pa.Array | Vector) -> Vector:
-    """One null of the sort that a column has."""
+    """One null of the kind that a column has."""
     vector = data if isinstance(data, Vector) else from_arrow(data)
     if isinstance(vector.values, pa.Array | pa.Scalar):
-        return Vector(vector.sort, pa.scalar(None, vector.values.type))
-    if vector.sort is Sort.NULL:
+        return Vector(vector.kind, pa.scalar(None, vector.values.type))
+    if vector.kind is Kind.NULL:
         return vector
     zero = np.zeros((), np.asarray(vector.values).dtype)[()]
     return replace(vector, values=zero, valid=np.False_)
@@ -657,7 +658,7 @@ def _nothing(data: pa.Array | Vector) -> Vector:
 def _with_last(vector: Vector, last: Vector, width: int, base: Base, of: Lowering) -> Vector:
     """A column of `width` entries: those of the rows (or labels), filled up, and the last one."""
     length = len(of.variables) if base.label else len(of.rows)
-    if vector.sort is Sort.NULL and last.sort is not Sort.NULL:
+    if vector.kind is Kind.NULL and last.kind is not Kind.NULL:
         vector = replace(last, valid=np.False_)
     if isinstance(vector.values, pa.Array | pa.Scalar):
         return replace(vector, values=_arrow_with_last(vector, last, length, width))
@@ -665,7 +666,7 @@ def _with_last(vector: Vector, last: Vector, width: int, base: Base, of: Lowerin
     values_[:length] = vector.values
     valid = np.zeros(width, np.bool_)
     valid[:length] = True if vector.valid is None else vector.valid
-    if last.sort is not Sort.NULL:
+    if last.kind is not Kind.NULL:
         values_[-1] = last.values
         valid[-1] = last.valid is None or bool(last.valid)
     return replace(vector, values=values_, valid=valid)
@@ -695,7 +696,7 @@ def _ranks(vectors: Sequence[Vector], width: int) -> list[Vector]:
     valid = np.asarray(pc.is_valid(every)).astype(np.bool_)
     numbers = np.asarray(pc.fill_null(ranks, 0)).astype(np.int64)
     return [
-        Vector(Sort.INTEGER, numbers[at : at + width], valid[at : at + width])
+        Vector(Kind.INTEGER, numbers[at : at + width], valid[at : at + width])
         for at in range(0, len(every), width)
     ]
 

@@ -30,14 +30,31 @@ class SortedRows:
     ) -> None:
         self.table = table
         self._columns: dict[str, pa.Array] = {}
-        self.rows: Ints | None = _in_order(table, order)
+        self.rows: Ints | None = in_order(table, order)
         """The row of the table at each position; None where both are the same."""
         self.bounds = np.array([0, table.num_rows], np.int64)
         if partition:
-            self._group(_codes([one_array(table.column(name)) for name in partition]))
+            self._group(codes_of([one_array(table.column(name)) for name in partition]))
+
+    @classmethod
+    def placed(cls, table: pa.Table, rows: Ints, bounds: Ints) -> SortedRows:
+        """Rows whose places are known."""
+        found = cls(table, (), ())
+        found.rows, found.bounds = rows, bounds
+        return found
 
     def __len__(self) -> int:
         return int(self.table.num_rows)
+
+    def in_order(self, order: Sequence[tree.Order]) -> bool:
+        """Whether the rows of every partition are in the order of ORDER BY."""
+        if not order or len(self) < 2:
+            return True
+        part = np.repeat(np.arange(len(self.bounds) - 1), np.diff(self.bounds))
+        keys = {"part": pa.array(part)}
+        keys |= {each.path[0]: self.column(each.path[0]) for each in order}
+        first = tree.Order(("part",))
+        return in_order(pa.table(keys), (first, *order)) is None
 
     def _group(self, codes: npt.NDArray[np.int32]) -> None:
         placed = codes if self.rows is None else codes[self.rows]
@@ -81,7 +98,7 @@ def one_array(data: pa.Array | pa.ChunkedArray) -> pa.Array:
 # ---------------------------------------------------------------- partitions
 
 
-def _codes(columns: Sequence[pa.Array]) -> npt.NDArray[np.int32]:
+def codes_of(columns: Sequence[pa.Array]) -> npt.NDArray[np.int32]:
     """A number for every combination of values; null is a value."""
     codes, size = _code(columns[0])
     for column in columns[1:]:
@@ -110,7 +127,7 @@ def _repeats(dictionary: pa.Array) -> bool:
 # ---------------------------------------------------------------- ORDER BY
 
 
-def _in_order(table: pa.Table | pa.RecordBatch, order: Sequence[tree.Order]) -> Ints | None:
+def in_order(table: pa.Table | pa.RecordBatch, order: Sequence[tree.Order]) -> Ints | None:
     keys = [(one_array(table.column(each.path[0])), each) for each in order]
     for column, each in keys:
         if pa.types.is_nested(column.type):
@@ -125,8 +142,8 @@ def _in_order(table: pa.Table | pa.RecordBatch, order: Sequence[tree.Order]) -> 
             sort_keys.append((f"null {place}", "descending" if each.nulls_first else "ascending"))
         columns[str(place)] = _decoded(column)
         sort_keys.append((str(place), "descending" if each.descending else "ascending"))
-    found = pc.sort_indices(pa.table(columns), sort_keys=sort_keys)
-    return np.asarray(found).astype(np.int64)
+    found = np.asarray(pc.sort_indices(pa.table(columns), sort_keys=sort_keys)).astype(np.int64)
+    return None if bool((found == np.arange(len(found))).all()) else found
 
 
 def _decoded(column: pa.Array) -> pa.Array:

@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cereus.expr.arrow.vector import PER_SECOND, Sort, from_arrow
+from cereus.expr.arrow.vector import PER_SECOND, from_arrow
+from cereus.expr.types import Kind
 from cereus.errors import DataError, RefusedError
 from cereus.languages.match_recognize.binding import Bound
 from cereus.languages.match_recognize.match.sorting import SortedRows
@@ -51,7 +52,7 @@ def length(bound: Bound, unit: str | None = None) -> int:
         size = PER_SECOND[unit]
     elif pa.types.is_timestamp(kind) or pa.types.is_date(kind) or pa.types.is_duration(kind):
         sample = from_arrow(pa.array([], kind))
-        assert sample.sort in (Sort.TIMESTAMP, Sort.INTERVAL)
+        assert sample.kind in (Kind.TIMESTAMP, Kind.INTERVAL)
         size = PER_SECOND[sample.unit]
     else:
         raise RefusedError(

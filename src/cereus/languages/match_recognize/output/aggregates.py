@@ -13,7 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cereus.expr.arrow.operators import as_float
-from cereus.expr.arrow.vector import Sort, from_arrow
+from cereus.expr.arrow.vector import from_arrow
+from cereus.expr.types import Kind
 from cereus.errors import RefusedError
 from cereus.languages.match_recognize.output import functions
 from cereus.languages.match_recognize.output import scan_kernel as scan
@@ -101,7 +102,7 @@ def _whole(data: pa.Array) -> Ints | None:
 
 def _floats(data: pa.Array) -> npt.NDArray[np.float64]:
     vector = from_arrow(data)
-    if vector.sort is Sort.NULL:
+    if vector.kind is Kind.NULL:
         return np.zeros(len(data))
     return np.ascontiguousarray(as_float(vector).values, np.float64)
 

@@ -29,12 +29,13 @@ class Matched:
         automaton: Automaton,
         found: Found,
         bounds: Ints,
-        numbers: Ints | None = None,
+        before: Ints | None = None,
     ) -> None:
+        """`before` counts the matches that each partition had earlier."""
         self.clause, self.automaton, self.found, self.bounds = clause, automaton, found, bounds
         self.offsets = found.offsets
         self.moves = found.starts - self.offsets[:-1]
-        self._numbers = numbers
+        self._before = before
         self._members: dict[frozenset[str], tuple[Ints, Ints]] = {}
 
     @cached_property
@@ -47,10 +48,11 @@ class Matched:
     @cached_property
     def numbers(self) -> Ints:
         """The number of each match in its partition, from 1."""
-        if self._numbers is not None:
-            return self._numbers
+        if not len(self.found):
+            return np.zeros(0, np.int64)
         first = np.searchsorted(self.found.starts, self.bounds[:-1])
-        return np.arange(1, len(self.found) + 1) - first[self.partition]
+        numbers = np.arange(1, len(self.found) + 1) - first[self.partition]
+        return numbers if self._before is None else numbers + self._before[self.partition]
 
     @cached_property
     def excluded(self) -> Bools | None:

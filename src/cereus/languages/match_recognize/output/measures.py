@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cereus.expr.arrow.evaluate import _attributes, _value
+from cereus.expr.arrow.evaluate import attributes_in, value_of
 from cereus.expr.arrow.vector import to_arrow
 from cereus.expr import tree as ex
 from cereus.languages.match_recognize import values
@@ -38,7 +38,7 @@ class Measures:
             ex.Attribute((str(place),)): self.leaf(leaf)
             for place, leaf in enumerate(formula.leaves)
         }
-        result = self._array(_value(formula.expression, columns), len(self.cells))
+        result = self._array(value_of(formula.expression, columns), len(self.cells))
         unmatched = self.cells.match < 0
         return _null_where(result, unmatched) if unmatched.any() else result
 
@@ -120,9 +120,9 @@ class Measures:
             return self._read(argument, indices, position, found, match)
         columns = {
             attribute: self._read(attribute, indices, position, found, match)
-            for attribute in _attributes(argument)
+            for attribute in attributes_in(argument)
         }
-        result = self._array(_value(argument, columns), len(position))
+        result = self._array(value_of(argument, columns), len(position))
         return result if found is None else _null_where(result, ~found)
 
     def _read(

@@ -1,0 +1,35 @@
+"""MATCH_RECOGNIZE as one of the languages of Cereus."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cereus.language.protocol import Language, Params
+from cereus.languages.match_recognize.query import MatchRecognizeQuery
+from cereus.languages.match_recognize.text import parse
+from cereus.languages.match_recognize.tree import Clause
+from cereus.limits import Limits
+from cereus.stream import Stream
+
+
+class MatchRecognize(Language):
+    name = "match_recognize"
+    title = "MATCH_RECOGNIZE"
+    suffixes = ("sql",)
+
+    def parse(self, text: str, *, params: Params | None = None, **options: Any) -> Clause:
+        return parse(text, params)
+
+    def accepts(self, source: object) -> bool:
+        return isinstance(source, Clause)
+
+    def compile(
+        self,
+        tree: Clause,
+        stream: Stream,
+        *,
+        limits: Limits,
+        text: str | None = None,
+        **options: Any,
+    ) -> MatchRecognizeQuery:
+        return MatchRecognizeQuery(tree, stream, limits, text)
