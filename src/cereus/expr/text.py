@@ -245,7 +245,7 @@ def _is_in(parts: tuple[ex.Expression | Items, ...], span: Span) -> ex.Expressio
         raise QuerySyntaxError(
             "is_in takes a list of values", span=span, hint="write is_in(x, :values)"
         )
-    return replace(_member(parts[0], items), span=span)
+    return replace(member(parts[0], items), span=span)
 
 
 def _single(function: Token, parts: tuple[ex.Expression | Items, ...]) -> tuple[ex.Expression, ...]:

@@ -66,9 +66,12 @@ def table_of(case: dict[str, Any]) -> pa.Table:
     schema = {k: v for k, v in (case["schema"] or {}).items() if k != "WATERMARK"}
     rows = case["rows"] or []
     columns = []
-    for at, (name, type_name) in enumerate(schema.items()):
+    for name, type_name in schema.items():
         kind = type_of(type_name)
         cells = [row.get(name) for row in rows]
+        computed = re.match(r"AS TO_TIMESTAMP\(`(\w+)`\)", type_name)
+        if computed:
+            cells = [row.get(computed[1]) for row in rows]
         if "proctime" in type_name.lower():  # the order of arrival
             cells = [datetime(2020, 1, 1) + timedelta(seconds=n) for n in range(len(rows))]
         columns.append((pa.field(name, kind), pa.array([_value(c, kind) for c in cells], kind)))
@@ -97,25 +100,54 @@ def answer(case: dict[str, Any], run: Run) -> list[list[Any]]:
 
     connection = duckdb.connect()
     table = table_of(case)
-    columns = [f'"{name}"' for name in table.column_names]
     connection.register("input rows", table)
     name = case["table"] or "t"
-    connection.execute(f'CREATE VIEW "{name}" AS SELECT {", ".join(columns)} FROM "input rows"')
-    made = 0
+    columns = ", ".join(f'"{column}"' for column in table.column_names)
+    connection.execute(f'CREATE VIEW "{name}" AS SELECT {columns} FROM "input rows"')
+
+    def source(embedded: Embedded) -> pa.Table:
+        return connection.sql(embedded.source).to_arrow_table()
+
+    def made(name: str, result: pa.Table) -> None:
+        connection.register(name, result)
+
+    statement = _rewritten(case, run, source, made)
+    return [list(row) for row in connection.execute(statement).fetchall()]
+
+
+def run_clauses(case: dict[str, Any], run: Run) -> None:
+    """The clauses of a statement alone, over the table that the case names."""
+    _rewritten(case, run, lambda embedded: _renamed(case, embedded), lambda name, result: None)
+
+
+def _renamed(case: dict[str, Any], embedded: Embedded) -> pa.Table:
+    """The table of a case, with the names that `AS t(q, r)` gives to its columns."""
+    table = table_of(case)
+    alias = re.search(r"\bAS\s+\w+\s*\(([\w,\s]+)\)\s*$", embedded.source, re.IGNORECASE)
+    if alias is None:
+        return table
+    names = [name.strip() for name in alias[1].split(",")]
+    return table.rename_columns(names) if len(names) == table.num_columns else table
+
+
+def _rewritten(
+    case: dict[str, Any],
+    run: Run,
+    source: Callable[[Embedded], pa.Table],
+    made: Callable[[str, pa.Table], None],
+) -> str:
+    count = 0
 
     def replaced(embedded: Embedded) -> str:
-        nonlocal made
-        made += 1
-        source = connection.sql(embedded.source).to_arrow_table()
-        result = run(embedded.clause, source)
+        nonlocal count
+        count += 1
+        result = run(embedded.clause, source(embedded))
         check_alias(embedded, result.num_columns)
-        connection.register(f"result_{made}", result)
-        return f"result_{made}"
+        made(f"result_{count}", result)
+        return f"result_{count}"
 
     query = re.sub(r"^\s*insert\s+into\s+\w+\s+", "", case["query"], flags=re.IGNORECASE)
-    statement = rewritten(query, replaced)
-    rows = connection.execute(statement).fetchall()
-    return [list(row) for row in rows]
+    return rewritten(query, replaced)
 
 
 def expected(case: dict[str, Any]) -> list[list[Any]]:

@@ -149,8 +149,10 @@ def clauses(draw: Any, conditions: tuple[str, ...], *, within: bool | None = Non
     skip = draw(st.sampled_from([*skips[:2], *skips[:2], *skips, "TO u"]))
     members = draw(st.lists(st.sampled_from(names), min_size=1, unique=True))
     define = [
-        f"{name} AS {draw(st.sampled_from(conditions)).format(v=name, o=draw(st.sampled_from(names)))}"
+        f"{name} AS {condition.format(v=name, o=other)}"
         for name in names
+        for condition in [draw(st.sampled_from(conditions))]
+        for other in [draw(st.sampled_from(names))]
         if draw(st.integers(0, 3))
     ]
     usable = [each for each in MEASURES if _only(each, names)]

@@ -57,13 +57,7 @@ def comparable(rows: list[dict[str, Any]] | None) -> Any:
     """Rows as texts. The reference has times with a zone, and sums in another order of adding."""
     if rows is None:
         return None
-    return [
-        {
-            name: _plain(value)
-            for name, value in row.items()
-        }
-        for row in rows
-    ]
+    return [{name: _plain(value) for name, value in row.items()} for row in rows]
 
 
 def _plain(value: Any) -> Any:

@@ -256,7 +256,9 @@ def _call(node: ex.Call, columns: Columns) -> Vector:
     match node:
         case ex.Call(function="regexp", arguments=(operand, ex.Literal(value=str(pattern)))):
             return _regexp(ex.Regexp(operand, pattern), columns)
-    return scalar_functions.call(node.function, [value_of(each, columns) for each in node.arguments])
+    return scalar_functions.call(
+        node.function, [value_of(each, columns) for each in node.arguments]
+    )
 
 
 def _unary(compute: Callable[[Vector], Vector]) -> Callable[[Any, Columns], Vector]:

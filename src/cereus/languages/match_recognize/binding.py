@@ -24,8 +24,8 @@ from cereus.errors import (
 from cereus.expr import tree as ex
 from cereus.expr.check import check, coerce
 from cereus.expr.types import Kind
-from cereus.syntax.parsing import located
 from cereus.languages.match_recognize import tree, values
+from cereus.syntax.parsing import located
 
 LABEL = "CLASSIFIER()"
 NUMBER = "MATCH_NUMBER()"

@@ -25,7 +25,7 @@ from cereus.languages.match_recognize.match.program import Automaton
 from cereus.languages.match_recognize.match.runs import NEVER, Streams
 from cereus.languages.match_recognize.match.sorting import SortedRows, in_order
 from cereus.languages.match_recognize.output import batch as whole
-from cereus.languages.match_recognize.output.cells import Matched, cells
+from cereus.languages.match_recognize.output.cells import Matched, cells, uncovered
 from cereus.limits import Limits
 
 VERSION = 1
@@ -56,9 +56,7 @@ class RecognizingExecutor(Executor):
         self.horizon = NEVER
         self._deferred: list[pa.RecordBatch] | None = None
         self.keys = Keys(bound)
-        self.schema = whole.run(
-            bound, automaton, path, _empty(bound.schema), limits, unit
-        ).schema
+        self.schema = whole.run(bound, automaton, path, _empty(bound.schema), limits, unit).schema
 
     @property
     def header(self) -> dict[str, Any]:
@@ -70,6 +68,7 @@ class RecognizingExecutor(Executor):
     # ------------------------------------------------------------ rows
 
     def push(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        batch = batch.select(self.bound.schema.names)
         if self._deferred is not None:
             self._deferred.append(batch)
         elif batch.num_rows:
@@ -86,9 +85,7 @@ class RecognizingExecutor(Executor):
         if self._deferred is not None:
             table = pa.Table.from_batches(self._deferred, self.bound.schema)
             self._deferred = []
-            result = whole.run(
-                self.bound, self.automaton, self.path, table, self.limits, self.unit
-            )
+            result = whole.run(self.bound, self.automaton, self.path, table, self.limits, self.unit)
             yield from _if_any(result)
         else:
             yield from self._decided(self.keys.all(), ends_open=False)
@@ -182,5 +179,6 @@ def _unmatched(matched: Matched, old: Ints, new: Ints, covered: Ints) -> Ints:
     part = np.repeat(np.arange(len(old)), lengths)
     within = np.arange(len(part)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     rows = old[part] + within
-    free = whole.uncovered(matched.found, int(matched.bounds[-1]))
-    return rows[(rows >= covered[part]) & np.isin(rows, free)]
+    free = uncovered(matched.found, int(matched.bounds[-1]))
+    found: Ints = rows[(rows >= covered[part]) & np.isin(rows, free)]
+    return found

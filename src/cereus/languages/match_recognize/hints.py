@@ -8,7 +8,18 @@ SHAPE = (
     "MATCH_RECOGNIZE (PARTITION BY symbol ORDER BY ts MEASURES LAST(up.price) AS top "
     "PATTERN (down+ up+) DEFINE up AS price > PREV(price))"
 )
-CLAUSES = "PARTITION ORDER MEASURES ONE ALL AFTER PATTERN WITHIN SUBSET DEFINE".split()
+CLAUSES = [
+    "PARTITION",
+    "ORDER",
+    "MEASURES",
+    "ONE",
+    "ALL",
+    "AFTER",
+    "PATTERN",
+    "WITHIN",
+    "SUBSET",
+    "DEFINE",
+]
 
 
 def missing_clause(trouble: Trouble) -> str | None:

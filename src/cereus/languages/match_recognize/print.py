@@ -7,9 +7,9 @@ from datetime import timedelta
 from enum import IntEnum
 
 from cereus.expr import tree as ex
-from cereus.syntax.literals import duration_text, quote_name
 from cereus.expr.print import Level, Printed, Printer, path_text
 from cereus.languages.match_recognize import tree
+from cereus.syntax.literals import duration_text, quote_name
 
 
 def to_text(clause: tree.Clause) -> str:

@@ -150,7 +150,9 @@ class MatchRecognizeQuery(CompiledQuery):
     def warnings(self) -> list[str]:
         found = []
         clause = self.clause
-        loops = any(isinstance(n, tree.Quantified) and n.high is None for n in clause.pattern.walk())
+        loops = any(
+            isinstance(n, tree.Quantified) and n.high is None for n in clause.pattern.walk()
+        )
         if loops and clause.within is None:
             found.append(
                 "live, a match may go on without end, and its rows are kept: WITHIN bounds that"

@@ -27,11 +27,40 @@ TOKEN = re.compile(
 BEFORE_TABLE = frozenset(("FROM", "JOIN", "USING", "LATERAL"))
 """Words that stand right before a table."""
 NO_ALIAS = frozenset(
-    """
-    WHERE GROUP HAVING ORDER LIMIT UNION INTERSECT EXCEPT JOIN LEFT RIGHT FULL INNER CROSS NATURAL
-    ON USING WINDOW QUALIFY OFFSET FETCH LATERAL TABLESAMPLE SAMPLE MATCH_RECOGNIZE PIVOT UNPIVOT
-    ASOF ANTI SEMI POSITIONAL SELECT
-    """.split()
+    [
+        "WHERE",
+        "GROUP",
+        "HAVING",
+        "ORDER",
+        "LIMIT",
+        "UNION",
+        "INTERSECT",
+        "EXCEPT",
+        "JOIN",
+        "LEFT",
+        "RIGHT",
+        "FULL",
+        "INNER",
+        "CROSS",
+        "NATURAL",
+        "ON",
+        "USING",
+        "WINDOW",
+        "QUALIFY",
+        "OFFSET",
+        "FETCH",
+        "LATERAL",
+        "TABLESAMPLE",
+        "SAMPLE",
+        "MATCH_RECOGNIZE",
+        "PIVOT",
+        "UNPIVOT",
+        "ASOF",
+        "ANTI",
+        "SEMI",
+        "POSITIONAL",
+        "SELECT",
+    ]
 )
 """Words behind a clause that are not its alias."""
 

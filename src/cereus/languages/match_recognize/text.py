@@ -15,14 +15,14 @@ from lark.visitors import merge_transformers
 
 from cereus.errors import QueryError, QuerySyntaxError, RefusedError, Span
 from cereus.expr import tree as ex
-from cereus.syntax import literals
-from cereus.syntax.parsing import TOO_DEEP, located, read
-from cereus.expr.text import Conditions, member, span_of, spliced, token_span
+from cereus.expr.text import Conditions, Items, member, span_of, spliced, token_span
 from cereus.languages.match_recognize import tree
 from cereus.languages.match_recognize.check import check
 from cereus.languages.match_recognize.hints import HINTS
 from cereus.languages.match_recognize.names import Name, canonical, resolved
 from cereus.languages.match_recognize.print import to_text
+from cereus.syntax import literals
+from cereus.syntax.parsing import TOO_DEEP, located, read
 
 __all__ = ["parse", "parse_only", "to_text"]
 
@@ -34,8 +34,8 @@ MOST = 2**31 - 1
 def parse(text: str, params: Mapping[str, Any] | None = None) -> tree.Clause:
     """Read a clause, and check what can be checked without knowing the table.
 
-    >>> parse("MATCH_RECOGNIZE (MEASURES last(b.x) AS x PATTERN (a b+) DEFINE b AS b.x > 1)").skip.to
-    <SkipTo.PAST_LAST_ROW: 'PAST LAST ROW'>
+    >>> parse("MATCH_RECOGNIZE (PARTITION BY k PATTERN (a b+))").variables()
+    ('A', 'B')
     """
     clause = parse_only(text, params)
     try:
@@ -206,8 +206,8 @@ class _Texts(Conditions):
     def range_literal(self, meta: Meta, word: Token, value: Token, *units: Token) -> ex.Expression:
         return _interval_range(word, value, *units, span=span_of(meta))
 
-    def call(self, meta: Meta, function: Token, *arguments: ex.Expression) -> ex.Expression:
-        return _called(function, spliced(arguments), None, span_of(meta))
+    def call(self, meta: Meta, function: Token, *parts: ex.Expression | Items) -> ex.Expression:
+        return _called(function, spliced(parts), None, span_of(meta))
 
     def call_with_semantics(
         self, meta: Meta, word: Token, function: Token, *arguments: ex.Expression
@@ -355,9 +355,7 @@ def _offset(function: str, node: ex.Expression) -> int:
     return value
 
 
-def _classifier(
-    function: Token, arguments: tuple[ex.Expression, ...], span: Span
-) -> ex.Expression:
+def _classifier(function: Token, arguments: tuple[ex.Expression, ...], span: Span) -> ex.Expression:
     _arity(function, arguments, (0, 1), span)
     if not arguments:
         return tree.Classifier(span=span)

@@ -150,9 +150,20 @@ class MatchNumber(ex.Expression):
 
 
 AGGREGATES = frozenset(
-    """
-    count sum avg min max array_agg bool_and bool_or every any_value arbitrary count_if
-    """.split()
+    [
+        "count",
+        "sum",
+        "avg",
+        "min",
+        "max",
+        "array_agg",
+        "bool_and",
+        "bool_or",
+        "every",
+        "any_value",
+        "arbitrary",
+        "count_if",
+    ]
 )
 NAVIGATION = frozenset(("PREV", "NEXT", "FIRST", "LAST"))
 

@@ -63,7 +63,7 @@ SYNONYMS = {"every": "bool_and", "any_value": "arbitrary"}
 def lowered(node: ex.Expression) -> ex.Expression:
     """An expression of the tree, with its places."""
     match node:
-        case ex.Attribute(path, variable):
+        case ex.Attribute(_, variable):
             return At(_of_row(node), Place(variable), span=node.span)
         case tree.Classifier(variable):
             return At(Label(span=node.span), Place(variable), span=node.span)

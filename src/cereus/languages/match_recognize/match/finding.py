@@ -64,6 +64,4 @@ def found_in(
     if path is Path.SEARCH:
         searcher = Searcher(bound, automaton, rows, read, masks, times, length, limits)
         return searcher.find(where, skip)
-    return find_runs(
-        bound, automaton, rows, read, masks, skip, where, times, length, limits
-    )
+    return find_runs(bound, automaton, rows, read, masks, skip, where, times, length, limits)

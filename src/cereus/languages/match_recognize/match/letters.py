@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from cereus.errors import LimitError
+from cereus.expr import tree as ex
 from cereus.expr.arrow import operators
 from cereus.expr.arrow.evaluate import attributes_in, value_of
 from cereus.expr.arrow.vector import Vector, boolean, both, from_arrow
 from cereus.expr.types import Kind
-from cereus.errors import LimitError
-from cereus.expr import tree as ex
 from cereus.languages.match_recognize import values
 from cereus.languages.match_recognize.binding import Bound
 from cereus.languages.match_recognize.match.needs import Part, parts
@@ -36,7 +36,7 @@ def letters(bound: Bound, rows: SortedRows) -> Letters:
     """The letter of every row, in the order of positions."""
     variables = bound.clause.variables()
     columns = RowColumns(rows)
-    truths: dict[tuple[Part, ...], Any] = {}
+    truths: dict[tuple[str, ...], int] = {}
     bits: list[tuple[int, ...]] = []
     masks: list[npt.NDArray[np.bool_]] = []
     always = 0

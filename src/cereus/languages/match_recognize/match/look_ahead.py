@@ -49,7 +49,10 @@ class LookAhead:
         if number is not None:
             return number
         number = len(self.sets)
-        if number >= MOST_SETS or (number + 1) * (self.steps.shape[1] + len(self.reads)) > MOST_CELLS:
+        if (
+            number >= MOST_SETS
+            or (number + 1) * (self.steps.shape[1] + len(self.reads)) > MOST_CELLS
+        ):
             raise TooManySets
         if number == len(self.steps):
             self._grow(2 * number)

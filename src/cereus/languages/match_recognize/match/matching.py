@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from cereus.errors import DataError, LimitError
+from cereus.languages.match_recognize import tree
 from cereus.languages.match_recognize.match import codes
 from cereus.languages.match_recognize.match import rows_kernel as kernel
-from cereus.languages.match_recognize import tree
 from cereus.languages.match_recognize.match.letters import Letters
 from cereus.languages.match_recognize.match.look_ahead import LookAhead, TooManySets
 from cereus.languages.match_recognize.match.program import Automaton

@@ -127,11 +127,11 @@ class Searcher:
     def late(self, start: int, row: int) -> bool:
         if self.times is None:
             return False
-        return bool(self.times[row] - self.times[start] >= self.length)
+        return int(self.times[row]) - int(self.times[start]) >= self.length
 
     def over(self, streams: Streams, start: int) -> bool:
         """Whether no row to come can be in the window of a start."""
-        return self.times is not None and streams.horizon - self.times[start] >= self.length
+        return self.times is not None and streams.horizon - int(self.times[start]) >= self.length
 
     # ------------------------------------------------------------ conditions
 

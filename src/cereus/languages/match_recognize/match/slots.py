@@ -153,7 +153,7 @@ class Lowering:
         self.ints: list[npt.NDArray[np.int64]] = []
         self.floats: list[npt.NDArray[np.float64]] = []
         self.valid: list[npt.NDArray[np.uint8]] = []
-        self.known_columns: dict[Any, tuple[int, str]] = {}
+        self.known_columns: dict[Any, tuple[int, Kind, str]] = {}
         self.constants: list[int] = []
         self.real_constants: list[float] = []
         self.initial: list[int] = []
@@ -245,7 +245,9 @@ class Lowering:
         self.next_register += 1
         return self.next_register - 1
 
-    def emit(self, op: int, kind: Kind, a: Loaded, b: Loaded | None = None, unit: str = "") -> Loaded:
+    def emit(
+        self, op: int, kind: Kind, a: Loaded, b: Loaded | None = None, unit: str = ""
+    ) -> Loaded:
         to = self.register()
         self.code.append((op, to, a.register, (b or a).register))
         return Loaded(to, kind, unit)
@@ -323,9 +325,7 @@ class Lowering:
         found = self.emit(operation, Kind.BOOLEAN, *((b, a) if swapped else (a, b)))
         return self.emit(codes.NOT, Kind.BOOLEAN, found) if negated else found
 
-    def sides(
-        self, left: ex.Expression, right: ex.Expression, part: Part
-    ) -> tuple[Loaded, Loaded]:
+    def sides(self, left: ex.Expression, right: ex.Expression, part: Part) -> tuple[Loaded, Loaded]:
         """The two sides of a comparison; strings and decimals of two places by their ranks."""
         ranked = self.ranked(left, right, part)
         return ranked or (self.load(left, part), self.load(right, part))
@@ -442,7 +442,7 @@ class Lowering:
 
     # ------------------------------------------------------------ columns
 
-    def column_of(self, node: ex.Expression, part: Part, base: Base) -> tuple[int, str]:
+    def column_of(self, node: ex.Expression, part: Part, base: Base) -> tuple[int, Kind, str]:
         key = repr((node, sorted(part.leaves.items()), base.label))
         if key not in self.known_columns:
             vector = self.vector(node, part, base)
@@ -686,8 +686,7 @@ def _ranks(vectors: Sequence[Vector], width: int) -> list[Vector]:
     """Values of a kind that has an order, as their ranks among all of them."""
     unified = operators.unify(list(vectors))
     arrays = [
-        pa.repeat(v.values, width) if isinstance(v.values, pa.Scalar) else v.values
-        for v in unified
+        pa.repeat(v.values, width) if isinstance(v.values, pa.Scalar) else v.values for v in unified
     ]
     every = pa.concat_arrays(arrays)
     distinct = pc.unique(every.drop_null())
@@ -699,5 +698,3 @@ def _ranks(vectors: Sequence[Vector], width: int) -> list[Vector]:
         Vector(Kind.INTEGER, numbers[at : at + width], valid[at : at + width])
         for at in range(0, len(every), width)
     ]
-
-

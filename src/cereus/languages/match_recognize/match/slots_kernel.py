@@ -11,6 +11,8 @@ waits in q may still need; a node of `parents` and `nodes` is one row of a run, 
 before it, so runs share what they have in common.
 """
 
+from typing import Any
+
 import cython
 
 from cereus.languages.match_recognize.match import codes
@@ -115,7 +117,7 @@ class Search:
     float_registers: cython.double[::1]
     known: cython.uchar[::1]
 
-    def __init__(self, tables, rows) -> None:
+    def __init__(self, tables: Any, rows: Any) -> None:
         """`tables` and `rows` have the arrays of the same names (`slots.py`)."""
         self.letters = rows.letters
         self.sets = rows.sets
@@ -148,7 +150,7 @@ class Search:
         self.float_registers = rows.float_registers
         self.known = rows.known
 
-    def room(self, room) -> None:
+    def room(self, room: Any) -> None:
         """The arrays that runs are kept in."""
         self.states = room.states
         self.nodes_of = room.nodes_of
@@ -206,8 +208,14 @@ class Search:
                 elif (
                     self.cells[side, run, of] == 0
                     or self.float_cells[side, run, slot] != self.float_cells[side, run, slot]
-                    or (kind == MIN_FLOAT and self.floats[size, row] < self.float_cells[side, run, slot])
-                    or (kind == MAX_FLOAT and self.floats[size, row] > self.float_cells[side, run, slot])
+                    or (
+                        kind == MIN_FLOAT
+                        and self.floats[size, row] < self.float_cells[side, run, slot]
+                    )
+                    or (
+                        kind == MAX_FLOAT
+                        and self.floats[size, row] > self.float_cells[side, run, slot]
+                    )
                 ):
                     self.float_cells[side, run, slot] = self.floats[size, row]
 
@@ -223,8 +231,12 @@ class Search:
     ) -> cython.bint:
         """Whether the condition of a state's variable is true, with the slots of a run."""
         label: cython.int = self.labels[state]
-        cython.declare(k=cython.Py_ssize_t, op=cython.int, to=cython.int, a=cython.int, b=cython.int)
-        cython.declare(at=cython.Py_ssize_t, x=cython.longlong, y=cython.longlong, z=cython.longlong)
+        cython.declare(
+            k=cython.Py_ssize_t, op=cython.int, to=cython.int, a=cython.int, b=cython.int
+        )
+        cython.declare(
+            at=cython.Py_ssize_t, x=cython.longlong, y=cython.longlong, z=cython.longlong
+        )
         cython.declare(f=cython.double, g=cython.double)
         for k in range(self.code_starts[label], self.code_starts[label + 1]):
             op = self.code[k, 0]
@@ -477,7 +489,9 @@ class Search:
                 while count > 0:
                     if i == high:
                         open_ = ends_open and (
-                            self.length < 0 or horizon - self.times[row] < self.length
+                            self.length < 0
+                            or horizon < self.times[row]
+                            or horizon - self.times[row] < self.length
                         )
                         break
                     if self.length >= 0 and self.times[i] - self.times[row] >= self.length:

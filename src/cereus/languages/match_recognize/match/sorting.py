@@ -26,7 +26,10 @@ class SortedRows:
     """Rows by their sorted position: partition p has the positions bounds[p] to bounds[p + 1]."""
 
     def __init__(
-        self, table: pa.Table | pa.RecordBatch, partition: Sequence[str], order: Sequence[tree.Order]
+        self,
+        table: pa.Table | pa.RecordBatch,
+        partition: Sequence[str],
+        order: Sequence[tree.Order],
     ) -> None:
         self.table = table
         self._columns: dict[str, pa.Array] = {}
@@ -100,10 +103,10 @@ def one_array(data: pa.Array | pa.ChunkedArray) -> pa.Array:
 
 def codes_of(columns: Sequence[pa.Array]) -> npt.NDArray[np.int32]:
     """A number for every combination of values; null is a value."""
-    codes, size = _code(columns[0])
+    codes, _ = _code(columns[0])
     for column in columns[1:]:
         more, count = _code(column)
-        codes, size = _code(pa.array(codes.astype(np.int64) * count + more))
+        codes, _ = _code(pa.array(codes.astype(np.int64) * count + more))
     return codes
 
 
@@ -178,4 +181,5 @@ def _numbers(column: pa.Array) -> npt.NDArray[Any] | None:
         column = column.view(pa.int32() if kind.bit_width == 32 else pa.int64())
     elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
         return None
-    return column.to_numpy(zero_copy_only=False)
+    numbers: npt.NDArray[Any] = column.to_numpy(zero_copy_only=False)
+    return numbers

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from cereus.errors import DataError, RefusedError
 from cereus.expr.arrow.vector import PER_SECOND, from_arrow
 from cereus.expr.types import Kind
-from cereus.errors import DataError, RefusedError
 from cereus.languages.match_recognize.binding import Bound
 from cereus.languages.match_recognize.match.sorting import SortedRows
 

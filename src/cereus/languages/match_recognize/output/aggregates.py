@@ -12,10 +12,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cereus.errors import RefusedError
 from cereus.expr.arrow.operators import as_float
 from cereus.expr.arrow.vector import from_arrow
 from cereus.expr.types import Kind
-from cereus.errors import RefusedError
 from cereus.languages.match_recognize.output import functions
 from cereus.languages.match_recognize.output import scan_kernel as scan
 

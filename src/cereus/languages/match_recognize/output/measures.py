@@ -10,14 +10,14 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cereus.expr import tree as ex
 from cereus.expr.arrow.evaluate import attributes_in, value_of
 from cereus.expr.arrow.vector import to_arrow
-from cereus.expr import tree as ex
 from cereus.languages.match_recognize import values
-from cereus.languages.match_recognize.output.aggregates import Segments, aggregated
 from cereus.languages.match_recognize.binding import LABEL, NUMBER, Bound, Formula, Leaf
-from cereus.languages.match_recognize.output.cells import Bools, Cells, Ints, Matched
 from cereus.languages.match_recognize.match.sorting import SortedRows, one_array
+from cereus.languages.match_recognize.output.aggregates import Segments, aggregated
+from cereus.languages.match_recognize.output.cells import Bools, Cells, Ints, Matched
 
 
 class Measures:
