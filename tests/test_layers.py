@@ -134,7 +134,7 @@ def test_no_file_outside_a_room_is_called_after_a_language() -> None:
 @pytest.mark.parametrize(
     ("source", "found"),
     [
-        ("import cereus.engine.match.kernel", "cereus.engine.match.kernel"),
+        ("import cereus.engine.kernel.kernel", "cereus.engine.kernel.kernel"),
         ("from cereus import spark as cs", "cereus.spark"),
         ("from cereus import compile", "cereus"),
         ("from cereus.engine import COMPILED", "cereus.engine"),

@@ -40,9 +40,21 @@ def is_compiled(module: str) -> bool:
     return spec is not None and isinstance(spec.loader, ExtensionFileLoader)
 
 
+def all_or_none(package: str, modules: Iterable[str]) -> None:
+    """Refuse to run modules of a package of which some are compiled and some are not: a class of C
+    does not see what a subclass in Python overrides, and the answers would be wrong."""
+    compiled = {module: is_compiled(f"{package}.{module}") for module in modules}
+    if len(set(compiled.values())) > 1:
+        missing = ", ".join(module for module, is_so in compiled.items() if not is_so)
+        raise ImportError(
+            f"of {package}, {missing} is not compiled and the rest is: "
+            "compile them anew (python setup.py build_ext --inplace), or remove what is compiled"
+        )
+
+
 def compiled_notice() -> str | None:
     """What to tell a user whose matching runs uncompiled; None when it is compiled."""
-    if is_compiled("cereus.engine.match.kernel"):
+    if is_compiled("cereus.engine.kernel.kernel"):
         return None
     if PURE:
         return "CEREUS_PURE is set: matching runs uncompiled, with the same answers, slowly."

@@ -37,22 +37,19 @@ def compile_many(
 
     Each is a text, an object of any language, a text and its dialect, `("A ; B[X]", "par")`, or a
     query that is compiled already. The other arguments are those of `compile`, for all that are
-    not."""
+    not; `params` are for texts."""
     common: dict[str, Any] = {"stream": stream, "schema": schema, "limits": limits, **options}
     queries: dict[str, Query] = {}
-    named = _named(sources)
+    pairs = {name: _with_dialect(given, dialect) for name, given in _named(sources).items()}
     values = params or {}
-    texts = [each[0] if isinstance(each, tuple) and each else each for each in named.values()]
-    check_all_mentioned(values, texts)
-    for (name, given), text in zip(named.items(), texts, strict=True):
+    check_all_mentioned(values, [given for given, _ in pairs.values()])
+    for name, (given, language) in pairs.items():
         with about(f"query {name!r}"):
             if isinstance(given, Query):
                 queries[name] = given
             else:
-                pair = isinstance(given, tuple) and len(given) == 2
-                source, own = given if pair else (given, dialect)
-                chosen = for_text(values, text)
-                queries[name] = compile(source, dialect=own, params=chosen, **common)
+                needed = for_text(values, given)
+                queries[name] = compile(given, dialect=language, params=needed, **common)
             _check_stream(queries, name)
     return QuerySet(queries)
 
@@ -70,6 +67,11 @@ def _named(sources: Given) -> dict[str, Any]:
     if not named:
         raise CereusError("no query was given", hint="give a list or a dict of query texts")
     return named
+
+
+def _with_dialect(given: Any, dialect: str | None) -> tuple[Any, str | None]:
+    """A source and its dialect: its own, if it is a pair of both."""
+    return given if isinstance(given, tuple) and len(given) == 2 else (given, dialect)
 
 
 def _check_stream(queries: Mapping[str, Query], name: str) -> None:

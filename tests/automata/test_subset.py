@@ -11,15 +11,17 @@ from cereus.automata import construct as make
 from cereus.automata.model import Automaton, Check, Label, Slot, State
 from cereus.automata.subset import Determinised, JointMove, exclusive, index_columns
 
-A, B = make.Atom(0, frozenset({"a"})), make.Atom(1, frozenset({"b"}))
+A, B = make.AtomAutomaton(0, frozenset({"a"})), make.AtomAutomaton(1, frozenset({"b"}))
 AUTOMATA: dict[str, Automaton] = {
-    "a ; b": make.Concatenation(A, B),
-    "a : b": make.Concatenation(A, B, contiguous=True),
-    "a+": make.Repetition(A),
-    "(a OR b)+": make.Repetition(make.Union(A, B)),
-    "(a ; b) OR (a ; b)": make.Union(make.Concatenation(A, B), make.Concatenation(A, B)),
+    "a ; b": make.ConcatenationAutomaton(A, B),
+    "a : b": make.ConcatenationAutomaton(A, B, contiguous=True),
+    "a+": make.RepetitionAutomaton(A),
+    "(a OR b)+": make.RepetitionAutomaton(make.UnionAutomaton(A, B)),
+    "(a ; b) OR (a ; b)": make.UnionAutomaton(
+        make.ConcatenationAutomaton(A, B), make.ConcatenationAutomaton(A, B)
+    ),
     "a ALL b": make.Interleaving(A, B),
-    "a+ UNLESS b": make.Guarded(make.Repetition(A), B),
+    "a+ UNLESS b": make.UnlessAutomaton(make.RepetitionAutomaton(A), B),
 }
 WORDS = list(product(range(4), repeat=4))
 Labels = tuple[Label, ...]
@@ -56,7 +58,7 @@ def test_every_way_of_marking_events_has_one_run(name: str) -> None:
 
 
 def test_moves_that_are_seen_alike_are_one() -> None:
-    either = make.Union(A, B)
+    either = make.UnionAutomaton(A, B)
     assert len(accepted(Determinised(either), [3])) == 2
     assert accepted(Determinised(either, lambda label: label & {"c"}), [3]) == [(frozenset(),)]
 

@@ -105,6 +105,8 @@ POOLS: dict[str, Sequence[object]] = {
 LIKES = ("%", "a%", "%b", "_", "a\\%b", "a\\_b", "%\\\\%", "a\\b", "x_y", "", "%é%", "_😀_")
 REGEXES = ("a", "^a", "b$", "[a-c]+", r"\d", "^.$", r"a|^\s", "[$]", "(?:ab)+c?", "^$", "é")
 COMPARISONS = ("=", "!=", "<", "<=", ">", ">=")
+CASTABLE = (*TEXTS, " 42 ", "-7", "1.5e2", "true", "No", "2024-02-29", "2024-01-31T10:00+01:00")
+UNITS = ("year", "quarter", "month", "week", "day", "hour", "minute", "second")
 PARTS = ("year", "month", "day", "hour", "minute", "second", "weekday")
 
 
@@ -190,6 +192,7 @@ class Growth:
             lambda: self.rounded(self.integer),
             lambda: self.call(("length",), self.text()),
             lambda: self.call(PARTS, self.time()),
+            lambda: self.call(("to_integer",), self.castable()),
             lambda: self.chosen(self.integer),
         )
 
@@ -212,8 +215,28 @@ class Growth:
             lambda: self.call(("substr",), self.text(), self.small()),
             lambda: self.call(("substr",), self.text(), self.small(), self.small()),
             lambda: self.call(("concat",), self.text(), self.text()),
+            lambda: self.part_of_text(),
+            lambda: self.call(("to_string",), self.integer()),
+            lambda: self.call(("to_string",), self.boolean()),
             lambda: self.chosen(self.text),
         )
+
+    def castable(self) -> ex.Expression:
+        made: ex.Expression = self.pick(
+            (self.number, self.boolean, lambda: ex.Literal(self.pick(CASTABLE)), self.text)
+        )()
+        return made
+
+    def part_of_text(self) -> ex.Expression:
+        match self.pick(("replace", "split_part", "regexp_extract")):
+            case "replace":
+                old, new = self.pick(TEXTS), self.pick(TEXTS)
+                return ex.Call("replace", (self.text(), ex.Literal(old), ex.Literal(new)))
+            case "split_part":
+                sign, number = self.pick(("a", "b", "%", "")), self.pick((1, 2, 3, -1, -2))
+                literals = (ex.Literal(sign), ex.Literal(number))
+                return ex.Call("split_part", (self.text(), *literals))
+        return ex.Call("regexp_extract", (self.text(), ex.Literal(self.pick(REGEXES))))
 
     def small(self) -> ex.Expression:
         return ex.Literal(self.pick(range(-4, 5)))
@@ -223,6 +246,9 @@ class Growth:
             lambda: self.leaf(TIMES, "ts", "tz", "day"),
             lambda: self.operation("+-", self.time, self.interval),
             lambda: self.operation("+", self.interval, self.time),
+            lambda: self.call(("date_trunc",), ex.Literal(self.pick(UNITS)), self.time()),
+            lambda: self.call(("to_date", "to_timestamp"), self.time()),
+            lambda: self.call(("to_date", "to_timestamp"), ex.Literal(self.pick(CASTABLE))),
             lambda: self.chosen(self.time),
         )
 
@@ -244,6 +270,7 @@ class Growth:
             lambda: ex.Or((self.boolean(), self.boolean())),
             lambda: ex.Not(self.boolean()),
             lambda: ex.Like(self.text(), self.pick(LIKES)),
+            lambda: self.call(("to_boolean",), self.castable()),
             lambda: ex.Regexp(self.text(), self.pick(REGEXES), self.pick(BOOLEANS)),
             lambda: self.call(
                 ("starts_with", "ends_with", "contains"), self.text(), ex.Literal(self.pick(TEXTS))
@@ -277,7 +304,9 @@ class Growth:
 
     def mathematics(self) -> ex.Expression:
         return self.grow(
-            lambda: self.call(("sqrt", "exp", "ln"), self.number()),
+            lambda: self.call(("sqrt", "exp", "ln", "log10"), self.number()),
+            lambda: self.call(("epoch",), self.time()),
+            lambda: self.call(("to_double",), self.castable()),
             lambda: self.call(("power",), self.number(), self.number()),
             lambda: self.call(("distance",), *(self.degrees() for _ in range(4))),
         )

@@ -15,6 +15,7 @@ from cereus.expr import tree as ex
 from cereus.expr.arrow import evaluate as engine
 from cereus.expr.python import evaluate as python
 from cereus.reference import conditions as reference
+from tests.volume import volume
 
 from . import strategies as random_
 
@@ -33,7 +34,7 @@ def listed(result: Any, length: int) -> list[Any]:
     return [result.as_py()] * length if isinstance(result, pa.Scalar) else result.to_pylist()
 
 
-@settings(max_examples=1500, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=volume(500, 3_000), deadline=None, suppress_health_check=list(HealthCheck))
 @given(random_.expressions(), random_.tables)
 def test_python_and_arrow_give_the_reference_value_on_every_row(
     expression: ex.Expression, table: pa.Table

@@ -20,7 +20,7 @@ PLUGIN = Path(__file__).parent / "plugin"
 NAME = "then"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def then() -> Iterator[ModuleType]:
     """The tree of the language `then`, whose package is found by its entry point."""
     sys.path.insert(0, str(PLUGIN))
@@ -30,7 +30,7 @@ def then() -> Iterator[ModuleType]:
     sys.path.remove(str(PLUGIN))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def spark_then(
     spark: SparkSession, then: ModuleType, tmp_path_factory: pytest.TempPathFactory
 ) -> SparkSession:

@@ -86,6 +86,16 @@ def test_an_event_is_an_object_that_compiles_everywhere(dialect: str) -> None:
 
 
 @DIALECTS
+def test_parameters_are_given_beside_the_text(dialect: str) -> None:
+    module, text = MODULES[dialect], TEXTS[dialect].replace("1", ":least")
+    parsed = module.parse(text, params={"least": 1})
+    assert parsed == module.parse(TEXTS[dialect])
+    assert len(module.compile(text, params={"least": 1}).run(EVENTS)) == 1
+    with pytest.raises(CereusError, match="params= are for the parameters of a text"):
+        cereus.compile(parsed, params={"least": 1})
+
+
+@DIALECTS
 def test_a_query_has_what_every_query_has(dialect: str) -> None:
     query = cereus.compile(TEXTS[dialect], dialect=dialect, stream=cereus.Stream(keys="k"))
     assert query.text == TEXTS[dialect] and query.dialect == dialect

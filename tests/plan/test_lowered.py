@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from cereus.automata.construct import Atom
+from cereus.automata.construct import AtomAutomaton
 from cereus.automata.memory.refusal import CannotUseSlots, naming
 from cereus.plan.lowered import NO_SCHEMA, Lowered, slots_else_values
 
 SCHEMA = pa.schema({"x": pa.int64()})
-ATOM = Atom(0, frozenset({"a"}))
+ATOM = AtomAutomaton(0, frozenset({"a"}))
 VALUES = Lowered(ATOM, (), frozenset(), correlated=True)
 SLOTS = Lowered(ATOM, (), frozenset(), correlated=True, in_slots=True, slots=1)
 
 
-def by_slots(schema: pa.Schema) -> Lowered[Atom]:
+def by_slots(schema: pa.Schema) -> Lowered[AtomAutomaton]:
     assert schema is SCHEMA
     return SLOTS
 
 
-def refusing(schema: pa.Schema) -> Lowered[Atom]:
+def refusing(schema: pa.Schema) -> Lowered[AtomAutomaton]:
     with naming("a.x < b.x"):
         raise CannotUseSlots("it compares strings by their order")
 

@@ -20,6 +20,7 @@ import pytest
 pytest.importorskip("pyspark")
 
 import cereus
+from tests.volume import volume
 
 from .driver import PATTERN
 from .market import random_events
@@ -29,9 +30,9 @@ from .test_live import write
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 
-DRIVERS, WORKERS = 5, 6
+DRIVERS, WORKERS = volume(2, 5), volume(3, 6)
 """How many of each are killed in one run."""
 FILES_PER_DRIVER = 2
 FILES = DRIVERS * FILES_PER_DRIVER + WORKERS

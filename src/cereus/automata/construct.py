@@ -24,7 +24,7 @@ from cereus.clauses.tree import is_kept
 
 
 @dataclass(frozen=True)
-class Atom(Automaton):
+class AtomAutomaton(Automaton):
     """`R`, and `NOT(R)` with the label PLACE_ONLY: wait, then take one event (Fig. 5)."""
 
     bit: int
@@ -46,9 +46,9 @@ class Atom(Automaton):
         return state == 0
 
 
-def not_atom(bit: int) -> Atom:
+def not_atom(bit: int) -> AtomAutomaton:
     """An event that takes its place unmarked; `bit` says "is not such an event"."""
-    return Atom(bit, PLACE_ONLY)
+    return AtomAutomaton(bit, PLACE_ONLY)
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class Projection(Wrapped):
 
 
 @dataclass(frozen=True)
-class Pair(Automaton):
+class PairAutomaton(Automaton):
     """Two automata side by side; states are tagged 0 (left), 1 (right), 2 (at the seam)."""
 
     left: Automaton
@@ -130,7 +130,7 @@ class Pair(Automaton):
 
 
 @dataclass(frozen=True)
-class Union(Pair):
+class UnionAutomaton(PairAutomaton):
     """`φ OR ψ`"""
 
     def initial(self) -> Iterable[State]:
@@ -146,7 +146,7 @@ class Union(Pair):
 
 
 @dataclass(frozen=True)
-class Concatenation(Pair):
+class ConcatenationAutomaton(PairAutomaton):
     """`φ ; ψ`, and `φ : ψ` when `contiguous`: both sides must take an event at the seam."""
 
     contiguous: bool = False
@@ -190,7 +190,7 @@ class Seamed(Automaton):
 
 
 @dataclass(frozen=True)
-class Repetition(Seamed):
+class RepetitionAutomaton(Seamed):
     """`φ+`, and `φ⊕` when `contiguous` (which is φ OR (φ : φ⊕); Fig. 3 misprints it)."""
 
     contiguous: bool = False
@@ -224,7 +224,7 @@ class Anchored(Seamed):
 
 
 @dataclass(frozen=True)
-class Product(Pair):
+class Product(PairAutomaton):
     """`φ AND ψ`: the same valuation on both sides."""
 
     def initial(self) -> Iterable[State]:
@@ -252,7 +252,7 @@ WAITING, DONE = "waiting", "done"
 
 
 @dataclass(frozen=True)
-class Interleaving(Pair):
+class Interleaving(PairAutomaton):
     """`φ ALL ψ`: each side runs on an interval of its own, (i₁, j₁) and (i₂, j₂), with
     i = min(i₁, i₂) and j = max(j₁, j₂). A side is WAITING before its interval, DONE after it."""
 
@@ -302,7 +302,7 @@ class Interleaving(Pair):
 
 
 @dataclass(frozen=True)
-class Guarded(Pair):
+class UnlessAutomaton(PairAutomaton):
     """`φ UNLESS ψ`: a run of φ dies as soon as ψ has matched on any interval since it began.
 
     The second part of a state is the set of states that runs of ψ, begun at any position since,

@@ -54,7 +54,7 @@ class Reached(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Named(Automaton):
+class NamedAutomaton(Automaton):
     body: Automaton
     variables: frozenset[str]
 

@@ -35,7 +35,7 @@ from cereus.state.classes import state_class
 
 
 @dataclass(frozen=True)
-class Strict(Automaton):
+class StrictAutomaton(Automaton):
     """STRICT: nothing marked yet (1), marking without a gap (2), marking over (3)."""
 
     body: Automaton
@@ -84,7 +84,7 @@ class Fan(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Selection(Automaton):
+class StrategyAutomaton(Automaton):
     """What NEXT, LAST and MAX share; they differ in `contest`."""
 
     body: Automaton
@@ -131,7 +131,7 @@ class Selection(Automaton):
 
 
 @dataclass(frozen=True)
-class Next(Selection):
+class NextAutomaton(StrategyAutomaton):
     """NXT: at the smallest position where two differ, having it wins. Once ahead, always ahead."""
 
     def contest(self, equal: Fan, winners: Fan, losers: Fan) -> tuple[States, States, States]:
@@ -144,7 +144,7 @@ class Next(Selection):
 
 
 @dataclass(frozen=True)
-class Last(Selection):
+class LastAutomaton(StrategyAutomaton):
     """LAST: at the largest position where two differ, having it wins. The latest event decides."""
 
     def contest(self, equal: Fan, winners: Fan, losers: Fan) -> tuple[States, States, States]:
@@ -159,7 +159,7 @@ class Last(Selection):
 
 
 @dataclass(frozen=True)
-class Max(Selection):
+class MaxAutomaton(StrategyAutomaton):
     """MAX: a strict superset wins."""
 
     def contest(self, equal: Fan, winners: Fan, losers: Fan) -> tuple[States, States, States]:
@@ -177,10 +177,10 @@ def select(strategy: Strategy, automaton: Automaton) -> Automaton:
         case Strategy.ALL:
             return automaton
         case Strategy.STRICT:
-            return Strict(automaton)
+            return StrictAutomaton(automaton)
         case Strategy.NEXT:
-            return Next(automaton)
+            return NextAutomaton(automaton)
         case Strategy.MAX:
-            return Max(automaton)
+            return MaxAutomaton(automaton)
         case Strategy.LAST | Strategy.ANY:  # ANY keeps the LAST one, to be deterministic
-            return Last(automaton)
+            return LastAutomaton(automaton)

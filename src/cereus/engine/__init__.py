@@ -4,7 +4,7 @@ from cereus.compiled import compiled_notice, is_compiled, obey_pure
 
 obey_pure(__path__)  # before any other module of this package is imported
 
-COMPILED: bool = is_compiled("cereus.engine.match.kernel")
+COMPILED: bool = is_compiled("cereus.engine.kernel.kernel")
 """Whether the hot path is compiled C or runs as the Python it is written in."""
 
 __all__ = ["COMPILED", "compiled_notice"]

@@ -14,7 +14,8 @@ import pyarrow.compute as pc
 from cereus.errors import ConditionTypeError, QueryError, QuerySyntaxError, UnknownNameError
 from cereus.errors import did_you_mean as nearest
 from cereus.expr import tree as ex
-from cereus.expr.functions import AGGREGATES, FUNCTIONS, Function
+from cereus.expr.functions import AGGREGATES, FUNCTIONS, TRUNCATIONS, Function
+from cereus.expr.text_patterns import groups
 from cereus.expr.types import Kind, column_type, computed, joined, kind_of, literal_kind
 from cereus.syntax import literals
 from cereus.syntax.parsing import TOO_DEEP, located
@@ -28,6 +29,13 @@ TIME_ARITHMETIC = {
     ("-", Kind.INTERVAL, Kind.INTERVAL): Kind.INTERVAL,
 }
 """The arithmetic of times; everything else is for numbers."""
+
+
+CAST_HINTS = {
+    ("to_string", Kind.FLOAT): "a double has no one text: CAST(CAST(x AS integer) AS string)",
+    ("to_integer", Kind.TIMESTAMP): "write epoch(t)",
+    ("to_double", Kind.TIMESTAMP): "write epoch(t)",
+}
 
 
 def check(
@@ -254,14 +262,20 @@ class _Checker:
         for parameter, kind, argument in zip(parameters, kinds, arguments, strict=False):
             self.needs(parameter, kind, argument)
         _check_literals(name, function, arguments)
+        if function.takes is not None and kinds[0] not in function.takes:
+            raise ConditionTypeError(
+                f"{function.signature} does not take a {kinds[0]}",
+                span=arguments[0].span,
+                hint=CAST_HINTS.get((name, kinds[0])),
+            )
         return function.result_kind(kinds) or self.common(arguments)
 
 
 def _check_arity(node: ex.Expression, name: str, function: Function, given: int) -> None:
+    if function.takes_count(given):
+        return
     most = len(function.parameters)
     least = most - function.optional
-    if least <= given and (function.variadic or given <= most):
-        return
     count = f"{least} or more" if function.variadic else f"{least}"
     count = f"{least} to {most}" if function.optional else count
     raise ConditionTypeError(
@@ -277,8 +291,19 @@ def _check_literals(name: str, function: Function, arguments: Sequence[ex.Expres
             raise ConditionTypeError(
                 f"argument {index + 1} of {name} is a literal value", span=arguments[index].span
             )
-    if name == "regexp" and isinstance(arguments[1], ex.Literal):
+    if name in ("regexp", "regexp_extract") and isinstance(arguments[1], ex.Literal):
         _check_regex(str(arguments[1].value), arguments[1])
+    values = [each.value if isinstance(each, ex.Literal) else None for each in arguments]
+    match name, values:
+        case "date_trunc", [str(unit), _] if unit.lower() not in TRUNCATIONS:
+            hint = nearest(unit.lower(), TRUNCATIONS) or f"there are {', '.join(TRUNCATIONS)}"
+            raise ConditionTypeError(f"no unit {unit!r}", span=arguments[0].span, hint=hint)
+        case "split_part", [_, _, int(part)] if part == 0:
+            raise ConditionTypeError("parts are counted from 1", span=arguments[2].span)
+        case "regexp_extract", [_, str(pattern), int(group)] if not 0 <= group <= groups(pattern):
+            raise ConditionTypeError(
+                f"the pattern has {groups(pattern)} groups", span=arguments[2].span
+            )
 
 
 def _check_regex(pattern: str, node: ex.Expression) -> None:

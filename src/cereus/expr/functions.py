@@ -31,6 +31,19 @@ class Function:
     optional: int = 0
     variadic: bool = False
     means: Callable[[Arguments], ex.Expression] | None = None
+    takes: frozenset[Kind] | None = None
+    """The kinds that the first argument may have, where `parameters` say too little."""
+
+    def takes_count(self, given: int) -> bool:
+        most = len(self.parameters)
+        return most - self.optional <= given and (self.variadic or given <= most)
+
+    def takes_literals(self, arguments: Arguments) -> bool:
+        return all(
+            isinstance(arguments[place], ex.Literal)
+            for place in self.literals
+            if place < len(arguments)
+        )
 
     def result_kind(self, arguments: Sequence[Kind]) -> Kind | None:
         return self.result if isinstance(self.result, Kind) else self.result(arguments)
@@ -38,6 +51,20 @@ class Function:
 
 def _as_first(arguments: Sequence[Kind]) -> Kind:
     return computed(arguments[:1])
+
+
+def _right(arguments: Arguments) -> ex.Expression:
+    text, count = arguments
+    size = count.value if isinstance(count, ex.Literal) else None
+    if isinstance(size, int) and size > 0:
+        return ex.Call("substr", (text, ex.Literal(-size)))
+    return ex.Call("substr", (text, ex.Literal(1), ex.Literal(0)))
+
+
+def _nullif(arguments: Arguments) -> ex.Expression:
+    first, second = arguments
+    same = ex.Comparison("=", first, second)
+    return ex.Case(((same, ex.Literal(None)),), first)
 
 
 N, S, B, T, A = Kind.NUMBER, Kind.STRING, Kind.BOOLEAN, Kind.TIMESTAMP, Kind.ANY
@@ -49,6 +76,14 @@ NUMBERS: dict[str, Function] = {
     "sqrt": Function("sqrt(x)", (N,), FLOAT, "the square root"),
     "exp": Function("exp(x)", (N,), FLOAT, "e to the power of x"),
     "ln": Function("ln(x)", (N,), FLOAT, "the natural logarithm"),
+    "log10": Function("log10(x)", (N,), FLOAT, "the logarithm to the base of 10"),
+    "mod": Function(
+        "mod(x, y)",
+        (N, N),
+        computed,
+        "x % y",
+        means=lambda given: ex.Arithmetic("%", *given),
+    ),
     "power": Function("power(x, y)", (N, N), FLOAT, "x to the power of y"),
     "round": Function(
         "round(x[, digits])",
@@ -80,6 +115,39 @@ TEXTS: dict[str, Function] = {
         literals=(1, 2),
         optional=1,
     ),
+    "left": Function(
+        "left(s, n)",
+        (S, N),
+        S,
+        "the first n characters",
+        literals=(1,),
+        means=lambda given: ex.Call("substr", (given[0], ex.Literal(1), given[1])),
+    ),
+    "right": Function(
+        "right(s, n)", (S, N), S, "the last n characters", literals=(1,), means=_right
+    ),
+    "replace": Function(
+        "replace(s, old, new)",
+        (S, S, S),
+        S,
+        "with every old text replaced by the new one",
+        literals=(1, 2),
+    ),
+    "split_part": Function(
+        "split_part(s, separator, n)",
+        (S, S, N),
+        S,
+        "the n-th part between separators, from the end if n is negative; '' if there is none",
+        literals=(1, 2),
+    ),
+    "regexp_extract": Function(
+        "regexp_extract(s, pattern[, group])",
+        (S, S, N),
+        S,
+        "what the regular expression, or a group of it, matches first; null if nothing matches",
+        literals=(1, 2),
+        optional=1,
+    ),
     "concat": Function("concat(s, t, …)", (S, S), S, "one after the other", variadic=True),
     "starts_with": Function(
         "starts_with(s, t)", (S, S), B, "whether s begins with t", literals=(1,)
@@ -103,6 +171,59 @@ TIMES: dict[str, Function] = {
     "second": Function("second(t)", (T,), INTEGER, "0 to 59, whole seconds"),
     "weekday": Function("weekday(t)", (T,), INTEGER, "Monday is 0"),
 }
+TIMES |= {
+    "date_trunc": Function(
+        "date_trunc(unit, t)",
+        (S, T),
+        T,
+        "the start of the year, quarter, month, week, day, hour, minute, second, in UTC",
+        literals=(0,),
+    ),
+    "epoch": Function("epoch(t)", (T,), FLOAT, "seconds since 1970, in UTC"),
+}
+TRUNCATIONS = ("year", "quarter", "month", "week", "day", "hour", "minute", "second")
+
+_PLAIN = frozenset({Kind.INTEGER, Kind.FLOAT, Kind.DECIMAL, Kind.STRING, B, Kind.NULL})
+_WRITTEN = frozenset({Kind.INTEGER, Kind.STRING, B, Kind.NULL})
+_DATED = frozenset({T, S, Kind.NULL})
+CASTS: dict[str, Function] = {
+    "to_integer": Function(
+        "CAST(x AS integer)",
+        (A,),
+        INTEGER,
+        "a number without what is after its point, the number that a text is, 1 for true",
+        takes=_PLAIN,
+    ),
+    "to_double": Function("CAST(x AS double)", (A,), FLOAT, "as a double", takes=_PLAIN),
+    "to_string": Function(
+        "CAST(x AS string)", (A,), S, "whole numbers and booleans as a text", takes=_WRITTEN
+    ),
+    "to_boolean": Function(
+        "CAST(x AS boolean)",
+        (A,),
+        B,
+        "true, t, yes, y, 1, and numbers but 0 are true; false, f, no, n, 0 are false",
+        takes=_PLAIN,
+    ),
+    "to_timestamp": Function(
+        "CAST(x AS timestamp)", (A,), T, "a text in ISO 8601, 2024-01-31 10:00:00Z", takes=_DATED
+    ),
+    "to_date": Function("CAST(x AS date)", (A,), T, "the start of the day", takes=_DATED),
+}
+"""What `CAST` calls; a value that has no such form is null."""
+TYPES = {
+    name: function
+    for function, names in {
+        "to_integer": "integer int bigint long",
+        "to_double": "double float real",
+        "to_string": "string varchar text",
+        "to_boolean": "boolean bool",
+        "to_timestamp": "timestamp",
+        "to_date": "date",
+    }.items()
+    for name in names.split()
+}
+"""The names of types, and the functions that cast to them."""
 OTHERS: dict[str, Function] = {
     "distance": Function(
         "distance(lat1, lon1, lat2, lon2)",
@@ -110,10 +231,39 @@ OTHERS: dict[str, Function] = {
         FLOAT,
         "along a great circle, in metres",
     ),
+    "haversine": Function(
+        "haversine(lat1, lon1, lat2, lon2)",
+        (N, N, N, N),
+        FLOAT,
+        "another name of distance",
+        means=lambda given: ex.Call("distance", given),
+    ),
+    "if": Function(
+        "if(condition, x, y)",
+        (B, A, A),
+        lambda kinds: joined(kinds[1:]),
+        "x where the condition is true, else y",
+        means=lambda given: ex.Case(((given[0], given[1]),), given[2]),
+    ),
+    "nullif": Function(
+        "nullif(x, y)",
+        (A, A),
+        lambda kinds: kinds[0],
+        "null if they are equal, else x",
+        means=_nullif,
+    ),
+    "is_in": Function(
+        "is_in(x, :values)",
+        (A, A),
+        B,
+        "x IN :values, or is_in(x, 1, 2)",
+        variadic=True,
+        means=lambda given: ex.In(given[0], given[1:]),
+    ),
     "coalesce": Function(
         "coalesce(x, y, …)", (A, A), joined, "the first that is not null", variadic=True
     ),
 }
-FUNCTIONS: dict[str, Function] = NUMBERS | TEXTS | TIMES | OTHERS
+FUNCTIONS: dict[str, Function] = NUMBERS | TEXTS | TIMES | CASTS | OTHERS
 AGGREGATES = ("count", "sum", "avg", "min", "max", "first", "last")
 EARTH_RADIUS_METRES = 6_371_008.8

@@ -14,9 +14,9 @@ from typing import Any
 from lark import Token, Transformer, v_args
 from lark.tree import Meta
 
-from cereus.errors import QuerySyntaxError, Span
+from cereus.errors import QuerySyntaxError, Span, did_you_mean
 from cereus.expr import tree as ex
-from cereus.expr.functions import AGGREGATES
+from cereus.expr.functions import AGGREGATES, FUNCTIONS, TYPES
 from cereus.syntax import literals
 from cereus.syntax.parsing import read
 
@@ -206,6 +206,26 @@ class Conditions(Transformer[Token, ex.Expression]):
             return _aggregate(function.lower(), _single(function, parts), span_of(meta))
         return scalar_call(function, parts, span_of(meta))
 
+    def cast(self, meta: Meta, operand: ex.Expression, type_: Token) -> ex.Expression:
+        function = TYPES.get(type_.lower())
+        if function is None:
+            exact = type_.lower() in ("decimal", "numeric")
+            raise QuerySyntaxError(
+                f"there is no cast to {type_}",
+                span=token_span(type_),
+                hint="conditions compute with doubles: CAST(x AS double)"
+                if exact
+                else did_you_mean(type_.lower(), TYPES) or f"there are {', '.join(TYPES)}",
+            )
+        return ex.Call(function, (operand,), span=span_of(meta))
+
+    def simple_case(self, meta: Meta, operand: ex.Expression, *parts: Any) -> ex.Expression:
+        """`CASE x WHEN 1 THEN …`"""
+        tests = [ex.Comparison("=", operand, each, span=each.span) for each in parts[0:-1:2]]
+        default = parts[-1] if len(parts) % 2 else None
+        branches = tuple(zip(tests, parts[1::2], strict=True))
+        return ex.Case(branches, default, span=span_of(meta))
+
     def case(self, meta: Meta, *parts: ex.Expression) -> ex.Expression:
         default = parts[-1] if len(parts) % 2 else None
         branches = tuple(zip(parts[0::2], parts[1::2], strict=False))
@@ -218,7 +238,14 @@ def scalar_call(
     """The call of a function that is not an aggregate."""
     if function.lower() == "is_in":
         return _is_in(parts, span)
-    return ex.Call(function.lower(), _single(function, parts), span=span)
+    arguments = _single(function, parts)
+    known = FUNCTIONS.get(function.lower())
+    if known is None or known.means is None:
+        return ex.Call(function.lower(), arguments, span=span)
+    # What is called wrongly stays a call, of which the checker says what is wrong.
+    if known.takes_count(len(arguments)) and known.takes_literals(arguments):
+        return replace(known.means(arguments), span=span)
+    return ex.Call(function.lower(), arguments, span=span)
 
 
 def spliced(parts: tuple[ex.Expression | Items, ...]) -> tuple[ex.Expression, ...]:

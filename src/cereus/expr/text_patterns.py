@@ -50,3 +50,31 @@ def with_text_end(pattern: str, anchor: str) -> str:
         in_class = opens or (in_class and not closes)
         spelled.append(anchor if token == "$" and not in_class else token)
     return "".join(spelled)
+
+
+def groups(pattern: str) -> int:
+    """How many groups of a regular expression capture what they match."""
+    return sum(_captures(token, rest) for token, rest in _outside_classes(pattern))
+
+
+def one_group(pattern: str, wanted: int) -> str:
+    """The regular expression with one group, called `it`: the wanted one, or all of it for 0."""
+    spelled, number = [], 0
+    for token, rest in _outside_classes(pattern):
+        if not _captures(token, rest):
+            spelled.append(token)
+            continue
+        number += 1
+        spelled.append("(?P<it>" if number == wanted else "(?:")
+    plain = re.sub(r"(\(\?(?:P<it>|:))\?P?<\w+>", r"\1", "".join(spelled))
+    return plain if wanted else f"(?P<it>{plain})"
+
+
+def _captures(token: str, rest: str) -> bool:
+    return token == "(" and (not rest.startswith("?") or re.match(r"\?P?<\w", rest) is not None)
+
+
+def _outside_classes(pattern: str) -> list[tuple[str, str]]:
+    """The tokens of a regular expression, a class in brackets being one, with what follows."""
+    parts = re.finditer(r"\\.|\[\^?\]?(?:\\.|[^\]])*\]|.", pattern, re.DOTALL)
+    return [(part.group(), pattern[part.end() :]) for part in parts]

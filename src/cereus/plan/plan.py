@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from cereus.automata.memory.slots import Column
 from cereus.automata.model import Automaton, Label, marks
-from cereus.automata.selection import BEGINS_UNSEEN, Named
+from cereus.automata.selection import BEGINS_UNSEEN, NamedAutomaton
 from cereus.clauses.tree import AnyQuery, AttributeWindow
 from cereus.expr.tree import attributes
 from cereus.plan.lowered import Lowered
@@ -126,7 +126,7 @@ class Plan:
         """The automaton with what is not selected made invisible."""
         if self.names is None or self.traits.hides:
             return automaton
-        return Named(automaton, frozenset(self.names))
+        return NamedAutomaton(automaton, frozenset(self.names))
 
     def label(self, label: Label) -> Label | None:
         """What is shown of a marked event: None if it is not marked, BEGINS_UNSEEN or names."""

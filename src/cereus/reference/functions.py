@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -110,7 +111,106 @@ def _substr(text: str, start: int, length: float = math.inf) -> str:
     return "".join(s for p, s in enumerate(text, 1) if first <= p < first + length)
 
 
+def _split_part(text: str, separator: str, number: int) -> str:
+    parts = dict(enumerate(text.split(separator) if separator else [text], 1))
+    return parts.get(number if number > 0 else len(parts) + 1 + number, "")
+
+
+def _extract(text: str, pattern: str, group: int = 0) -> str | None:
+    """`$` is the end of the text alone, as in RE2."""
+    ends = re.sub(
+        r"\\.|\[\^?\]?(?:\\.|[^\]])*\]|\$",
+        lambda part: r"\Z" if part[0] == "$" else part[0],
+        pattern,
+    )
+    match = re.compile(ends, re.ASCII).search(text)
+    return None if match is None else (match[group] or "")
+
+
+def _replace(text: str, old: str, new: str) -> str:
+    return new.join(text.split(old)) if old else text
+
+
+# ---------------------------------------------------------------- times
+
+
+def _date_trunc(unit: str, when: datetime) -> datetime:
+    """The latest start of a unit that is not after the time."""
+    day = datetime(when.year, when.month, when.day, tzinfo=UTC)
+    sizes = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400}
+    if unit.lower() in sizes:
+        length = timedelta(seconds=sizes[unit.lower()])
+        return day + (when - day) // length * length
+    if unit.lower() == "week":
+        return day - timedelta(days=day.isoweekday() - 1)
+    months = {"month": 1, "quarter": 3, "year": 12}[unit.lower()]
+    return datetime(when.year, when.month - (when.month - 1) % months, 1, tzinfo=UTC)
+
+
+# ---------------------------------------------------------------- CAST
+
+
+def _integer(value: Any) -> int | None:
+    try:
+        number = int(_trimmed(value, r"[+-]?\d+"))
+    except (ValueError, OverflowError):
+        return None
+    return number if is_int64(number) else None
+
+
+def _trimmed(value: Any, form: str) -> Any:
+    """A text without the spaces around it, if it has the form; other values as they are."""
+    if not isinstance(value, str):
+        return value
+    text = value.strip(" ")
+    if re.fullmatch(form, text, re.ASCII) is None:
+        raise ValueError(f"not of the form {form}")
+    return text
+
+
+def _floating(value: Any) -> float | None:
+    try:
+        return float(_trimmed(value, r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"))
+    except ValueError:
+        return None
+
+
+def _truth(value: Any) -> bool | None:
+    words = dict.fromkeys(("true", "t", "yes", "y", "1"), True)
+    words |= dict.fromkeys(("false", "f", "no", "n", "0"), False)
+    return words.get(value.strip(" ").lower()) if isinstance(value, str) else value != 0
+
+
+def _timestamp(value: Any) -> datetime | None:
+    clock = r"[ T]\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:\d\d)?"
+    try:
+        text = _trimmed(value, rf"\d{{4}}-\d\d-\d\d({clock})?")
+        when = datetime.fromisoformat(text) if isinstance(text, str) else text
+        return when.replace(tzinfo=when.tzinfo or UTC).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _date(value: Any) -> datetime | None:
+    when = _timestamp(value)
+    return None if when is None else _date_trunc("day", when)
+
+
 FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "log10": _real(math.log10),
+    "replace": _replace,
+    "split_part": _split_part,
+    "regexp_extract": _extract,
+    "date_trunc": _date_trunc,
+    "epoch": lambda when: micros(when - datetime(1970, 1, 1, tzinfo=UTC)) / 10**6,
+    "to_integer": _integer,
+    "to_double": _floating,
+    "to_string": lambda value: (
+        {True: "true", False: "false"}[value] if isinstance(value, bool) else f"{value}"
+    ),
+    "to_boolean": _truth,
+    "to_timestamp": _timestamp,
+    "to_date": _date,
     "abs": _absolute,
     "sign": _sign,
     "sqrt": _real(math.sqrt),

@@ -8,6 +8,7 @@ written and are refused.
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterable
 
 import pyarrow as pa
 
@@ -33,6 +34,7 @@ def table_from(data: bytes | memoryview) -> pa.Table:
         with pa.ipc.open_stream(buffer) as reader:
             table = reader.read_all()
         table.validate(full=True)
+        _read_names(table.schema)
     except SnapshotError:
         raise
     except (pa.ArrowException, OSError, ValueError, struct.error, EOFError) as error:
@@ -42,9 +44,18 @@ def table_from(data: bytes | memoryview) -> pa.Table:
 
 def schema_from(data: bytes | memoryview) -> pa.Schema:
     try:
-        return pa.ipc.read_schema(pa.py_buffer(bytes(data)))
+        schema = pa.ipc.read_schema(pa.py_buffer(bytes(data)))
+        _read_names(schema)
     except (pa.ArrowException, OSError, ValueError, EOFError) as error:
         raise SnapshotError(f"the snapshot's schema cannot be read: {error}") from None
+    return schema
+
+
+def _read_names(fields: Iterable[pa.Field]) -> None:
+    """Arrow lets names through that are not text, until someone asks for them."""
+    for field in fields:
+        assert isinstance(field.name, str)
+        _read_names(field.type.field(place) for place in range(field.type.num_fields))
 
 
 def _refuse_compressed(buffer: pa.Buffer) -> None:

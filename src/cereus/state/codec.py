@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from datetime import date, datetime, time, timedelta, timezone, tzinfo
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -23,7 +23,7 @@ from cereus.errors import SnapshotError
 from cereus.state import arrow
 from cereus.state.classes import BY_CLASS, BY_NAME
 
-DEEPEST = 400
+DEEPEST = 300
 """Values are not nested deeper; nor are the states of any automaton that runs."""
 MOST_DIMENSIONS = 4
 TIMES = tuple(f"<{kind}8[{unit}]" for kind in "Mm" for unit in ("s", "ms", "us", "ns"))
@@ -52,7 +52,7 @@ def decode(data: bytes | memoryview) -> Any:
     """The value that these bytes stand for, or a SnapshotError."""
     reader = _Reader(data)
     try:
-        value = reader.value(0)
+        value = reader.value()
     except SnapshotError:
         raise
     except (ValueError, TypeError, ArithmeticError, LookupError, RecursionError, ImportError,
@@ -254,6 +254,13 @@ WRITERS: dict[type, Callable[[list[Any], Any, int], None]] = {
 # ---------------------------------------------------------------- reading
 
 
+class Container(NamedTuple):
+    """A value that is made of others: how many come, and what is made of them."""
+
+    size: int
+    made_of: Callable[[list[Any]], Any]
+
+
 class _Reader:
     """Reads values from the front to the end of some bytes."""
 
@@ -261,14 +268,35 @@ class _Reader:
         self.data = memoryview(data).cast("B")
         self.at = 0
 
-    def value(self, depth: int) -> Any:
-        if depth > DEEPEST:
-            raise SnapshotError("the snapshot cannot be read: it is nested too deeply")
+    def value(self) -> Any:
+        """The next value, without recursion: `open` are the containers that it is inside of, each
+        with its values so far."""
+        open_: list[tuple[Container, list[Any]]] = []
+        while True:
+            item = self._item()
+            while not isinstance(item, Container) or not item.size:
+                if isinstance(item, Container):
+                    item = item.made_of([])
+                if not open_:
+                    return item
+                container, values = open_[-1]
+                values.append(item)
+                if len(values) < container.size:
+                    break
+                open_.pop()
+                item = container.made_of(values)
+            else:
+                if len(open_) >= DEEPEST:
+                    raise SnapshotError("the snapshot cannot be read: it is nested too deeply")
+                open_.append((item, []))
+
+    def _item(self) -> Any:
+        """A value, or the beginning of one that is made of others."""
         tag = self.take(1)[0]
         read = READERS.get(tag)
         if read is None:
             raise SnapshotError(f"the snapshot holds something unexpected: tag {tag}")
-        return read(self, depth + 1)
+        return read(self)
 
     def take(self, count: int) -> memoryview:
         end = self.at + count
@@ -298,12 +326,6 @@ class _Reader:
     def text(self) -> str:
         return str(self.bytes(), "utf-8", "surrogatepass")
 
-    def values(self, depth: int) -> list[Any]:
-        size = self.size()
-        if size > len(self.data) - self.at:
-            raise SnapshotError("the snapshot cannot be read: it is cut short")
-        return [self.value(depth) for _ in range(size)]
-
     def int64(self) -> int:
         return int(INT64.unpack(self.take(8))[0])
 
@@ -311,19 +333,6 @@ class _Reader:
         """A number; NaN is one object, as where states are compared (`automata.memory`)."""
         value: float = FLOAT64.unpack(self.take(8))[0]
         return value if value == value else math.nan
-
-    def integer(self, depth: int) -> int:
-        whole: int = expect(int, self.value(depth))
-        return whole
-
-    def zone(self, depth: int) -> tzinfo | None:
-        known = self.value(depth)
-        if known is None:
-            return None
-        return ZoneInfo(known) if isinstance(known, str) else timezone(expect(timedelta, known))
-
-    def fold(self) -> int:
-        return self.take(1)[0]
 
 
 def expect(kind: type, value: Any) -> Any:
@@ -335,60 +344,71 @@ def expect(kind: type, value: Any) -> Any:
     return value
 
 
-def _read_decimal(reader: _Reader, depth: int) -> Decimal:
+def _read_decimal(reader: _Reader) -> Decimal:
     value = Decimal(str(reader.bytes(), "ascii"))
     if value.is_snan():  # which raises an error wherever it is compared
         raise SnapshotError("the snapshot holds something unexpected: a signalling NaN")
     return value
 
 
-def _read_dict(reader: _Reader, depth: int) -> dict[Any, Any]:
-    values: dict[Any, Any] = {}
-    for _ in range(reader.size()):
-        key = reader.value(depth)
-        values[key] = reader.value(depth)
-    return values
+def _dict_of(items: list[Any]) -> dict[Any, Any]:
+    return dict(zip(items[::2], items[1::2], strict=True))
 
 
-def _read_instance(reader: _Reader, depth: int) -> Any:
+def _read_instance(reader: _Reader) -> Container:
     name = reader.text()
     entry = BY_NAME.get(name)
     if entry is None:
         raise SnapshotError(f"the snapshot holds something unexpected: a state class {name!r}")
-    return entry.made_of(*[reader.value(depth) for _ in range(entry.size)])
+    return Container(entry.size, lambda items: entry.made_of(*items))
 
 
-def _read_datetime(reader: _Reader, depth: int) -> datetime:
-    fold = reader.fold()
-    since = reader.integer(depth) * MICROSECOND
-    return (EPOCH + since).replace(tzinfo=reader.zone(depth), fold=fold)
+def _since(value: Any) -> timedelta:
+    return MICROSECOND * int(expect(int, value))
 
 
-def _read_time(reader: _Reader, depth: int) -> time:
-    fold = reader.fold()
-    since = reader.integer(depth) * MICROSECOND
-    if not timedelta() <= since < DAY:
-        raise SnapshotError("the snapshot holds something unexpected: a time outside the day")
-    return (EPOCH + since).time().replace(tzinfo=reader.zone(depth), fold=fold)
+def _zone(known: Any) -> tzinfo | None:
+    if known is None:
+        return None
+    return ZoneInfo(known) if isinstance(known, str) else timezone(expect(timedelta, known))
 
 
-def _read_pandas(name: str) -> Callable[[_Reader, int], Any]:
-    def read(reader: _Reader, depth: int) -> Any:
-        nanoseconds = reader.integer(depth)
-        zone = reader.zone(depth) if name == "Timestamp" else None
-        try:
-            import pandas
-        except ImportError:
-            raise SnapshotError(
-                "the snapshot holds times with nanoseconds", hint="install pandas to restore it"
-            ) from None
-        value = getattr(pandas, name)(nanoseconds)
-        return value if zone is None else value.tz_localize("UTC").tz_convert(zone)
-
-    return read
+def _read_datetime(reader: _Reader) -> Container:
+    fold = reader.take(1)[0]
+    return Container(
+        2, lambda items: (EPOCH + _since(items[0])).replace(tzinfo=_zone(items[1]), fold=fold)
+    )
 
 
-def _read_array(reader: _Reader, depth: int) -> np.ndarray[Any, Any]:
+def _read_time(reader: _Reader) -> Container:
+    fold = reader.take(1)[0]
+
+    def made_of(items: list[Any]) -> time:
+        since = _since(items[0])
+        if not timedelta() <= since < DAY:
+            raise SnapshotError("the snapshot holds something unexpected: a time outside the day")
+        return (EPOCH + since).time().replace(tzinfo=_zone(items[1]), fold=fold)
+
+    return Container(2, made_of)
+
+
+def _timestamp_of(items: list[Any]) -> Any:
+    nanoseconds, zone = expect(int, items[0]), _zone(items[1])
+    value = _pandas().Timestamp(nanoseconds)
+    return value if zone is None else value.tz_localize("UTC").tz_convert(zone)
+
+
+def _pandas() -> Any:
+    try:
+        import pandas
+    except ImportError:
+        raise SnapshotError(
+            "the snapshot holds times with nanoseconds", hint="install pandas to restore it"
+        ) from None
+    return pandas
+
+
+def _read_array(reader: _Reader) -> np.ndarray[Any, Any]:
     number, dimensions = reader.take(2)
     if number >= len(DTYPES) or dimensions > MOST_DIMENSIONS:
         raise SnapshotError("the snapshot holds something unexpected: an array of another kind")
@@ -400,51 +420,47 @@ def _read_array(reader: _Reader, depth: int) -> np.ndarray[Any, Any]:
     return data.reshape(shape).copy()
 
 
-def _read_scalar(reader: _Reader, depth: int) -> Any:
-    value = reader.value(depth)
+def _scalar_of(items: list[Any]) -> Any:
+    (value,) = items
     if not isinstance(value, np.ndarray) or value.ndim:
         raise SnapshotError("the snapshot holds something unexpected: not one number")
     return value[()]
 
 
-def _read_arrow_array(reader: _Reader, depth: int) -> pa.Array:
+def _read_arrow_array(reader: _Reader) -> pa.Array:
     table = arrow.table_from(reader.bytes())
     if table.num_columns != 1:
         raise SnapshotError("the snapshot holds something unexpected: not one column")
     return table.column(0).combine_chunks()
 
 
-def _collected(kind: Callable[[Iterable[Any]], Any]) -> Callable[[_Reader, int], Any]:
-    return lambda reader, depth: kind(reader.values(depth))
-
-
-READERS: dict[int, Callable[[_Reader, int], Any]] = {
+READERS: dict[int, Callable[[_Reader], Any]] = {
     ord(tag): read
     for tag, read in {
-        "N": lambda reader, depth: None,
-        "T": lambda reader, depth: True,
-        "F": lambda reader, depth: False,
-        "i": lambda reader, depth: reader.int64(),
-        "I": lambda reader, depth: int.from_bytes(reader.bytes(), "little", signed=True),
-        "f": lambda reader, depth: reader.float64(),
-        "s": lambda reader, depth: reader.text(),
-        "b": lambda reader, depth: bytes(reader.bytes()),
+        "N": lambda reader: None,
+        "T": lambda reader: True,
+        "F": lambda reader: False,
+        "i": lambda reader: reader.int64(),
+        "I": lambda reader: int.from_bytes(reader.bytes(), "little", signed=True),
+        "f": lambda reader: reader.float64(),
+        "s": lambda reader: reader.text(),
+        "b": lambda reader: bytes(reader.bytes()),
         "D": _read_decimal,
-        "d": lambda reader, depth: date.fromordinal(reader.int64()),
+        "d": lambda reader: date.fromordinal(reader.int64()),
         "t": _read_datetime,
         "c": _read_time,
-        "l": lambda reader, depth: reader.integer(depth) * MICROSECOND,
-        "p": _read_pandas("Timestamp"),
-        "q": _read_pandas("Timedelta"),
-        "(": _collected(tuple),
-        "[": lambda reader, depth: reader.values(depth),
-        "<": _collected(frozenset),
-        "{": _read_dict,
+        "l": lambda reader: Container(1, lambda items: _since(items[0])),
+        "p": lambda reader: Container(2, _timestamp_of),
+        "q": lambda reader: Container(1, lambda it: _pandas().Timedelta(expect(int, it[0]))),
+        "(": lambda reader: Container(reader.size(), tuple),
+        "[": lambda reader: Container(reader.size(), list),
+        "<": lambda reader: Container(reader.size(), frozenset),
+        "{": lambda reader: Container(2 * reader.size(), _dict_of),
         "C": _read_instance,
         "a": _read_array,
-        "n": _read_scalar,
+        "n": lambda reader: Container(1, _scalar_of),
         "A": _read_arrow_array,
-        "B": lambda reader, depth: arrow.table_from(reader.bytes()),
-        "S": lambda reader, depth: arrow.schema_from(reader.bytes()),
+        "B": lambda reader: arrow.table_from(reader.bytes()),
+        "S": lambda reader: arrow.schema_from(reader.bytes()),
     }.items()
 }

@@ -62,7 +62,7 @@ GROUPS: tuple[tuple[str, str, str], ...] = (
     # needed, absorbed as well, said as
     (
         "NUMBER STRING NAME",
-        "QUOTED LPAR PLUS MINUS _NOT _CASE _TRUE _FALSE _NULL",
+        "QUOTED LPAR PLUS MINUS _NOT _CASE _CAST _TRUE _FALSE _NULL",
         "an attribute or a value",
     ),
     ("NAME LPAR STAR _NOT", "QUOTED", "an event type, '(' or NOT"),

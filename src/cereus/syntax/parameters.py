@@ -42,7 +42,7 @@ class Parameters:
             raise QuerySyntaxError(
                 f"the parameter {token} has no value",
                 span=(start, start + len(token)),
-                hint=did_you_mean(name, list(self.given)) or f'give it: params={{"{name}": …}}',
+                hint=_meant(name, self.given) or f'give it: params={{"{name}": …}}',
             )
         self.used.add(name)
         token.value = self.given[name]
@@ -54,8 +54,14 @@ class Parameters:
             if name not in self.used:
                 raise QueryError(
                     f"the text has no parameter :{name}",
-                    hint=did_you_mean(name, sorted(self.used)) or f"write :{name} for its value",
+                    hint=_meant(name, self.used) or f"write :{name} for its value",
                 )
+
+
+def _meant(name: str, known: Iterable[str]) -> str | None:
+    """The name that is near, if one is."""
+    hint = did_you_mean(name, sorted(known))
+    return hint if hint and hint.startswith("did you mean") else None
 
 
 _PARTS = re.compile(

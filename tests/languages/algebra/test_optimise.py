@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 
 import pytest
 
@@ -13,27 +14,18 @@ from cereus.languages.algebra.optimise import optimise
 from cereus.languages.algebra.text import parse
 from cereus.languages.algebra.tree import EventExpression
 from cereus.reference import algebra as reference
+from tests.golden import Golden, Pair
 
 from .drawing import Events, events, expression, ticks
 
 
-@pytest.mark.parametrize(
-    ("text", "better"),
-    [
-        ("A ; (B ; (C ; (D ; E)))", "A ; B ; C ; D ; E"),
-        ("((A ; B)_5)_3 | (A ; C)_3", "(A ; (B | C))_3"),
-        ("(A + B) - (C - C)", "A + B"),
-        ("((A - C) ; B) - C", "(A ; B) - C"),
-        ("(A - P - T) | (B - P - T)", "(A | B) - (P | T)"),
-        ("(((A)_5 ; B)_9 ; (C)_2)_4", "(A ; B ; C)_4"),
-        ("((A + D) ; (C + (D + B))) - D", "0"),
-        ("A | A", "A"),
-    ],
-)
-def test_what_it_finds(text: str, better: str) -> None:
-    found = optimise(parse(text))
-    assert found.after == parse(better)
-    assert found.laws
+def test_what_it_finds(golden: Golden) -> None:
+    def better(pair: Pair) -> str:
+        found = optimise(parse(pair.given))
+        assert found.laws
+        return str(found.after)
+
+    golden.pairs(Path(__file__).with_name("golden") / "optimise.txt", better)
 
 
 def test_what_cannot_be_better_stays() -> None:

@@ -84,7 +84,7 @@ def main(task: str, first: str, last: str) -> None:
         found: Any = answers(*span)
     else:
         found = second_halves(*span, json.load(sys.stdin))
-    json.dump({"compiled": is_compiled("cereus.engine.match.kernel"), "found": found}, sys.stdout)
+    json.dump({"compiled": is_compiled("cereus.engine.kernel.kernel"), "found": found}, sys.stdout)
 
 
 if __name__ == "__main__":

@@ -10,17 +10,19 @@ import pytest
 
 import cereus
 from cereus.clauses.tree import Strategy
+from cereus.engine.kernel import layout
 from cereus.languages.ceql.text import parse, to_text
+from tests.volume import volume
 
 from . import correlated, strategies
 from .harness import assert_agrees, compiled, positions, rows, sizes, spelled
 
-BLOCKS, SEEDS = 10, 320
+BLOCKS, SEEDS = 10, volume(50, 320)
 
 
 @pytest.mark.parametrize("block", range(BLOCKS))
 def test_random_correlated_queries_give_what_the_definition_gives(block: int) -> None:
-    """3,200 random queries per run, two streams each: registers and general states alike."""
+    """500 random queries or 3,200, two streams each: registers and general states alike."""
     for seed in range(block * SEEDS, (block + 1) * SEEDS):
         case = correlated.case(Random(seed))
         query = compiled(case.query, case.stream)
@@ -38,7 +40,7 @@ CHOSEN_BY_KERNEL = (Strategy.NEXT, Strategy.LAST, Strategy.ANY)
 @pytest.mark.parametrize("strategy", CHOSEN_BY_KERNEL)
 def test_random_correlated_queries_under_a_strategy(strategy: Strategy) -> None:
     """Chunks of one match and frequent sweeps: choices are made again, and start over midway."""
-    for seed in range(120_000, 120_200):
+    for seed in range(120_000, 120_000 + volume(60, 200)):
         draw = Random(seed)
         case = correlated.case(draw)
         chosen = parse(to_text(replace(case.query, strategy=strategy)))
@@ -77,7 +79,7 @@ def test_without_a_window_a_configuration_holds_its_best_partial_match_only(stra
 @pytest.mark.parametrize("block", range(4))
 def test_how_the_stream_is_cut_makes_no_difference(block: int) -> None:
     """Random cuts, with a snapshot taken and restored at one of them."""
-    for seed in range(50_000 + block * 60, 50_000 + (block + 1) * 60):
+    for seed in range(50_000 + block * 60, 50_000 + block * 60 + volume(25, 60)):
         draw = Random(seed)
         case = correlated.case(draw)
         query = compiled(case.query, case.stream)
@@ -95,7 +97,7 @@ def test_how_the_stream_is_cut_makes_no_difference(block: int) -> None:
 
 @pytest.mark.parametrize("block", range(4))
 def test_counting_is_as_many_as_listing(block: int) -> None:
-    for seed in range(90_000 + block * 150, 90_000 + (block + 1) * 150):
+    for seed in range(90_000 + block * 150, 90_000 + block * 150 + volume(50, 150)):
         case = correlated.case(Random(seed))
         query = compiled(case.query, case.stream)
         for events in case.streams:
@@ -188,9 +190,9 @@ def test_equality_uses_the_index() -> None:
     found = sum(b.num_rows for part in events.to_batches() for b in executor.push(part))
     assert found == n
     table = executor.runner.table  # type: ignore[attr-defined]
-    with_slots = [s for s, layout in enumerate(table.layouts) if layout]
+    with_slots = [s for s, slots in enumerate(table.layouts) if slots]
     indexed = [
-        table.edges[table.head[c, s] + 1]
+        table.edges[table.head[c, s] + layout.EDGES_COLUMN]
         for s in with_slots
         for c in range(len(table.letters))
         if table.head[c, s] >= 0

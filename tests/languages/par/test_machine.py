@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from cereus import par
 from cereus.errors import CereusError, LimitError
@@ -16,10 +16,12 @@ from cereus.languages.par.machine.derivative import step
 from cereus.languages.par.machine.minimise import bisimilar_blocks, minimise
 from cereus.languages.par.tree import Completion, Program, atoms
 from cereus.reference import par as reference
+from tests.volume import volume
 
 from .random_programs import OVERLAPPING, atom, inputs, programs
 
 
+@settings(max_examples=volume(200, 3_000))
 @given(programs(leaves=10), inputs())
 def test_the_minimal_machine_shows_what_the_reference_shows(
     program: Program, events: list[Symbol]

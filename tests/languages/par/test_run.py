@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cereus import par
@@ -15,6 +15,7 @@ from cereus.languages.par.machine.alphabet import Symbol
 from cereus.languages.par.machine.runner import MachineRunner
 from cereus.languages.par.tree import Completion, Program, atoms
 from cereus.reference import par as reference
+from tests.volume import volume
 
 from .random_programs import inputs, programs
 
@@ -40,6 +41,7 @@ def rows(runner: MachineRunner, keys: list[list[Symbol]], states: np.ndarray) ->
     ]
 
 
+@settings(max_examples=volume(150, 1_000))
 @given(programs(leaves=8), streams, st.integers(1, 5))
 def test_every_key_runs_the_program_by_itself(
     program: Program, keys: list[list[Symbol]], chunk: int

@@ -18,6 +18,7 @@ from cereus.engine.match import kernel_options, runner, value_letters
 from cereus.explain.explain import explain
 from cereus.languages.sase import tree as sase
 from cereus.languages.sase.planning.block import build
+from cereus.languages.sase.planning.description import SaseDescription
 from cereus.languages.sase.schema import checked
 from cereus.languages.sase.text import parse
 from cereus.plan.lowered import NO_SCHEMA
@@ -26,6 +27,7 @@ from cereus.query import compile
 from cereus.reference.sase.evaluate import Match, matches
 from cereus.reference.sase.nfa import Input
 from cereus.stream import Stream
+from tests.volume import volume
 
 from .strategies import AGGREGATES, SCHEMA, SECOND, STRATEGIES, Event, events, query, table
 
@@ -83,33 +85,33 @@ def said(text: str, stream: list[Event]) -> str:
 
 @pytest.mark.parametrize("part", range(10))
 def test_random_queries_find_what_the_reference_finds(part: int) -> None:
-    """2,000 queries, each under a strategy of its own or several."""
-    found = 0
-    for seed in range(200 * part, 200 * (part + 1)):
+    """600 queries, or 3,000, each under a strategy of its own or several."""
+    found, number = 0, volume(60, 300)
+    for seed in range(number * part, number * (part + 1)):
         text, stream = case(seed, (None, *STRATEGIES)[seed % 5])
         asked = block(text)
         wanted = Counter(match.bindings for match in expected(asked, stream))
         assert run(plan_of(asked), stream) == wanted, said(text, stream)
         found += wanted.total()
-    assert found > 100
+    assert found > number // 20
 
 
 @pytest.mark.parametrize("part", range(4))
 def test_states_that_remember_values_find_the_same(part: int) -> None:
-    kept = 0
-    for seed in range(10_000 + 100 * part, 10_100 + 100 * part):
+    kept, number = 0, volume(40, 100)
+    for seed in range(10_000 + number * part, 10_000 + number * (part + 1)):
         text, stream = case(seed)
         asked = block(text)
         plan = plan_of(asked, values=True)
         kept += plan.traits.remembers_values
         wanted = Counter(match.bindings for match in expected(asked, stream))
         assert run(plan, stream) == wanted, said(text, stream)
-    assert kept > 50
+    assert kept > number // 4
 
 
 def test_most_queries_need_no_values_in_states() -> None:
     plans = [plan_of(block(case(seed)[0])) for seed in range(200)]
-    by_slot = [plan for plan in plans if not plan.by_value]
+    by_slot = [plan for plan in plans if not plan.traits.remembers_values]
     assert len(by_slot) > 140
     assert sum(plan.traits.registers for plan in by_slot) > 80
     assert all(plan.why_values for plan in plans if plan.traits.remembers_values)
@@ -120,7 +122,7 @@ def test_most_queries_need_no_values_in_states() -> None:
 
 @pytest.mark.parametrize("values", [False, True])
 def test_batches_and_snapshots_change_nothing(values: bool) -> None:
-    for seed in range(20_000, 20_120):
+    for seed in range(20_000, 20_000 + volume(60, 120)):
         text, stream = case(seed)
         asked = block(text)
         plan = plan_of(asked, values=values)
@@ -141,7 +143,7 @@ def test_states_that_no_run_is_in_are_forgotten(monkeypatch: pytest.MonkeyPatch)
     """And what was in a forgotten state's number does not come back with another's."""
     monkeypatch.setattr(runner, "MANY_STATES", 6)
     monkeypatch.setattr(value_letters, "PIECE", 2)
-    for seed in range(40_000, 40_150):
+    for seed in range(40_000, 40_000 + volume(60, 150)):
         text, stream = case(seed)
         asked = block(text)
         plan = plan_of(asked, values=True)
@@ -218,7 +220,7 @@ def test_a_trailing_negation_waits_for_its_window() -> None:
     asked = block("PATTERN SEQ(A a, ~B b) WHERE b.x > a.x WITHIN 2 seconds")
     plan = plan_of(asked)
     assert plan.traits.closes
-    assert not plan.by_value
+    assert not plan.traits.remembers_values
     stream = [
         {"type": "A", "time": 0, "x": 1, "y": 0, "k": "p"},
         {"type": "B", "time": SECOND, "x": 1, "y": 0, "k": "p"},
@@ -280,8 +282,8 @@ def both_languages(draw: Random) -> tuple[str, str]:
 
 
 def test_skip_till_any_match_is_what_ceql_means() -> None:
-    total = 0
-    for seed in range(150):
+    total, number = 0, volume(100, 300)
+    for seed in range(number):
         draw = Random(seed)
         text, ceql = both_languages(draw)
         stream = events(draw)
@@ -291,7 +293,7 @@ def test_skip_till_any_match_is_what_ceql_means() -> None:
         wanted = Counter(tuple((n, tuple(row[n])) for n in plan.names or ()) for row in rows)
         assert run(plan, stream) == wanted, said(f"{text}\n{ceql}", stream)
         total += wanted.total()
-    assert total > 200
+    assert total > number // 2
 
 
 # ---------------------------------------------------------------- explain
@@ -303,7 +305,7 @@ def test_explain_shows_the_automaton_with_its_registers() -> None:
         WHERE skip_till_next_match(a[]!, b) { [k] AND a[i].x > avg(a[..i-1].x) AND b.y < a[1].y }
         WITHIN 1 minute"""
     )
-    said = explain(plan_of(asked))
+    said = explain(plan_of(asked), SaseDescription())
     assert "[k]: splits the stream" in said
     assert "r0: sum(x of a[])" in said
     assert "marks a if not (y < r2) and (x > (r0 / r1))" in said
@@ -312,10 +314,12 @@ def test_explain_shows_the_automaton_with_its_registers() -> None:
 
 
 def test_explain_says_what_waits_and_why_values_are_in_states() -> None:
-    waiting = explain(plan_of(block("PATTERN SEQ(A a, ~B b) WITHIN 2 seconds")))
+    waiting = explain(plan_of(block("PATTERN SEQ(A a, ~B b) WITHIN 2 seconds")), SaseDescription())
     assert "complete when its window has passed" in waiting
     assert "never match" not in waiting
-    leading = explain(plan_of(block("PATTERN SEQ(~B b, A a) WHERE b.x > a.x WITHIN 2 seconds")))
+    leading = explain(
+        plan_of(block("PATTERN SEQ(~B b, A a) WHERE b.x > a.x WITHIN 2 seconds")), SaseDescription()
+    )
     assert "states that remember values: ~b speaks of events before the match" in leading
 
 
@@ -323,5 +327,5 @@ def test_every_random_query_can_be_explained() -> None:
     for seed in range(120):
         text, _ = case(seed)
         for values in (False, True):
-            said = explain(plan_of(block(text), values=values))
+            said = explain(plan_of(block(text), values=values), SaseDescription())
             assert "marks" in said or "no state leads to a match" in said, text

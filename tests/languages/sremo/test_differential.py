@@ -14,11 +14,13 @@ from cereus.languages.sremo.query import SremoQuery
 from cereus.languages.sremo.text import parse, to_text
 from cereus.query import Query
 from cereus.reference import sremo as reference
+from tests.volume import volume
 
 from .random_queries import SCHEMA, Events, chain, events, query, table
 
 STREAM = cereus.Stream(time="t", unit="s")
-BLOCKS, PER_BLOCK = 16, 180
+BLOCKS, PER_BLOCK = 16, volume(40, 190)
+"""640 random queries, or 3,040."""
 CHAINS = 120
 
 
@@ -67,10 +69,10 @@ def test_the_random_queries_take_every_way_through_the_engine() -> None:
     for _ in range(400):
         plan = cereus.compile(to_text(query(random, simple=True)), dialect="sremo", stream=STREAM)
         made = plan.compiled.plan(SCHEMA)
-        ways["slots"] += made.registers
-        ways["values"] += made.remembers_values
+        ways["slots"] += made.traits.registers
+        ways["values"] += made.traits.remembers_values
         ways["neither"] += not made.compared
-        ways["loose"] += not made.position_sensitive
+        ways["loose"] += not made.traits.position_sensitive
     assert min(ways.values()) > 20, ways
 
 

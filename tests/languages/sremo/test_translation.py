@@ -223,8 +223,8 @@ def test_what_would_be_too_long(text: str, said: str) -> None:
 def test_explain_as_another_language() -> None:
     text = "SELECT * WHERE SELL AS a ; BUY AS b FILTER a.price < b.price WITHIN 10 seconds"
     there = CliRunner().invoke(app, ["explain", text, "--as", "sremo"])
-    assert there.output == "any({SELL:} -> a, {BUY: a.price < price})\nWITHIN 10 seconds\n"
-    back = CliRunner().invoke(app, ["explain", there.output, "--dialect", "sremo", "--as", "ceql"])
+    assert there.stdout == "any({SELL:} -> a, {BUY: a.price < price})\nWITHIN 10 seconds\n"
+    back = CliRunner().invoke(app, ["explain", there.stdout, "--dialect", "sremo", "--as", "ceql"])
     assert "FILTER a.price < e1.price" in back.output
     refused = CliRunner().invoke(app, ["explain", "SELECT * WHERE A UNLESS B", "--as", "sremo"])
     assert refused.exit_code != 0

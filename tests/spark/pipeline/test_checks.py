@@ -59,6 +59,14 @@ WRONG = {
         "no limit 'node'",
         "'nodes'",
     ),
+    "limit of another language": (
+        (
+            '"SELECT a, b WHERE SELL AS a ; BUY AS b PARTITION BY name WITHIN 10 seconds"',
+            '"SELL[sold]"\ndialect = "par"\nlimits = { nodes = 3 }',
+        ),
+        "queries.pair.limits: there is no limit 'nodes'",
+        "states",
+    ),
     "stream of two": (
         ("[queries.pair]", '[streams.again]\nsource = "orders"\n[queries.pair]'),
         "streams.again: the query 'again' writes this stream",

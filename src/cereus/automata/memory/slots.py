@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from cereus.automata.memory.refusal import CannotUseSlots
-from cereus.automata.memory.term_builder import Reading, kept_kind
+from cereus.automata.memory.term_builder import ValueRead, kept_kind
 from cereus.expr.check import check
 from cereus.expr.paths import type_at
 from cereus.expr.tree import Attribute, Comparison, Expression, without_variable
@@ -44,7 +44,7 @@ class Columns:
     def number(self, column: Column) -> int:
         return self.numbers.setdefault(column, len(self.numbers))
 
-    def read(self, reading: Reading) -> int:
+    def read(self, reading: ValueRead) -> int:
         """The column of what a term reads; to count events, none is needed (-1)."""
         if reading.total == "tally":
             return -1

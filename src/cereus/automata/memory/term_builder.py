@@ -33,7 +33,7 @@ IMPLEMENTED = ("abs", "least", "greatest", "floor", "ceil", "sqrt", "distance")
 are computed ahead, of one event's values each."""
 
 
-class Reading(NamedTuple):
+class ValueRead(NamedTuple):
     """What is read of one variable's event: an expression on it alone, and its kind. The values
     of a `total` are those that an aggregate of the variable adds up."""
 
@@ -60,12 +60,12 @@ class TimeCount(int):
         return condition_text(self.literal)
 
 
-class Typed(NamedTuple):
+class TypedTerm(NamedTuple):
     term: Term
     kind: Kind
 
 
-Read = Callable[[Reading], Term]
+Read = Callable[[ValueRead], Term]
 
 
 @dataclass(frozen=True)
@@ -76,11 +76,11 @@ class TermBuilder:
     schema: pa.Schema
 
     @property
-    def readings(self) -> tuple[Reading, ...]:
+    def readings(self) -> tuple[ValueRead, ...]:
         """Everything that the condition reads, each once."""
-        found: dict[Reading, None] = {}
+        found: dict[ValueRead, None] = {}
 
-        def note(reading: Reading) -> Term:
+        def note(reading: ValueRead) -> Term:
             found[reading] = None
             return constant(None)
 
@@ -96,19 +96,19 @@ class TermBuilder:
 
     # ------------------------------------------------------------ by node
 
-    def _typed(self, node: Expression, read: Read) -> Typed:
+    def _typed(self, node: Expression, read: Read) -> TypedTerm:
         if isinstance(node, ex.Aggregate):
             return self._aggregate(node, read)
         if isinstance(node, ex.Literal):
             return self._literal(node)
         if self._is_reading(node):
             kind = kept_kind(node, self.schema)
-            reading = Reading(next(iter(variables(node))), without_variable(node), kind)
-            return Typed(read(reading), kind)
+            reading = ValueRead(next(iter(variables(node))), without_variable(node), kind)
+            return TypedTerm(read(reading), kind)
         match node:
             case ex.Negate(operand):
                 return self._arithmetic(
-                    "-", Typed(constant(0), Kind.INTEGER), self._typed(operand, read)
+                    "-", TypedTerm(constant(0), Kind.INTEGER), self._typed(operand, read)
                 )
             case ex.Arithmetic(op, left, right):
                 return self._arithmetic(op, self._typed(left, read), self._typed(right, read))
@@ -119,9 +119,9 @@ class TermBuilder:
             case ex.Or(operands):
                 return self._logic("or", operands, read)
             case ex.Not(operand):
-                return Typed(Term("not", (self._truth(operand, read),)), Kind.BOOLEAN)
+                return TypedTerm(Term("not", (self._truth(operand, read),)), Kind.BOOLEAN)
             case ex.IsNull(operand):
-                return Typed(Term("is null", (self._typed(operand, read).term,)), Kind.BOOLEAN)
+                return TypedTerm(Term("is null", (self._typed(operand, read).term,)), Kind.BOOLEAN)
             case ex.Between(operand, low, high):
                 bounds = [("<=", high), (">=", low)]
                 return self._logic(
@@ -148,9 +148,9 @@ class TermBuilder:
             return self._has_times(node.left) or self._has_times(node.right)
         return kept_kind(node, self.schema) in (Kind.TIMESTAMP, Kind.INTERVAL)
 
-    def _logic(self, op: str, operands: Sequence[Expression], read: Read) -> Typed:
+    def _logic(self, op: str, operands: Sequence[Expression], read: Read) -> TypedTerm:
         terms = [self._truth(operand, read) for operand in operands]
-        return Typed(reduce(lambda a, b: Term(op, (a, b)), terms), Kind.BOOLEAN)
+        return TypedTerm(reduce(lambda a, b: Term(op, (a, b)), terms), Kind.BOOLEAN)
 
     def _truth(self, node: Expression, read: Read) -> Term:
         term, kind = self._typed(node, read)
@@ -158,41 +158,41 @@ class TermBuilder:
             raise CannotUseSlots("a condition is expected")
         return term
 
-    def _literal(self, node: ex.Literal) -> Typed:
+    def _literal(self, node: ex.Literal) -> TypedTerm:
         value = node.value
         match value:
             case None:
-                return Typed(constant(None), Kind.NULL)
+                return TypedTerm(constant(None), Kind.NULL)
             case bool():
-                return Typed(constant(int(value)), Kind.BOOLEAN)
+                return TypedTerm(constant(int(value)), Kind.BOOLEAN)
             case int() if abs(value) < 2**63:
-                return Typed(constant(value), Kind.INTEGER)
+                return TypedTerm(constant(value), Kind.INTEGER)
             case int() | float():
-                return Typed(constant(float(value)), Kind.FLOAT)
+                return TypedTerm(constant(float(value)), Kind.FLOAT)
             case timedelta():
-                return Typed(constant(TimeCount(value // MICROSECOND, node)), Kind.INTERVAL)
+                return TypedTerm(constant(TimeCount(value // MICROSECOND, node)), Kind.INTERVAL)
             case datetime():
                 instant = value if value.tzinfo else value.replace(tzinfo=UTC)
-                return Typed(
+                return TypedTerm(
                     constant(TimeCount((instant - EPOCH) // MICROSECOND, node)), Kind.TIMESTAMP
                 )
         raise CannotUseSlots("a string is compared with values of several events")
 
-    def _arithmetic(self, op: str, left: Typed, right: Typed) -> Typed:
+    def _arithmetic(self, op: str, left: TypedTerm, right: TypedTerm) -> TypedTerm:
         kinds = (left.kind, right.kind)
         if Kind.NULL in kinds:
-            return Typed(constant(None), Kind.NULL)
+            return TypedTerm(constant(None), Kind.NULL)
         names = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "%": "modulo"}
         if (op, *kinds) in TIME_ARITHMETIC:
-            return Typed(
+            return TypedTerm(
                 Term(f"{names[op]} int", (left.term, right.term)), TIME_ARITHMETIC[op, *kinds]
             )
         if not set(kinds) <= set(COMPUTED):
             raise CannotUseSlots("arithmetic on what is not a number")
         kind = Kind.INTEGER if kinds == (Kind.INTEGER, Kind.INTEGER) and op != "/" else Kind.FLOAT
-        return Typed(Term(f"{names[op]} {kind}", _as(kind, left, right)), kind)
+        return TypedTerm(Term(f"{names[op]} {kind}", _as(kind, left, right)), kind)
 
-    def _call(self, function: str, arguments: list[Typed]) -> Typed:
+    def _call(self, function: str, arguments: list[TypedTerm]) -> TypedTerm:
         kinds = {argument.kind for argument in arguments}
         if not kinds <= set(COMPUTED):
             raise CannotUseSlots(
@@ -200,37 +200,39 @@ class TermBuilder:
             )
         kind = Kind.FLOAT if Kind.FLOAT in kinds else Kind.INTEGER
         if function == "abs":
-            return Typed(Term(f"abs {kind}", (arguments[0].term,)), kind)
+            return TypedTerm(Term(f"abs {kind}", (arguments[0].term,)), kind)
         if function in ("least", "greatest"):
             terms = _as(kind, *arguments)
-            return Typed(reduce(lambda a, b: Term(f"{function} {kind}", (a, b)), terms), kind)
+            return TypedTerm(reduce(lambda a, b: Term(f"{function} {kind}", (a, b)), terms), kind)
         if function in ("floor", "ceil"):
             term = arguments[0].term
-            return Typed(term if kind == Kind.INTEGER else Term(function, (term,)), kind)
+            return TypedTerm(term if kind == Kind.INTEGER else Term(function, (term,)), kind)
         if function in ("sqrt", "distance"):
-            return Typed(Term(function, _as(Kind.FLOAT, *arguments)), Kind.FLOAT)
+            return TypedTerm(Term(function, _as(Kind.FLOAT, *arguments)), Kind.FLOAT)
         raise CannotUseSlots(f"{function} of several events' values is not computed by the kernel")
 
-    def _aggregate(self, node: ex.Aggregate, read: Read) -> Typed:
+    def _aggregate(self, node: ex.Aggregate, read: Read) -> TypedTerm:
         """`avg` is a sum over a count; everything else is one total."""
         if node.attribute is None:
-            return Typed(
-                read(Reading(node.variable, ex.Literal(1), Kind.INTEGER, "tally")), Kind.INTEGER
+            return TypedTerm(
+                read(ValueRead(node.variable, ex.Literal(1), Kind.INTEGER, "tally")), Kind.INTEGER
             )
         value = ex.Attribute(node.attribute)
         kind = kept_kind(value, self.schema)
         if node.function == "count":
-            return Typed(read(Reading(node.variable, value, kind, "count")), Kind.INTEGER)
+            return TypedTerm(read(ValueRead(node.variable, value, kind, "count")), Kind.INTEGER)
         if kind not in COMPUTED:
             raise CannotUseSlots(f"{node.function} of values that are not kept as numbers")
         if node.function == "avg":
-            total = Typed(read(Reading(node.variable, value, kind, f"sum {kind}")), kind)
-            count = Typed(read(Reading(node.variable, value, kind, "count")), Kind.INTEGER)
+            total = TypedTerm(read(ValueRead(node.variable, value, kind, f"sum {kind}")), kind)
+            count = TypedTerm(read(ValueRead(node.variable, value, kind, "count")), Kind.INTEGER)
             return self._arithmetic("/", total, count)
         if node.function in ("first", "last"):
-            return Typed(read(Reading(node.variable, value, kind, node.function)), kind)
+            return TypedTerm(read(ValueRead(node.variable, value, kind, node.function)), kind)
         ranked = _without_nan(value) if kind == Kind.FLOAT and node.function != "sum" else value
-        return Typed(read(Reading(node.variable, ranked, kind, f"{node.function} {kind}")), kind)
+        return TypedTerm(
+            read(ValueRead(node.variable, ranked, kind, f"{node.function} {kind}")), kind
+        )
 
 
 def _without_nan(value: ex.Expression) -> ex.Expression:
@@ -238,21 +240,21 @@ def _without_nan(value: ex.Expression) -> ex.Expression:
     return ex.Case(((ex.Comparison("=", value, value), value),))
 
 
-def _compare(op: str, left: Typed, right: Typed) -> Typed:
+def _compare(op: str, left: TypedTerm, right: TypedTerm) -> TypedTerm:
     kinds = {left.kind, right.kind}
     if Kind.NULL in kinds:
-        return Typed(constant(None), Kind.BOOLEAN)
+        return TypedTerm(constant(None), Kind.BOOLEAN)
     if kinds <= set(COMPUTED):
         kind = Kind.FLOAT if Kind.FLOAT in kinds else Kind.INTEGER
-        return Typed(Term(f"{op} {kind}", _as(kind, left, right)), Kind.BOOLEAN)
+        return TypedTerm(Term(f"{op} {kind}", _as(kind, left, right)), Kind.BOOLEAN)
     if len(kinds) > 1:
         raise CannotUseSlots("it compares values of different kinds")
     if kinds == {Kind.STRING} and op not in ("=", "!="):
         raise CannotUseSlots("it compares strings by their order")
-    return Typed(Term(f"{op} int", (left.term, right.term)), Kind.BOOLEAN)
+    return TypedTerm(Term(f"{op} int", (left.term, right.term)), Kind.BOOLEAN)
 
 
-def _as(kind: Kind, *operands: Typed) -> tuple[Term, ...]:
+def _as(kind: Kind, *operands: TypedTerm) -> tuple[Term, ...]:
     return tuple(
         Term("to float", (term,)) if kind == Kind.FLOAT and own == Kind.INTEGER else term
         for term, own in operands

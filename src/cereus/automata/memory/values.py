@@ -41,30 +41,30 @@ Row = tuple[Any, ...]
 # ---------------------------------------------------------------- reading events
 
 
-class Seen(int):
+class ValuedLetter(int):
     """A letter with the values of its event: `values[path]`. Letters without values are plain."""
 
     values: dict[Path, Any]
 
     @classmethod
-    def of(cls, letter: Letter, values: dict[Path, Any]) -> Seen:
-        seen = cls(letter)
-        seen.values = values
-        return seen
+    def of(cls, letter: Letter, values: dict[Path, Any]) -> ValuedLetter:
+        made = cls(letter)
+        made.values = values
+        return made
 
 
-state_class_of(Seen, "letter", 2, lambda seen: (int(seen), seen.values), Seen.of)
+state_class_of(ValuedLetter, "letter", 2, lambda it: (int(it), it.values), ValuedLetter.of)
 
 
 def value_of(letter: Letter, path: Path) -> Any:
     """The value of an event that is marked: it has its values with it."""
-    assert isinstance(letter, Seen), "an event that is compared has its values with it"
+    assert isinstance(letter, ValuedLetter), "an event that is compared has its values with it"
     return _one_nan(letter.values[path])
 
 
 def row_of(letter: Letter, paths: Iterable[Path]) -> Row:
     """The values at these paths; unknown where an automaton is only looked at."""
-    if not isinstance(letter, Seen):
+    if not isinstance(letter, ValuedLetter):
         return tuple(None for _ in paths)
     return tuple(_one_nan(letter.values[path]) for path in paths)
 
@@ -186,7 +186,7 @@ class ValueFilter(Automaton):
         self, memories: tuple[Memory, ...], label: Label, letter: Letter
     ) -> tuple[Memory, ...] | None:
         """Memories with the marked event added; None if a combination with it fails."""
-        assert isinstance(letter, Seen), "an event that is marked has its values with it"
+        assert isinstance(letter, ValuedLetter), "an event that is marked has its values with it"
         after: list[Memory] = []
         fresh: list[frozenset[Row]] = []
         for place, (name, memory) in enumerate(zip(self.names, memories, strict=True)):

@@ -1,4 +1,4 @@
-"""Reads batches as they come: what is asked of their rows, which key, when, in which order.
+"""Reads batches as they come: the tests, keys, times and positions of their events.
 
 Every language reads its events here. What is read of a batch, and what state outlives it:
 
@@ -40,14 +40,14 @@ from cereus.state import checked
 from cereus.stream import Stream
 
 NO_EVENT = EventTest(negated=True)
-"""What is asked where nothing is: no event passes it."""
+"""The test of a query that has none: no event passes it."""
 
 
 @dataclass(frozen=True)
 class Reading:
     """What a query reads of a stream.
 
-    tests    what is asked of every event; the answers are its letter
+    tests    those that every event is put to; the ones that it passes are its letter
     keys     the paths of the columns that split the stream
     streams  the streams whose events are read; all of them, if none is named
     counts_positions  every event is counted in its key, also where it passes no test
@@ -67,7 +67,7 @@ class Reading:
         return self.counts_positions and not self.grouped
 
     def letters(self, schema: pa.Schema) -> Letters:
-        """The tests, ready to be asked of batches."""
+        """The tests, ready for batches."""
         stream = self.stream
         return letters_of(
             self.tests or (NO_EVENT,),

@@ -241,8 +241,8 @@ def float_floors(ends: Floats, span: float) -> Ints:
         high = ordered(ends[wrong])
         while np.any(low < high):
             middle = (low & high) + ((low ^ high) >> 1)  # their sum may not fit
-            found = inside(middle, ends[wrong])
-            low, high = np.where(found, low, middle + 1), np.where(found, middle, high)
+            fits = inside(middle, ends[wrong])
+            low, high = np.where(fits, low, middle + 1), np.where(fits, middle, high)
     floors[wrong] = high
     return floors
 

@@ -3,17 +3,28 @@
 Pure Python to read, compiled by Cython to run.
 """
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+
 import cython
 import numpy as np
+import numpy.typing as npt
 
 from cereus.engine.match.memory import empty, filled
+
+if cython.compiled:
+    from cython.cimports.cereus.engine.kernel import layout
+else:
+    from cereus.engine.kernel import layout
+
+Ints = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.int32]
+Masks = npt.NDArray[np.uint64]
 
 NUMBER = cython.fused_type(cython.int, cython.longlong)
 PRIME = cython.declare(cython.ulonglong, 0x9E3779B97F4A7C15)
 LOW_64 = (1 << 64) - 1
-SMALLEST = cython.declare(cython.longlong, -(1 << 63))
-LARGEST = cython.declare(cython.longlong, (1 << 63) - 1)
-FOR_GOOD = cython.declare(cython.int, 2)
 
 
 @cython.cfunc
@@ -51,7 +62,7 @@ def _slot(prefix: cython.ulonglong, size: cython.longlong) -> cython.ulonglong:
 class Words:
     """A fixed set of strings, each with a code from 1 on; every other string has code 0."""
 
-    def __init__(self, words):
+    def __init__(self, words: Sequence[str]) -> None:
         self.words = [word.encode() for word in words]
         size = 16
         while size < 4 * len(self.words):
@@ -71,14 +82,13 @@ class Words:
             self.buckets[at] = code
 
 
-@cython.ccall
 def string_codes(
     offsets: cython.const[NUMBER][::1],
     data: cython.const[cython.uchar][::1],
-    words: object,
+    words: Words,
     index: cython.ushort[::1],
     radix: cython.uint,
-) -> object:
+) -> None:
     """The code of every string of an Arrow string array, given by its buffers, becomes the last
     digit of what `index` holds."""
     n: cython.longlong = offsets.shape[0] - 1
@@ -109,25 +119,21 @@ def string_codes(
                     break
             at = (at + 1) & last
         index[i] = cython.cast(cython.ushort, index[i] * radix + code)
-    return None
 
 
-@cython.ccall
 def entry_codes(
     entries: cython.const[cython.ushort][::1],
     places: cython.const[NUMBER][::1],
     index: cython.ushort[::1],
     radix: cython.uint,
-) -> object:
+) -> None:
     """The same for a dictionary array: the codes of its entries, and each row's place in them."""
     i: cython.longlong
     for i in range(places.shape[0]):
         index[i] = cython.cast(cython.ushort, index[i] * radix + entries[places[i]])
-    return None
 
 
-@cython.ccall
-def values_at(values: cython.const[cython.int][::1], places: cython.const[NUMBER][::1]) -> object:
+def values_at(values: cython.const[cython.int][::1], places: cython.const[NUMBER][::1]) -> Codes:
     """`values[places]`, the places being inside."""
     result = empty(places.shape[0], np.int32)
     out: cython.int[::1] = result
@@ -137,8 +143,7 @@ def values_at(values: cython.const[cython.int][::1], places: cython.const[NUMBER
     return result
 
 
-@cython.ccall
-def places_without_value(values: cython.int[::1], places: cython.const[NUMBER][::1]) -> object:
+def places_without_value(values: cython.int[::1], places: cython.const[NUMBER][::1]) -> Ints:
     """Those of the places, each once and in order, where the value is below zero."""
     result = empty(values.shape[0], np.int64)
     out: cython.longlong[::1] = result
@@ -154,10 +159,9 @@ def places_without_value(values: cython.int[::1], places: cython.const[NUMBER][:
     return np.sort(result[:used])
 
 
-@cython.ccall
 def number_integers(
     values: cython.const[cython.longlong][::1], low: cython.longlong, size: cython.longlong
-) -> tuple:
+) -> tuple[Codes, Ints]:
     """Integers from `low` on, all of them below `low + size`: their numbers in the order in which
     they come first, and the distinct ones in that order."""
     n: cython.longlong = values.shape[0]
@@ -178,12 +182,11 @@ def number_integers(
     return numbers, distinct[:used]
 
 
-@cython.ccall
 def numbered_rows(
     index: cython.const[cython.ushort][::1],
     masks: cython.const[cython.ulonglong][::1],
-    known: dict,
-) -> tuple:
+    known: dict[int, int],
+) -> tuple[Ints, Codes]:
     """The rows whose mask, `masks[index[row]]`, is not empty, and the class of each."""
     n: cython.longlong = index.shape[0]
     classes: cython.int[::1] = np.full(masks.shape[0], -1, np.int32)
@@ -209,10 +212,9 @@ def numbered_rows(
     return rows[:used], found[:used]
 
 
-@cython.ccall
 def masks_of(
     index: cython.const[cython.ushort][::1], masks: cython.const[cython.ulonglong][::1]
-) -> object:
+) -> Masks:
     """`masks[index[row]]` of every row."""
     result = empty(index.shape[0], np.uint64)
     out: cython.ulonglong[::1] = result
@@ -222,12 +224,11 @@ def masks_of(
     return result
 
 
-@cython.ccall
 def possible_rows(
     index: cython.const[cython.ushort][::1],
     masks: cython.const[cython.ulonglong][::1],
     open_masks: cython.const[cython.ulonglong][::1],
-) -> tuple:
+) -> tuple[Ints, Masks]:
     """The rows whose `open_masks[index[row]]` is not empty, and `masks[index[row]]` of each."""
     n: cython.longlong = index.shape[0]
     rows = empty(n, np.int64)
@@ -243,12 +244,11 @@ def possible_rows(
     return rows[:used], found[:used]
 
 
-@cython.ccall
 def rows_with(
     rows: cython.const[cython.longlong][::1],
     masks: cython.const[cython.ulonglong][::1],
     bits: cython.ulonglong,
-) -> tuple:
+) -> tuple[Ints, Ints]:
     """The places where a mask has one of the bits, and the rows that stand there."""
     n: cython.longlong = masks.shape[0]
     places = empty(n, np.int64)
@@ -264,34 +264,29 @@ def rows_with(
     return places[:used], found[:used]
 
 
-@cython.ccall
 def clear_failed(
     masks: cython.ulonglong[::1],
     places: cython.const[cython.longlong][::1],
     passed: cython.const[cython.uchar][::1],
     bits: cython.ulonglong,
-) -> object:
+) -> None:
     """Take the bits from the masks at those places that did not pass."""
     i: cython.longlong
     for i in range(places.shape[0]):
         if not passed[i]:
             masks[places[i]] ^= masks[places[i]] & bits
-    return None
 
 
-@cython.ccall
 def clear_failed_rows(
     masks: cython.ulonglong[::1], passed: cython.const[cython.uchar][::1], bits: cython.ulonglong
-) -> object:
+) -> None:
     """The same where every row was asked."""
     i: cython.longlong
     for i in range(masks.shape[0]):
         masks[i] = masks[i] if passed[i] else masks[i] ^ (masks[i] & bits)
-    return None
 
 
-@cython.ccall
-def dense_classes(masks: cython.const[cython.ulonglong][::1], known: dict) -> object:
+def dense_classes(masks: cython.const[cython.ulonglong][::1], known: dict[int, int]) -> Codes:
     """The class of every mask; a mask not seen before gets the next class in `known`."""
     n: cython.longlong = masks.shape[0]
     result = empty(n, np.int32)
@@ -324,28 +319,25 @@ def dense_classes(masks: cython.const[cython.ulonglong][::1], known: dict) -> ob
     return result
 
 
-@cython.ccall
 def ordered_floats(
     values: cython.const[cython.double][::1],
     bits: cython.const[cython.longlong][::1],
     out: cython.longlong[::1],
-) -> object:
+) -> None:
     """Floats as integers in the same order, and NaN as the smallest one; `bits` are the values
     seen as integers (`engine.columns.ordered` without the temporary arrays)."""
     i: cython.longlong
     for i in range(values.shape[0]):
         if values[i] != values[i]:
-            out[i] = SMALLEST
+            out[i] = layout.NULL
         elif bits[i] < 0:
-            out[i] = SMALLEST - bits[i]
+            out[i] = layout.NULL - bits[i]
             out[i] -= values[i] != 0  # -0.0 is 0.0
         else:
             out[i] = bits[i]
-    return None
 
 
-@cython.ccall
-def count_positions(keys: cython.const[cython.int][::1], seen: cython.longlong[::1]) -> object:
+def count_positions(keys: cython.const[cython.int][::1], seen: cython.longlong[::1]) -> Ints:
     """The position of every row within its key; `seen` counts the rows of each key so far."""
     n: cython.longlong = keys.shape[0]
     result = empty(n, np.int64)
@@ -357,12 +349,11 @@ def count_positions(keys: cython.const[cython.int][::1], seen: cython.longlong[:
     return result
 
 
-@cython.ccall
 def first_backward(
     keys: cython.const[cython.int][::1],
     times: cython.const[cython.longlong][::1],
     latest: cython.longlong[::1],
-) -> cython.longlong:
+) -> int:
     """The first row whose time is before an earlier row's of its key, or -1; `latest` moves on."""
     i: cython.longlong
     for i in range(keys.shape[0]):
@@ -372,8 +363,9 @@ def first_backward(
     return -1
 
 
-@cython.ccall
-def group_rows(keys: cython.const[cython.int][::1], n_keys: cython.longlong) -> tuple:
+def group_rows(
+    keys: cython.const[cython.int][::1], n_keys: cython.longlong
+) -> tuple[Codes, Codes, Ints]:
     """Where each row goes when rows are put in the order of their keys (stable; see `moved`), the
     keys that occur, and where each one ends."""
     n: cython.longlong = keys.shape[0]
@@ -382,7 +374,7 @@ def group_rows(keys: cython.const[cython.int][::1], n_keys: cython.longlong) -> 
     for i in range(n):
         counts[keys[i] + 1] += 1
     totals = np.cumsum(np.asarray(counts))
-    starts: cython.longlong[::1] = totals[:-1].copy()
+    starts: cython.longlong[::1] = totals[:n_keys].copy()
     result = empty(n, np.int32)
     to: cython.int[::1] = result
     for i in range(n):
@@ -392,24 +384,21 @@ def group_rows(keys: cython.const[cython.int][::1], n_keys: cython.longlong) -> 
     return result, present, totals[1:][present]
 
 
-@cython.ccall
 def move(
     values: cython.const[NUMBER][::1],
     to: cython.const[cython.int][::1],
     out: NUMBER[::1],
-) -> object:
+) -> None:
     """Every value goes where `to` says. Written in the order of keys and read in that of rows, a
     line of the cache serves all its values; the other way round, one."""
     i: cython.longlong
     if not cython.compiled:
-        out[to] = values
-        return None
+        np.asarray(out)[to] = values
+        return
     for i in range(to.shape[0]):
         out[to[i]] = values[i]
-    return None
 
 
-@cython.ccall
 def awake_rows(
     keys: cython.const[cython.int][::1],
     classes: cython.const[cython.int][::1],
@@ -417,7 +406,7 @@ def awake_rows(
     measures: cython.const[cython.longlong][::1],
     floors: cython.const[cython.longlong][::1],
     woken: cython.longlong[::1],
-) -> object:
+) -> Ints:
     """The rows that wake their key, and those that come while it is awake (`engine.asleep`)."""
     n: cython.longlong = keys.shape[0]
     result = empty(n, np.int64)
@@ -428,14 +417,17 @@ def awake_rows(
         how: cython.int = wakes[classes[i]]
         until: cython.longlong = woken[keys[i]]
         if how:
-            until = LARGEST if how == FOR_GOOD or until == LARGEST else measures[i]
+            until = (
+                layout.LATEST
+                if how == layout.WAKES_FOR_GOOD or until == layout.LATEST
+                else measures[i]
+            )
             woken[keys[i]] = until
         out[used] = i
         used += until >= floors[i]
     return result[:used]
 
 
-@cython.ccall
 def hopeful_rows(
     classes: cython.const[cython.int][::1],
     measures: cython.const[cython.longlong][::1],
@@ -447,7 +439,7 @@ def hopeful_rows(
     accepting: cython.const[cython.uchar][::1],
     initial: cython.int,
     latest: cython.longlong[::1],
-) -> object:
+) -> Ints:
     """The rows that some match may have (`engine.prospects`). `latest[s]` is the latest start of
     a run in state s before the first row, and becomes that after the last."""
     n: cython.longlong = classes.shape[0]
@@ -457,6 +449,7 @@ def hopeful_rows(
     s: cython.int
     c: cython.int
     at: cython.int
+    target: cython.int = layout.EDGES_MOVES + layout.MOVE_TO  # of the first move
     size: cython.longlong = 0
     for i in range(n):
         size += n_moving[classes[i]]
@@ -472,8 +465,8 @@ def hopeful_rows(
             used += 1
             if start >= floors[i]:
                 at = head[c, s]
-                for k in range(edges[at]):
-                    to: cython.int = edges[at + 4 + 4 * k]
+                for k in range(edges[at + layout.EDGES_COUNT]):
+                    to: cython.int = edges[at + target + layout.MOVE_WORDS * k]
                     latest[to] = max(latest[to], start)
     # the floor of the event at which a run in the state may be complete, at the earliest
     complete: cython.longlong[::1] = filled(latest.shape[0], floors[n - 1], np.int64)
@@ -490,9 +483,9 @@ def hopeful_rows(
             if start < floors[i]:
                 continue
             at = head[c, s]
-            soonest: cython.longlong = LARGEST
-            for k in range(edges[at]):
-                to = edges[at + 4 + 4 * k]
+            soonest: cython.longlong = layout.LATEST
+            for k in range(edges[at + layout.EDGES_COUNT]):
+                to = edges[at + target + layout.MOVE_WORDS * k]
                 soonest = min(soonest, floors[i] if accepting[to] else complete[to])
             complete[s] = min(complete[s], soonest)
             if start >= soonest:

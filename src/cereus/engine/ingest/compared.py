@@ -38,11 +38,11 @@ class ComparedColumns:
             return np.zeros((1, 0), np.int64)
         read = empty((len(self.columns), len(places)), np.int64)
         for column, out in zip(self.columns, read, strict=True):
-            found = self._integers(column, self._values(column, batch, places))
+            integers = self._integers(column, self._values(column, batch, places))
             if to is None:
-                out[:] = found
+                out[:] = integers
             else:
-                codes.move(found, to, out)
+                codes.move(integers, to, out)
         return read
 
     @staticmethod
@@ -68,23 +68,23 @@ class ComparedColumns:
     def _integers(self, column: Column, values: pa.Array) -> Ints:
         null = values.is_null().to_numpy(zero_copy_only=False) if values.null_count else None
         if column.kind == "string":
-            found = self._codes(values)
+            integers = self._codes(values)
         elif column.kind == "float":
             plain = _filled(_floats(values), np.nan)
-            found = empty(len(plain), np.int64)
-            codes.ordered_floats(plain, plain.view(np.int64), found)
-            return found
+            integers = empty(len(plain), np.int64)
+            codes.ordered_floats(plain, plain.view(np.int64), integers)
+            return integers
         elif column.kind == "double":
             plain = _filled(_floats(values), 0.0)
             # + 0.0: the bits of -0.0 are NULL
-            found = np.add(plain, 0.0, out=empty(len(plain), np.float64)).view(np.int64)
+            integers = np.add(plain, 0.0, out=empty(len(plain), np.float64)).view(np.int64)
         elif column.kind == "instant":
-            found = _whole(values.cast(pa.timestamp("us")).cast(pa.int64()))
+            integers = _plain_integers(values.cast(pa.timestamp("us")).cast(pa.int64()))
         else:
-            found = _whole(values)
+            integers = _plain_integers(values)
         if null is not None and null.any():
-            found = np.where(null, NULL, found)
-        return found
+            integers = np.where(null, NULL, integers)
+        return integers
 
     def _codes(self, values: pa.Array) -> Ints:
         encoded = values if pa.types.is_dictionary(values.type) else values.dictionary_encode()
@@ -102,9 +102,9 @@ class ComparedColumns:
             self.next_code += 1
         return code
 
-    def keep(self, held: Ints) -> None:
-        """Forget the strings whose codes nobody holds; these are not given again."""
-        alive = set(held.tolist())
+    def keep(self, codes_in_use: Ints) -> None:
+        """Forget the strings whose codes are not in use; these codes are not given again."""
+        alive = set(codes_in_use.tolist())
         self.strings = {word: code for word, code in self.strings.items() if code in alive}
         self.forget_at = max(FORGET_AT, 2 * len(self.strings))
 
@@ -140,7 +140,7 @@ def _filled(values: pa.Array, null: Any) -> npt.NDArray[Any]:
     return plain.to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
 
 
-def _whole(values: pa.Array) -> Ints:
+def _plain_integers(values: pa.Array) -> Ints:
     if pa.types.is_boolean(values.type):
         values = values.cast(pa.int8())
     if pa.types.is_date32(values.type):

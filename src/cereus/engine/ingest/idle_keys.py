@@ -16,11 +16,9 @@ import numpy.typing as npt
 from cereus.engine.ingest import codes
 from cereus.engine.ingest.events import Events
 from cereus.engine.ingest.substreams import Ints, longer
+from cereus.engine.kernel import layout
 from cereus.engine.match.forgetting import NEVER
-from cereus.engine.match.table import STAY, UNKNOWN, UNMARKED, TransitionTable
-
-NOT, FOR_A_WINDOW, FOR_GOOD = 0, 1, 2
-"""How an event wakes its key (`codes.awake_rows` knows these numbers)."""
+from cereus.engine.match.table import TransitionTable
 
 
 class IdleKeys:
@@ -44,14 +42,17 @@ class IdleKeys:
 
     def _how(self, number: int) -> int:
         table = self._table
-        if table.head[number, table.initial] == UNKNOWN:
+        if table.head[number, table.initial] == layout.UNKNOWN:
             table.expand(table.initial, number)
         at = int(table.head[number, table.initial])
-        if at == STAY:
-            return NOT
+        if at == layout.STAY:
+            return layout.WAKES_NOT
         moves = table.moves(at)
-        away = (moves[:, 0] == UNMARKED) & (moves[:, 1] != table.initial)
-        return FOR_A_WINDOW if self._windowed and not away.any() else FOR_GOOD
+        unmarked = moves[:, layout.MOVE_LABEL] == layout.UNMARKED
+        away = unmarked & (moves[:, layout.MOVE_TO] != table.initial)
+        if self._windowed and not away.any():
+            return layout.WAKES_FOR_A_WINDOW
+        return layout.WAKES_FOR_GOOD
 
     def rows(self, events: Events, wakes: npt.NDArray[np.uint8], keys: int) -> Ints:
         """The events that wake their key or find it awake; there are so many keys now."""

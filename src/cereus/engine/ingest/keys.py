@@ -59,14 +59,14 @@ class KeyIndex:
 
     def _encode(self, columns: list[pa.Array]) -> npt.NDArray[np.int32]:
         local, distinct = _combined(columns)
-        found = self._looked_up(distinct) if self._are_many(distinct) else self._hashed(distinct)
-        fresh = np.flatnonzero(found >= self._size)
+        numbers = self._looked_up(distinct) if self._are_many(distinct) else self._hashed(distinct)
+        fresh = np.flatnonzero(numbers >= self._size)
         if len(fresh):
-            if int(found.max()) + 1 < self._size + len(fresh):  # 0.0 and -0.0 are one key
-                _, first = np.unique(found[fresh], return_index=True)
+            if int(numbers.max()) + 1 < self._size + len(fresh):  # 0.0 and -0.0 are one key
+                _, first = np.unique(numbers[fresh], return_index=True)
                 fresh = fresh[first]
             self._add(distinct.take(pa.array(fresh)))
-        return codes.values_at(found, local)
+        return codes.values_at(numbers, local)
 
     def _add(self, keys: pa.RecordBatch) -> None:
         for part, column in zip(self._parts, keys.columns, strict=True):
@@ -80,8 +80,8 @@ class KeyIndex:
         if self._codes is None:
             self._codes = dict(zip(_rows(self.values()), count(), strict=False))
         known = self._codes
-        found = (known.setdefault(key, len(known)) for key in _rows(distinct.columns))
-        return np.fromiter(found, np.int32, distinct.num_rows)
+        numbers = (known.setdefault(key, len(known)) for key in _rows(distinct.columns))
+        return np.fromiter(numbers, np.int32, distinct.num_rows)
 
     def _are_many(self, distinct: pa.RecordBatch) -> bool:
         """Whether to look the keys up together: not when they are few among those that are known.
@@ -98,10 +98,10 @@ class KeyIndex:
             return np.arange(distinct.num_rows, dtype=np.int32)
         (known,), (column,) = self.values(), distinct.columns
         places = pc.index_in(column, value_set=known)
-        found = np.array(places.fill_null(-1).to_numpy(zero_copy_only=False), np.int32)
-        fresh = np.flatnonzero(found < 0)
-        found[fresh] = self._size + np.arange(len(fresh))
-        return found
+        numbers = np.array(places.fill_null(-1).to_numpy(zero_copy_only=False), np.int32)
+        fresh = np.flatnonzero(numbers < 0)
+        numbers[fresh] = self._size + np.arange(len(fresh))
+        return numbers
 
     def columns(self, codes: npt.NDArray[np.int32]) -> list[pa.Array]:
         """The key columns of rows with these codes."""

@@ -1,7 +1,7 @@
-"""Events → letters: every test of a plan asked of a whole batch at once.
+"""Events → letters: every test of a plan is made for all rows of a batch at once.
 
-1. What a test asks of string columns by equality (type, stream, `name = 'INTC'`, `IN`) is decided
-   by small codes: each such column becomes a code per row (one pass), the codes of a row together
+1. Comparisons of string columns by equality (type, stream, `name = 'INTC'`, `IN`) are decided by
+   small codes: each such column becomes a code per row (one pass), the codes of a row together
    index a table of bit masks. The table is filled by the ordinary evaluator, run once over one
    representative row per combination of codes.
 2. What remains of a test (`price > 10`) is evaluated only on the rows that passed the first stage.
@@ -66,7 +66,7 @@ def letters_of(
 
 
 class Letters:
-    """The tests of a plan, ready to be asked of batches with one schema.
+    """The tests of a plan, ready for batches of one schema.
 
     `known` numbers the letters seen so far; it is shared with the transition table.
     """
@@ -173,15 +173,15 @@ class _Word:
         for condition, bits in self.rest:
             names = sorted({path[0] for path in ex.attributes(condition)})
             needed = batch.select(names or batch.schema.names[:1])
-            asked = np.count_nonzero(masks & bits)
-            if 2 * asked >= batch.num_rows and len(rows) == batch.num_rows:
+            open_rows = np.count_nonzero(masks & bits)
+            if 2 * open_rows >= batch.num_rows and len(rows) == batch.num_rows:
                 codes.clear_failed_rows(masks, _bytes(condition_mask(condition, needed)), int(bits))
-            elif asked:
-                places, own = codes.rows_with(rows, masks, int(bits))
-                if 2 * asked < batch.num_rows:
-                    passed = condition_mask(condition, needed.take(pa.array(own)))
+            elif open_rows:
+                places, undecided = codes.rows_with(rows, masks, int(bits))
+                if 2 * open_rows < batch.num_rows:
+                    passed = condition_mask(condition, needed.take(pa.array(undecided)))
                 else:
-                    passed = condition_mask(condition, needed)[own]
+                    passed = condition_mask(condition, needed)[undecided]
                 codes.clear_failed(masks, places, _bytes(passed), int(bits))
         return masks ^ self.flip if self.flip else masks
 
@@ -210,13 +210,13 @@ def conditions_of(
     test: EventTest, type_path: tuple[str, ...] | None, stream_path: tuple[str, ...] | None
 ) -> tuple[ex.Expression, ...]:
     """A test as conditions, its type and stream among them."""
-    found: list[ex.Expression] = []
+    conditions: list[ex.Expression] = []
     for path, name in ((type_path, test.type), (stream_path, test.stream)):
         if name is not None and path is not None:
-            found.append(ex.Comparison("=", ex.Attribute(path), ex.Literal(name)))
+            conditions.append(ex.Comparison("=", ex.Attribute(path), ex.Literal(name)))
         elif name is not None and path is None and name != "EVENT":
-            found.append(ex.Literal(False))
-    return (*found, *test.conditions)
+            conditions.append(ex.Literal(False))
+    return (*conditions, *test.conditions)
 
 
 def _coded_columns(

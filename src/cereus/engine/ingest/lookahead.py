@@ -1,10 +1,10 @@
 """Events that no match can have, left out before the kernel: where matches are few, most events.
 
 An event may extend a partial match and yet be useless, because what has to follow does not come
-before the window has passed. A batch tells. Leaving conditions between events aside (which only
-makes more seem possible), one pass forward finds for every state the latest start of a run that
-may be in it, and one pass back how soon a run in it may be complete. An event is kept if it takes
-a run from a state to another that can be complete while its start is inside the window.
+before the window has passed. The rest of the batch shows that. Leaving conditions between events
+aside (which only makes more seem possible), one pass forward finds for every state the latest start
+of a run that may be in it, and one pass back how soon a run in it may be complete. An event is kept
+if it takes a run from a state to another that can be complete while its start is inside the window.
 
 So an event may be left out only where it does nothing but mark: every state that can go on must be
 able to wait. Beyond the end of a batch anything may come.

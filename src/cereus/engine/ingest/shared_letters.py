@@ -1,4 +1,4 @@
-"""Several plans over one stream: every distinct test is asked once per batch, for all of them."""
+"""Several plans over one stream: every distinct test is made once per batch, for all of them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Classified = tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]
 
 
 class SharedLetters:
-    """The tests of several plans for the same stream, and the last batch they were asked of."""
+    """The tests of several plans for the same stream, and their results on the last batch."""
 
     def __init__(self, plans: Sequence[Plan], schema: pa.Schema) -> None:
         stream = plans[0].stream
@@ -32,14 +32,14 @@ class SharedLetters:
         )
         self.known: dict[int, int] = {}
         self._batch: pa.RecordBatch | None = None
-        self._found: dict[bool, Classified] = {}
+        self._results: dict[bool, Classified] = {}
 
     def classify(self, batch: pa.RecordBatch, keep_all: bool) -> Classified:
         if batch is not self._batch:
-            self._batch, self._found = batch, {}
-        if keep_all not in self._found:
-            self._found[keep_all] = self._letters.classify(batch, self.known, keep_all=keep_all)
-        return self._found[keep_all]
+            self._batch, self._results = batch, {}
+        if keep_all not in self._results:
+            self._results[keep_all] = self._letters.classify(batch, self.known, keep_all=keep_all)
+        return self._results[keep_all]
 
     def view(self, plan: Plan) -> LettersView:
         return LettersView(self, [self.numbers[test] for test in plan.tests])
@@ -58,11 +58,12 @@ class LettersView:
         """As `Letters.classify`: the rows that can matter to this plan, and their classes."""
         rows, classes = self._shared.classify(batch, keep_all)
         for letter in list(self._shared.known)[len(self._classes) :]:
-            own = sum((letter >> bit & 1) << place for place, bit in enumerate(self._bits))
-            dropped = not own and not keep_all
-            self._classes.append(-1 if dropped else known.setdefault(own, len(known)))
-        mine = np.array(self._classes or [-1], np.int32)[classes]
-        if len(mine) and mine.min() < 0:
-            kept = mine >= 0
-            return rows[kept], mine[kept]
-        return rows, mine
+            of_plan = sum((letter >> bit & 1) << place for place, bit in enumerate(self._bits))
+            dropped = not of_plan and not keep_all
+            number = -1 if dropped else known.setdefault(of_plan, len(known))
+            self._classes.append(number)
+        numbers = np.array(self._classes or [-1], np.int32)[classes]
+        if len(numbers) and numbers.min() < 0:
+            kept = numbers >= 0
+            return rows[kept], numbers[kept]
+        return rows, numbers

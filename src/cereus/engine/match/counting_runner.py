@@ -11,7 +11,8 @@ import pyarrow as pa
 
 from cereus.engine.ingest.clock import read
 from cereus.engine.ingest.events import Events
-from cereus.engine.match.kernel import CountingKernel, Kernel
+from cereus.engine.kernel.counting import CountingKernel
+from cereus.engine.kernel.kernel import Kernel
 from cereus.engine.match.kernel_options import KernelOptions
 from cereus.engine.match.runner import Runner
 from cereus.engine.results.match_chunks import MatchChunk

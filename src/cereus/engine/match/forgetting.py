@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from cereus.engine.kernel import layout
+
 FORGET_AT = 1 << 16
 """So many keys are known before it is worth looking which of them are still needed."""
 
-NEVER = int(np.iinfo(np.int64).min)
-UNSTARTED = 0
+NEVER = layout.NO_BOUND
 Ints = npt.NDArray[np.int64]
 
 
@@ -48,8 +49,9 @@ def begun_nowhere(kernel: dict[str, Any], initial: int) -> npt.NDArray[np.bool_]
     """The keys whose saved evaluation is where that of a new key begins."""
     carry, starts = kernel["carry"], kernel["carry_from"]
     keys = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-    state, root, empty = carry[:, 0], carry[:, 1], carry[:, 2]
-    waits = empty == UNSTARTED
+    state = carry[:, layout.CARRY_STATE]
+    root, empty = carry[:, layout.CARRY_ROOT], carry[:, layout.CARRY_EMPTY]
+    waits = empty == layout.UNSTARTED
     fresh = waits & (state == initial) & (root == 0)
     busy = (root > 0) | (empty > 0) | (waits & ~fresh)
     counted = len(starts) - 1

@@ -1,6 +1,6 @@
-"""What is remembered of the events that can still be part of a match.
+"""Remembers the events that can still be part of a match.
 
-An event that passed the tests has an *ordinal*, counted over the whole run; the forest refers to
+An event that comes to the kernel has an *ordinal*, counted over the run; the forest refers to
 events by it. The history holds, from `first` on, what a result needs to say about each event.
 """
 

@@ -1,23 +1,28 @@
-"""What a kernel is told once, when it is made for a plan."""
+"""What a kernel knows of its plan."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from cereus.clauses.tree import Consume, Strategy
+from cereus.engine.kernel import layout
 from cereus.limits import Limits
 from cereus.plan.plan import Plan
 
 SWEEP_AT = 1 << 16
 """So many nodes are made before it is worth looking which of them are still alive."""
 
-KINDS_OF_TOTALS = {"sum": 0, "min": 1, "max": 2}
+KINDS_OF_TOTALS = {
+    "sum": layout.TOTAL_SUM,
+    "min": layout.TOTAL_MIN,
+    "max": layout.TOTAL_MAX,
+}
 """The kernel's numbers for totals over all matches."""
 
 
 @dataclass(frozen=True)
 class KernelOptions:
-    """What a kernel is told once."""
+    """What a kernel knows of its plan: given once, when it is made."""
 
     windowed: bool
     open_ended: bool

@@ -3,10 +3,10 @@
 The kernel is compiled without bounds checks, and its loops end because links point to older nodes.
 So whatever it reads by number must be there, and its invariants must hold of a saved forest:
 
-nodes    rows of (ordinal, start, link and left, right and label × 256 + rank), see `kernel`; row 0
-         stands for nothing. Links and children are older; starts as invariant 1 says; ranks as in
-         a leftist heap, since a meld goes down the right-hand children, recursively.
-carry    rows of (state, root, empty, values …); those of key k begin at carry_from[k]
+nodes    columns as in `layout`; row 0 stands for nothing. Links and children are older; starts as
+         invariant 1 of `stepper` says; ranks as in a leftist heap, since a meld goes down the
+         right-hand children, recursively.
+carry    columns as in `layout`; the configurations of key k begin at carry_from[k]
 vectors  of a counting kernel: a node is a stretch of cells, of which no two share any
 """
 
@@ -18,16 +18,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from cereus.engine.kernel import layout
 from cereus.state.checked import array, ascending, integers, refuse_unless, within
 
 Ints = npt.NDArray[np.int64]
-ORDINAL, START = 0, 1
-"""Columns of a node's int64s."""
-LINK, LEFT, RIGHT, LABEL_AND_RANK = 4, 5, 6, 7
-"""Columns of the same as int32s."""
-RANKS = 256
-STATE, ROOT, EMPTY, VALUES = 0, 1, 2, 3
-NONE = -1
 MOST_NODES = 2**30
 """The kernel counts nodes in 32 bits, and makes room for twice as many."""
 
@@ -53,7 +47,7 @@ class KernelBounds:
 
 def check_kernel(saved: dict[str, Any], bounds: KernelBounds) -> None:
     """Refuse a saved kernel that does not hold what the kernel relies on."""
-    nodes = array(saved["nodes"], "the forest", np.int64, None, 4)
+    nodes = array(saved["nodes"], "the forest", np.int64, None, layout.NODE_WORDS)
     refuse_unless(0 < len(nodes) < MOST_NODES, "the forest is empty or too large")
     _check_carry(saved, bounds, len(nodes))
     if bounds.totals is None:
@@ -63,10 +57,12 @@ def check_kernel(saved: dict[str, Any], bounds: KernelBounds) -> None:
 
 
 def _check_carry(saved: dict[str, Any], bounds: KernelBounds, nodes: int) -> None:
-    carry = array(saved["carry"], "the configurations", np.int64, None, 3 + bounds.slots)
-    within(carry[:, STATE], 0, bounds.states, "the state of a configuration")
-    within(carry[:, ROOT], 0, nodes, "the heap of a configuration")
-    within(carry[:, EMPTY], NONE, nodes, "the empty match of a configuration")
+    carry = array(
+        saved["carry"], "the configurations", np.int64, None, layout.CARRY_VALUES + bounds.slots
+    )
+    within(carry[:, layout.CARRY_STATE], 0, bounds.states, "the state of a configuration")
+    within(carry[:, layout.CARRY_ROOT], 0, nodes, "the heap of a configuration")
+    within(carry[:, layout.CARRY_EMPTY], layout.NONE, nodes, "the empty match of a configuration")
     starts = integers(saved["carry_from"], "the places of configurations")
     refuse_unless(0 < len(starts) <= bounds.keys + 1, "there are configurations of unknown keys")
     ascending(starts, "the places of configurations")
@@ -78,17 +74,24 @@ def _check_carry(saved: dict[str, Any], bounds: KernelBounds, nodes: int) -> Non
 
 def _check_forest(nodes: Ints, bounds: KernelBounds) -> None:
     parts, ids = nodes.view(np.int32), np.arange(len(nodes))
-    for place in (LINK, LEFT, RIGHT):
+    for place in (layout.NODE_LINK, layout.NODE_LEFT, layout.NODE_RIGHT):
         below = parts[1:, place]
         refuse_unless(
             np.all((below >= 0) & (below < ids[1:])), "a node links to one that is not older"
         )
-    link, left, right = (parts[1:, place] for place in (LINK, LEFT, RIGHT))
-    _check_starts(nodes[:, START], link, left, right)
-    _check_ranks(parts[:, LABEL_AND_RANK] & RANKS - 1, left, right)
-    within(parts[1:, LABEL_AND_RANK] >> 8, 0, bounds.labels, "the label of a node")
-    places = nodes[1:, ORDINAL] - bounds.first
-    within(nodes[1:, ORDINAL], bounds.first, bounds.first + len(bounds.history_keys), "an event")
+    link, left, right = (
+        parts[1:, place] for place in (layout.NODE_LINK, layout.NODE_LEFT, layout.NODE_RIGHT)
+    )
+    _check_starts(nodes[:, layout.NODE_START], link, left, right)
+    _check_ranks(parts[:, layout.NODE_TAG] & layout.RANK_MASK, left, right)
+    within(parts[1:, layout.NODE_TAG] >> layout.RANK_BITS, 0, bounds.labels, "the label of a node")
+    places = nodes[1:, layout.NODE_EVENT] - bounds.first
+    within(
+        nodes[1:, layout.NODE_EVENT],
+        bounds.first,
+        bounds.first + len(bounds.history_keys),
+        "an event",
+    )
     refuse_unless(np.all(bounds.history_keys[places] >= 0), "a node's event is of no key")
 
 
@@ -114,12 +117,17 @@ def _check_vectors(nodes: Ints, saved: dict[str, Any], totals: int) -> None:
     starts = integers(saved["vector_starts"], "the starts of vectors")
     array(saved["vector_counts"], "the counts of vectors", np.float64, len(starts))
     array(saved["vector_totals"], "the totals of vectors", np.float64, len(starts), totals)
-    offsets, sizes = nodes[1:, ORDINAL], nodes.view(np.int32)[1:, LINK].astype(np.int64)
+    offsets, sizes = (
+        nodes[1:, layout.VECTOR_BEGIN],
+        nodes.view(np.int32)[1:, layout.VECTOR_SIZE].astype(np.int64),
+    )
     within(sizes, 1, len(starts) + 1, "the size of a vector")
     ends = np.cumsum(sizes)
     apart = np.all(offsets == ends - sizes) and (ends[-1] if len(ends) else 0) == len(starts)
     refuse_unless(apart, "vectors overlap")
-    refuse_unless(np.all(nodes[1:, START] == starts[ends - 1]), "a vector's start is not its last")
-    roots = saved["carry"][:, ROOT]
-    roots = roots[roots > 0]
-    refuse_unless(len(np.unique(roots)) == len(roots), "two configurations share a vector")
+    refuse_unless(
+        np.all(nodes[1:, layout.VECTOR_START] == starts[ends - 1]),
+        "a vector's start is not its last",
+    )
+    used = np.bincount(saved["carry"][:, layout.CARRY_ROOT], minlength=1)[1:]
+    refuse_unless(used.max(initial=0) <= 1, "two configurations share a vector")

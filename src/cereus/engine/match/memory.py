@@ -20,12 +20,12 @@ SMALL = 1 << 14
 def empty(shape: int | tuple[int, ...], dtype: Any) -> npt.NDArray[Any]:
     """Like `numpy.empty`."""
     kind = np.dtype(dtype)
-    size = (shape if isinstance(shape, int) else prod(shape)) * kind.itemsize
+    size = int(prod(shape) if isinstance(shape, tuple) else shape) * kind.itemsize
     if size < SMALL:
         return np.empty(shape, kind)
     made = np.frombuffer(pa.allocate_buffer(size), kind)
     # of a plain array, its parts refer to it (`Chunk.in_use` counts them), not to what is below it
-    return made if isinstance(shape, int) else made.reshape(shape)
+    return made.reshape(shape) if isinstance(shape, tuple) else made
 
 
 def filled(shape: int | tuple[int, ...], value: float, dtype: Any) -> npt.NDArray[Any]:
@@ -33,6 +33,24 @@ def filled(shape: int | tuple[int, ...], value: float, dtype: Any) -> npt.NDArra
     made = empty(shape, dtype)
     made[...] = value
     return made
+
+
+def longer(array: npt.ArrayLike, size: int, fill: int) -> npt.NDArray[Any]:
+    """A longer copy of a one-dimensional array, filled up."""
+    old = np.asarray(array)
+    bigger = empty(size, old.dtype)
+    bigger[: len(old)] = old
+    bigger[len(old) :] = fill
+    return bigger
+
+
+def taller(array: npt.ArrayLike, size: int) -> npt.NDArray[Any]:
+    """A copy of a two-dimensional array with more rows, which are zero."""
+    old = np.asarray(array)
+    bigger = empty((size, old.shape[1]), old.dtype)
+    bigger[: len(old)] = old
+    bigger[len(old) :] = 0
+    return bigger
 
 
 def taken(values: npt.NDArray[Any], places: npt.NDArray[np.int64]) -> npt.NDArray[Any]:

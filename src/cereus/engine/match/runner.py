@@ -1,4 +1,4 @@
-"""Plan + batches → chunks of matches. State is carried from batch to batch, key by key."""
+"""Runs a plan over batches of events: batches in, chunks of matches out."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ from cereus.engine.ingest.letters import Letters
 from cereus.engine.ingest.lookahead import LookAhead
 from cereus.engine.ingest.shared_letters import LettersView
 from cereus.engine.ingest.substreams import Codes, Ints
-from cereus.engine.match import forgetting
-from cereus.engine.match.history import History
-from cereus.engine.match.kernel import (
+from cereus.engine.kernel.choosing import ChoosingKernel
+from cereus.engine.kernel.counting import CountingKernel
+from cereus.engine.kernel.kernel import Kernel
+from cereus.engine.kernel.layout import (
     CHUNK_FULL,
     FINISHED,
-    TOO_MANY_CONFIGURATIONS,
+    FIRST_SHOWN,
+    HIDDEN,
     TOO_MANY_MATCHES,
-    TOO_MANY_NODES,
-    ChoosingKernel,
-    CountingKernel,
-    Kernel,
 )
+from cereus.engine.match import forgetting
+from cereus.engine.match.history import History
 from cereus.engine.match.kernel_input import KernelInput
 from cereus.engine.match.kernel_options import KernelOptions
 from cereus.engine.match.kernel_state import KernelBounds, check_kernel
 from cereus.engine.match.letter_strategy import LetterStrategy, PlainLetters
-from cereus.engine.match.table import FIRST_SHOWN, HIDDEN, TransitionTable
+from cereus.engine.match.limit_notes import LimitNotes
+from cereus.engine.match.table import TransitionTable
 from cereus.engine.match.table_cache import TableCache
 from cereus.engine.results.match_chunks import BufferPool, MatchChunk
-from cereus.errors import LimitError
 from cereus.limits import Limits
 from cereus.plan.plan import Plan
 from cereus.plan.traits import ChosenBy
@@ -48,37 +48,20 @@ CHUNK = 1 << 14
 """Matches in one turn of the kernel: small enough for its arrays to stay in the cache."""
 TIDY_AT = 1 << 16
 """So many events are remembered before it is worth looking which of them are still needed."""
-MOST_NOTES = 1000
-"""So many notes about what was left out are kept one by one."""
 MANY_STATES = 4096
 """So many states are known before it is worth looking which of them are still in use, where
 letters carry values and states have no end."""
 
 
-OVER = {
-    TOO_MANY_NODES: ("nodes", "nodes of partial matches are alive", "add or shorten WITHIN"),
-    TOO_MANY_CONFIGURATIONS: (
-        "configurations",
-        "configurations are alive",
-        "add or shorten WITHIN, compare fewer values",
-    ),
-    TOO_MANY_MATCHES: ("matches_per_event", "matches end", "write LIMIT, NEXT or MAX"),
-}
-"""For each limit: its name, what there is too much of, and what to do about it."""
-SHED = {
-    TOO_MANY_NODES: "its partial matches were dropped",
-    TOO_MANY_CONFIGURATIONS: "its partial matches were dropped",
-    TOO_MANY_MATCHES: "the others were left out",
-}
-
-
 class Runner:
     """Runs one plan over batches of one schema.
 
-    `payload` names columns to remember of the events that can still match; with it (or with
-    `ordinals`) the cells of what is found are ordinals, to be looked up in `history`.
-    `row_numbers` says what each row is called, when rows do not come in the input's order.
-    `letters` makes the letters that the automaton reads.
+    payload      columns to remember of the events that can still match
+    ordinals     the cells of matches are ordinals, to be looked up in `history`; so they are with
+                 a payload or row numbers
+    row_numbers  the input's row numbers, when its rows were sorted
+    cache        what earlier runs of the plan found out about its automaton
+    letters      makes the letters that the automaton reads
     """
 
     def __init__(
@@ -104,8 +87,7 @@ class Runner:
         self.tidy_at, self.forget_at = TIDY_AT, forgetting.FORGET_AT
         self.forgets = False
         self.history_of_batch = 0
-        self.shed: list[str] = []
-        self.notes_left_out = 0
+        self.limit_notes = LimitNotes(self.limits, plan.text)
         # rows that were put in order do not sort by their numbers; ordinals always do
         self.uses_ordinals = ordinals or bool(payload) or row_numbers is not None
         self._ordinals: Ints = np.zeros(1, np.int64)
@@ -139,11 +121,12 @@ class Runner:
         return kind(self.table, KernelOptions.of(self.plan, self.limits))
 
     @property
-    def keys(self) -> int:
+    def key_count(self) -> int:
+        """How many keys are known."""
         return len(self.reader.key_index)
 
     def forget(self) -> None:
-        """No key of so far comes again: drop all their state, keep what the table has learned."""
+        """No key of so far comes again: drop all their state, and keep the table."""
         self.kernel, self.history = self._new_kernel(), History()
         self.reader.forget()
 
@@ -154,7 +137,7 @@ class Runner:
 
     def push(self, batch: pa.RecordBatch) -> Iterator[MatchChunk]:
         """Read a batch; the matches that it completes, in chunks."""
-        self.tidy()  # not after: the events of what is found last must stay to be looked at
+        self.tidy()  # not after: results still look up the events of the last matches
         events = self.reader.read(batch)
         if len(events):
             events = self._remember(events, batch)
@@ -173,7 +156,7 @@ class Runner:
         return self.letters.attach(replace(events, first_ordinal=first), batch, self.reader.known)
 
     def run(self, events: Events) -> Iterator[MatchChunk]:
-        """Let the kernel read events that the history knows already."""
+        """Let the kernel read events that the history has."""
         if events.grouped:
             yield from self._run(events)
             return
@@ -183,7 +166,7 @@ class Runner:
                 self.kernel.begin_others_anew(int(stretch.keys[0]))
 
     def one_by_one(self, events: Events) -> Iterator[MatchChunk]:
-        """The same, where each event waits to see whether the one before it has shown a match."""
+        """The same, one event after the other: a match that shows something consumes its events."""
         for place in range(len(events)):
             event = events.part(place, place + 1)
             shows = False
@@ -204,7 +187,7 @@ class Runner:
             with self.lock:
                 piece = self._number_letters(piece)
             self.history_of_batch = piece.first_ordinal - self.history.first
-            self.kernel.feed(KernelInput.of(piece, self.history, self._shown()), self.keys)
+            self.kernel.feed(KernelInput.of(piece, self.history, self._shown()), self.key_count)
             yield from self._turns(self.kernel)
 
     def advance(self, time: int) -> Iterator[MatchChunk]:
@@ -223,7 +206,7 @@ class Runner:
         """Whatever begins before the floor has left its window, in every key."""
         keys = self.kernel.waiting_keys()
         passing = KernelInput.expiring(keys, floor, self.history, self._shown())
-        self.kernel.expire(passing, self.keys)
+        self.kernel.expire(passing, self.key_count)
         yield from self._turns(self.kernel)
 
     def _shown(self) -> Ints:
@@ -278,39 +261,27 @@ class Runner:
             if state == FINISHED:
                 return
             if state != CHUNK_FULL:
-                self._over_limit(state, kernel)
+                self._limit_reached(state, kernel)
             elif not kernel.match_count:
                 self._buffers.grow()
             del buffer
 
-    def _over_limit(self, state: int, kernel: Kernel) -> None:
-        """A limit was reached: an error, or, when asked to shed, a note that goes with the
-        results."""
-        knob, what, advice = OVER[state]
+    def _limit_reached(self, state: int, kernel: Kernel) -> None:
+        """Report where a limit was reached; partial matches are shed if that is allowed."""
         event, _ = self.kernel.where
         event -= state == TOO_MANY_MATCHES  # it has been left already
         place = min(self.history_of_batch + event, len(self.history) - 1)
-        reached = (
-            f"more than {getattr(self.limits, knob):,} {what} at row {self.history.rows[place]}"
-        )
-        key = int(self.history.keys[place])
-        where = f" ({self.reader.key_index.describe(key)})" if self.plan.keys else ""
-        if not self.limits.shed:
-            raise LimitError(
-                f"{reached}{where}\n  in: {self.plan.text}",
-                hint=f"{advice}, raise Limits({knob}=…), or go on with less: Limits(shed=True)",
-            )
-        self._note(f"{reached}{where}: {SHED[state]}")
+        where = f"row {self.history.rows[place]}"
+        if self.plan.keys:
+            where += f" ({self.reader.key_index.describe(int(self.history.keys[place]))})"
+        self.limit_notes.reached(state, where)
         if state != TOO_MANY_MATCHES:
             kernel.shed()
 
-    def _note(self, shed: str) -> None:
-        """The first notes say what is going on; after that it is how many that counts."""
-        if len(self.shed) < MOST_NOTES:
-            self.shed.append(shed)
-        else:
-            self.notes_left_out += 1
-            self.shed[MOST_NOTES:] = [f"… and {self.notes_left_out:,} times more"]
+    @property
+    def shed(self) -> list[str]:
+        """Notes about what was left out because a limit was reached."""
+        return self.limit_notes.notes
 
     # ------------------------------------------------------------ state that outlives the process
 
@@ -334,7 +305,7 @@ class Runner:
         self.reader.restore(saved["front"])
         self.history.restore(
             saved["history"],
-            self.keys,
+            self.key_count,
             timed=self.plan.stream.time is not None,
             with_floors=self.plan.traits.open_ended,
             payload=pa.schema([self.schema.field(name) for name in self.payload])
@@ -349,7 +320,7 @@ class Runner:
 
     def _kernel_bounds(self) -> KernelBounds:
         return KernelBounds(
-            keys=self.keys,
+            keys=self.key_count,
             states=self.table.n_states,
             slots=self.plan.slots,
             labels=FIRST_SHOWN + len(self.labels.shown),
@@ -359,12 +330,12 @@ class Runner:
         )
 
     def tidy(self, *, at: int | None = None) -> None:
-        """Forget events that no partial match refers to, strings that none holds, and keys that
-        have none and no time to come, once it is worth the work."""
+        """Forget events and strings that no partial match refers to, and keys that no match can
+        have any more, once it is worth the work."""
         events, keys = (self.tidy_at, self.forget_at) if at is None else (at, at)
         compared = self.reader.compared
         known = len(compared.strings) < compared.forget_at
-        if len(self.history) < events and self.keys < keys and known:
+        if len(self.history) < events and self.key_count < keys and known:
             return
         horizon = self.reader.horizon(forgets=self.forgets)
         self._pass_time(horizon)
@@ -372,10 +343,10 @@ class Runner:
         self._forget_events(self._oldest_needed())
         if compared.strings:
             compared.keep(self.kernel.carried_values())
-        if horizon is not None and self.keys >= keys:
+        if horizon is not None and self.key_count >= keys:
             self._forget_keys(horizon)
         self.tidy_at = max(TIDY_AT, 2 * len(self.history))
-        self.forget_at = max(forgetting.FORGET_AT, 2 * self.keys)
+        self.forget_at = max(forgetting.FORGET_AT, 2 * self.key_count)
 
     def _pass_time(self, horizon: int | None) -> None:
         """Partial matches go that no event can end any more: of a key whose events were left out
@@ -399,14 +370,14 @@ class Runner:
     def _forget_keys(self, horizon: int) -> None:
         """Forget the keys that are idle before the horizon; number the others anew."""
         kernel = self.kernel.save()
-        idle = self.reader.substreams.latest["time"][: self.keys] < horizon
+        idle = self.reader.substreams.latest["time"][: self.key_count] < horizon
         idle[: self.kernel.key_count] &= forgetting.begun_nowhere(kernel, self.table.initial)
         idle[self._mentioned_keys()] = False
         idle[self._passed_over(kernel["last_position"])] = False
         if not idle.any():
             return
         kept = np.flatnonzero(~idle)
-        numbers = forgetting.numbers_of(kept, self.keys)
+        numbers = forgetting.numbers_of(kept, self.key_count)
         self.kernel.restore(forgetting.only(kernel, kept[kept < self.kernel.key_count]))
         self.history.keys = numbers[self.history.keys]
         self.reader.keep(kept)
@@ -421,8 +392,8 @@ class Runner:
         with self.lock:
             if self.table.expand_gap(initial) == initial:
                 return NO_INTS
-        read = np.append(last, np.full(self.keys - len(last), -1))
-        return np.flatnonzero(self.reader.seen[: self.keys] > read + 1)
+        read = np.append(last, np.full(self.key_count - len(last), -1))
+        return np.flatnonzero(self.reader.seen[: self.key_count] > read + 1)
 
     def _mentioned_keys(self) -> Codes:
         """Keys that must stay for another reason than their partial matches."""

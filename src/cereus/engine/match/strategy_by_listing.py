@@ -1,7 +1,7 @@
 """Strategies by listing: what §7.1 of the CEL paper says, done to the matches of one event.
 
 Used where a window bounds complex events that may end before the event they are reported at (a
-trailing NOT or PROJECT): which of them the window keeps then depends on their own last event, and
+trailing NOT or PROJECT): which of them the window keeps then depends on their last event, and
 no part of the stream can be left out beforehand. All of them are listed, and the strategy chooses.
 """
 
@@ -15,7 +15,7 @@ import numpy as np
 
 from cereus.clauses.tree import Strategy
 from cereus.engine.ingest.events import Events
-from cereus.engine.match.kernel import Kernel
+from cereus.engine.kernel.kernel import Kernel
 from cereus.engine.match.kernel_options import KernelOptions
 from cereus.engine.match.runner import Runner
 from cereus.engine.results.match_chunks import MatchChunk, joined

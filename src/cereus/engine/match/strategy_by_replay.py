@@ -3,7 +3,7 @@
 Which matches there are to choose from changes as the window moves, so no automaton can decide it
 from the past alone. The kernel finds the events where some match ends (one match is enough), and
 notes before every event the state of the runs that have marked nothing yet. For each event where a
-match ends, the strategy's own automaton reads the events of the window once more, begun in the
+match ends, the automaton of the strategy reads the events of the window once more, begun in the
 state noted before the first of them. What it accepts at the last event is the choice.
 """
 
@@ -23,7 +23,7 @@ from cereus.clauses.tree import Consume
 from cereus.engine.ingest.clock import RowNumbers
 from cereus.engine.ingest.events import NO_INTS, Events
 from cereus.engine.ingest.substreams import Codes, Ints
-from cereus.engine.match.kernel import Kernel
+from cereus.engine.kernel.kernel import Kernel
 from cereus.engine.match.kernel_input import KernelInput
 from cereus.engine.match.kernel_options import KernelOptions
 from cereus.engine.match.runner import Runner
@@ -194,7 +194,7 @@ class ReplayRunner(Runner):
         self.batches = [restored_batch(self._checked_batch(batch)) for batch in batches]
         self._check_order()
         consumed = checked.array(saved["consumed"], "what was consumed", np.int64, None, 2)
-        checked.within(consumed[:, 0], -1, self.keys, "the key of what was consumed")
+        checked.within(consumed[:, 0], -1, self.key_count, "the key of what was consumed")
         checked.within(consumed[:, 1], -1, self.history.next_ordinal, "what was consumed")
         self.consumed, self._choosers = dict(consumed.tolist()), {}
 
@@ -205,7 +205,7 @@ class ReplayRunner(Runner):
             checked.integers(saved[name], f"the {name} of a batch", size)
         for name in CODES:
             checked.codes(saved[name], f"the {name} of a batch", size)
-        checked.within(saved["keys"], 0, self.keys, "the key of a batch")
+        checked.within(saved["keys"], 0, self.key_count, "the key of a batch")
         checked.within(saved["classes"], 0, len(self.reader.known), "the class of an event")
         checked.within(saved["waiting"], -1, self.table.n_states, "the state before an event")
         if checked.flag(saved["grouped"], "the grouping of a batch"):
@@ -226,7 +226,7 @@ class ReplayRunner(Runner):
         self.batches = [b for b in self.batches if b.first_ordinal + len(b) > oldest]
 
     def _mentioned_keys(self) -> Codes:
-        """A batch that is kept is kept whole."""
+        """The keys of all events of the kept batches."""
         keys = [batch.keys for batch in self.batches]
         return np.unique(np.concatenate(keys)) if keys else super()._mentioned_keys()
 

@@ -15,28 +15,45 @@ import numpy as np
 import numpy.typing as npt
 
 from cereus.automata.memory.terms import OPERATIONS, Term
-from cereus.automata.memory.totals import TOTALS
 from cereus.automata.model import NOTHING, Automaton, Label, Slot, Slots, States
 from cereus.automata.subset import JointMove, index_columns, joint_moves, slots_of
+from cereus.engine.kernel import layout
 from cereus.errors import LimitError, SnapshotError
 from cereus.state import checked
 
-STAY, UNKNOWN, NONE = -1, -2, -1
-UNMARKED, UNSEEN, FIRST_SHOWN = 0, 1, 2
-HIDDEN = FIRST_SHOWN
-"""Label of a marked event of which nothing is selected."""
 MAX_STATES = 100_000
-UNCOUNTED = 2**31 - 1
 MOST_CLASSES = 256
 """With more classes of events, it is not found out what all of them do (`only_marks`)."""
 
 
-OPS = {"<": 0, "<=": 1, ">": 2, ">=": 3, "=": 4, "!=": 5, "differs": 6, "holds": 7, "fails": 8}
-UPDATES = ("keep", "set", "min", "max", *TOTALS, "start")
-HOW = {name: number for number, name in enumerate(UPDATES)}
+CHECKS = {
+    "<": layout.CHECK_LESS,
+    "<=": layout.CHECK_LESS_OR_EQUAL,
+    ">": layout.CHECK_GREATER,
+    ">=": layout.CHECK_GREATER_OR_EQUAL,
+    "=": layout.CHECK_EQUAL,
+    "!=": layout.CHECK_NOT_EQUAL,
+    "differs": layout.CHECK_DIFFERS,
+    "holds": layout.CHECK_HOLDS,
+    "fails": layout.CHECK_FAILS,
+}
+UPDATES = {
+    "keep": layout.UPDATE_KEEP,
+    "set": layout.UPDATE_SET,
+    "min": layout.UPDATE_MIN,
+    "max": layout.UPDATE_MAX,
+    "count": layout.UPDATE_COUNT,
+    "tally": layout.UPDATE_TALLY,
+    "sum int": layout.UPDATE_SUM_INT,
+    "sum float": layout.UPDATE_SUM_FLOAT,
+    "min int": layout.UPDATE_MIN_INT,
+    "max int": layout.UPDATE_MAX_INT,
+    "min float": layout.UPDATE_MIN_FLOAT,
+    "max float": layout.UPDATE_MAX_FLOAT,
+    "start": layout.UPDATE_START,
+}
 OPERATION = {name: number for number, name in enumerate(OPERATIONS)}
 """The kernel's numbers for checks, updates and the operations of terms."""
-NULL = -(2**63)
 CLOSED: States = frozenset({"closed"})
 """The state of runs that were complete when their window had passed (`Automaton.closes`)."""
 
@@ -47,12 +64,13 @@ CONFUSED = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError,
 
 
 class TransitionTable:
-    """`head[c, s]` is STAY, UNKNOWN, or where the moves of state s on class c stand in `edges`:
-    their number, a column (see `_index`), whether runs may also stay, then (label, target, checks,
-    copy) for each; checks and copy say where in `programs` the kernel reads what to check and which
-    values to take along (-1: nothing). `gap_to[s]` is the move on an irrelevant event, and
-    `gap_copy[s]` its copy. `moving[c]` lists the states that do not, as far as is known, STAY on
-    class c; `n_moving[c]` says how many (UNCOUNTED: no list is kept).
+    """Which moves a state makes on a class of events, as arrays that the kernel reads.
+
+    `head[c, s]` is STAY, UNKNOWN, or where the moves of state s on class c stand in `edges`;
+    `programs` has what they check and which values they take along, `constants` what its terms
+    refer to (`layout` has the columns of all three). `gap_to[s]` is the move on an irrelevant
+    event, and `gap_copy[s]` its copy. `moving[c]` lists the states that do not, as far as is known,
+    STAY on class c; `n_moving[c]` says how many (UNCOUNTED: no list is kept).
 
     `ambiguous` turns true when two moves from one state mark an event in the same way and both
     may be possible: then one match may be found twice.
@@ -72,13 +90,13 @@ class TransitionTable:
         self.letters: list[int] = [] if letters is None else letters
         self.subsets: list[States] = []
         self._numbers: dict[States, int] = {}
-        self.head: npt.NDArray[np.int32] = np.full((8, 4), UNKNOWN, np.int32)
+        self.head: npt.NDArray[np.int32] = np.full((8, 4), layout.UNKNOWN, np.int32)
         self.moving: npt.NDArray[np.int32] = np.zeros((8, 4), np.int32)
         self.n_moving: npt.NDArray[np.int32] = np.zeros(8, np.int32)
         self.edges: npt.NDArray[np.int32] = np.zeros(64, np.int32)
         self.accepting: npt.NDArray[np.uint8] = np.zeros(4, np.uint8)
         self.closing: npt.NDArray[np.uint8] = np.zeros(4, np.uint8)
-        self.gap_to: npt.NDArray[np.int32] = np.full(4, UNKNOWN, np.int32)
+        self.gap_to: npt.NDArray[np.int32] = np.full(4, layout.UNKNOWN, np.int32)
         self.gap_copy: npt.NDArray[np.int32] = np.full(4, -1, np.int32)
         self.slot_counts: npt.NDArray[np.int32] = np.zeros(4, np.int32)
         self.programs: npt.NDArray[np.int32] = np.zeros(0, np.int32)
@@ -122,7 +140,9 @@ class TransitionTable:
         known, states = self.head.shape
         if classes > known:
             more = max(classes, 2 * known) - known
-            self.head = np.concatenate([self.head, np.full((more, states), UNKNOWN, np.int32)])
+            self.head = np.concatenate(
+                [self.head, np.full((more, states), layout.UNKNOWN, np.int32)]
+            )
             every = np.tile(np.arange(states, dtype=np.int32), (more, 1))
             self.moving = np.concatenate([self.moving, every])
             self.n_moving = np.append(self.n_moving, np.full(more, self.n_states, np.int32))
@@ -130,9 +150,9 @@ class TransitionTable:
     def forget_classes(self, letters: list[int]) -> None:
         """Number classes anew; the states stay."""
         self.letters[:] = letters
-        self.head = np.full((max(8, len(letters)), self.head.shape[1]), UNKNOWN, np.int32)
+        self.head = np.full((max(8, len(letters)), self.head.shape[1]), layout.UNKNOWN, np.int32)
         self.moving = np.empty_like(self.head)
-        self.n_moving = np.full(self.head.shape[0], UNCOUNTED, np.int32)
+        self.n_moving = np.full(self.head.shape[0], layout.UNCOUNTED, np.int32)
         self._edges_used = 0
 
     def expand(self, state: int, letter_class: int) -> None:
@@ -144,11 +164,11 @@ class TransitionTable:
 
     def _expand(self, state: int, letter_class: int) -> None:
         moves = self._moves(self.subsets[state], self.letters[letter_class])
-        staying = JointMove(UNMARKED, (), (), self.subsets[state])
+        staying = JointMove(layout.UNMARKED, (), (), self.subsets[state])
         others = [move for move in moves if move != staying]
         stays = len(others) < len(moves)
         if stays and not others:
-            self.head[letter_class, state] = STAY
+            self.head[letter_class, state] = layout.STAY
             self._stays_put(state, letter_class)
             return
         self.ambiguous |= not all(a.excludes(b) for a, b in combinations(moves, 2))
@@ -157,8 +177,9 @@ class TransitionTable:
         self.head[letter_class, state] = self._append([len(others), column, stays, *written])
 
     def moves(self, at: int) -> npt.NDArray[np.int32]:
-        """What stands at `at` in the edges, but for staying: (label, target, checks, copy) each."""
-        return self.edges[at + 3 :][: 4 * self.edges[at]].reshape(-1, 4)
+        """The moves at `at` in the edges, but for staying; a row of MOVE_WORDS each."""
+        words = layout.MOVE_WORDS * self.edges[at + layout.EDGES_COUNT]
+        return self.edges[at + layout.EDGES_MOVES :][:words].reshape(-1, layout.MOVE_WORDS)
 
     def only_marks(self, most_states: int) -> bool:
         """Whether an event does nothing but mark: whatever comes, a run that can go on can wait.
@@ -174,14 +195,15 @@ class TransitionTable:
         """Whether a run in the state can wait whatever comes, or can do nothing whatever comes."""
         known, waits, ends = self._looked_at.get(state, (0, True, True))
         for letter_class in range(known, len(self.letters)):
-            if self.head[letter_class, state] == UNKNOWN:
+            if self.head[letter_class, state] == layout.UNKNOWN:
                 self.expand(state, letter_class)
             at = int(self.head[letter_class, state])
-            if at == STAY:
+            if at == layout.STAY:
                 ends = False
                 continue
-            stays, labels = bool(self.edges[at + 2]), self.moves(at)[:, 0]
-            waits = waits and stays and UNMARKED not in labels
+            stays = bool(self.edges[at + layout.EDGES_STAYS])
+            labels = self.moves(at)[:, layout.MOVE_LABEL]
+            waits = waits and stays and layout.UNMARKED not in labels
             ends = ends and not stays and not len(labels)
         self._looked_at[state] = len(self.letters), waits, ends
         return waits or ends
@@ -189,7 +211,7 @@ class TransitionTable:
     def _stays_put(self, state: int, letter_class: int) -> None:
         """A state does not react to a class."""
         count = self.n_moving[letter_class]
-        if count < UNCOUNTED:
+        if count < layout.UNCOUNTED:
             moving = self.moving[letter_class, :count]
             moving[moving == state] = moving[-1]
             self.n_moving[letter_class] = count - 1
@@ -204,8 +226,8 @@ class TransitionTable:
     def _expand_gap(self, state: int) -> int:
         moves = self._moves(self.subsets[state], 0)
         if not moves:
-            self.gap_to[state] = NONE
-            return NONE
+            self.gap_to[state] = layout.NONE
+            return layout.NONE
         _, target, _, copy = self._written(state, moves[0])
         self.gap_to[state], self.gap_copy[state] = target, copy
         return target
@@ -217,50 +239,51 @@ class TransitionTable:
         return sorted(joint_moves(self.automaton, subset, letter, self._code), key=_in_order)
 
     def _code(self, label: Label) -> int:
-        return UNMARKED if label == NOTHING else self.label_code(label)
+        return layout.UNMARKED if label == NOTHING else self.label_code(label)
 
     def _written(self, state: int, move: JointMove[int]) -> tuple[int, int, int, int]:
         """A move as the kernel reads it."""
         to = self.number(move.states)
-        layout = self.layouts[state]
+        slots = self.layouts[state]
         checks: list[int] = []
         for op, slot, column, other, term in move.checks:
             if term is not None:
-                words = self._postfix(term, layout)
-                column = self._program([len(words) // 2, *words])
-            checks += (OPS[op], -1 if slot is None else layout.index(slot), column, other)
+                words = self._postfix(term, slots)
+                column = self._program([len(words) // layout.STEP_WORDS, *words])
+            at = layout.NONE if slot is None else slots.index(slot)
+            checks += (CHECKS[op], at, column, other)
         new = {update.slot: update for update in move.updates}
         copies: list[int] = []
         for slot in self.layouts[to]:
-            old = layout.index(slot) if slot in layout else -1
+            old = slots.index(slot) if slot in slots else layout.NONE
             if old < 0 and (slot not in new or new[slot].how in ("min", "max")):
                 raise _no_state(ValueError("a slot was never set"))
             if slot in new:
-                copies += (HOW[new[slot].how], old, new[slot].column)
+                copies += (UPDATES[new[slot].how], old, new[slot].column)
             else:
-                copies += (HOW["keep"], old, -1)
+                copies += (layout.UPDATE_KEEP, old, -1)
         return (
             move.label,
             to,
-            self._program([len(move.checks), *checks]) if checks else -1,
-            self._program([len(self.layouts[to]), *copies]) if copies else -1,
+            self._program([len(move.checks), *checks]) if checks else layout.NONE,
+            self._program([len(self.layouts[to]), *copies]) if copies else layout.NONE,
         )
 
-    def _postfix(self, term: Term, layout: tuple[Slot, ...]) -> list[int]:
+    def _postfix(self, term: Term, slots: tuple[Slot, ...]) -> list[int]:
         """A term as (operation, argument) pairs for a stack; only loads have an argument."""
         (*operands,) = term.operands
         if term.op == "column":
-            return [OPERATION["column"], operands[0]]
+            return [layout.TERM_COLUMN, operands[0]]
         if term.op == "slot":
-            return [OPERATION["slot"], layout.index(operands[0])]
+            return [layout.TERM_SLOT, slots.index(operands[0])]
         if term.op == "constant":
-            return [OPERATION["constant"], self._constant(operands[0])]
-        words = [word for operand in operands for word in self._postfix(operand, layout)]
+            return [layout.TERM_CONSTANT, self._constant(operands[0])]
+        words = [word for operand in operands for word in self._postfix(operand, slots)]
         return [*words, OPERATION[term.op], 0]
 
     def _constant(self, value: float | None) -> int:
         """Where a constant stands: an integer, the bits of a float, or NULL."""
-        bits = NULL if value is None else value
+        bits = layout.NULL if value is None else value
         if isinstance(value, float):
             bits = int(np.float64(value + 0.0).view(np.int64))  # + 0.0: the bits of -0.0 are NULL
         found = np.flatnonzero(self.constants == bits)
@@ -292,6 +315,10 @@ class TransitionTable:
         self._edges_used = needed
         return at
 
+    def closed_state(self) -> int:
+        """The number of the state of runs that were complete when their window had passed."""
+        return self.number(CLOSED)
+
     def number(self, subset: States) -> int:
         number = self._numbers.get(subset)
         if number is None:
@@ -304,37 +331,37 @@ class TransitionTable:
             self._numbers[subset] = number
             self.subsets.append(subset)
             self._make_room(number)
-            counted = np.flatnonzero(self.n_moving < UNCOUNTED)
+            counted = np.flatnonzero(self.n_moving < layout.UNCOUNTED)
             self.moving[counted, self.n_moving[counted]] = number
             self.n_moving[counted] += 1
             if subset == CLOSED:
                 self.layouts.append(())
                 self.accepting[number] = 1
                 return number
-            layout = slots_of(self.automaton, subset)
-            self._check_layout(subset, layout)
-            self.layouts.append(tuple(sorted(layout)))
-            self.slot_counts[number] = len(layout)
+            slots = slots_of(self.automaton, subset)
+            self._check_layout(subset, slots)
+            self.layouts.append(tuple(sorted(slots)))
+            self.slot_counts[number] = len(slots)
             self.accepting[number] = any(map(self.automaton.accepts, subset))
             self.closing[number] = any(map(self.automaton.closes, subset))
         return number
 
-    def _check_layout(self, subset: States, layout: Slots) -> None:
+    def _check_layout(self, subset: States, slots: Slots) -> None:
         """States that are together have the same slots, and no more than there is room for."""
         if self.most_slots is not None:
-            alike = all(self.automaton.slots(state) == layout for state in subset)
-            checked.refuse_unless(alike and len(layout) <= self.most_slots, "a state has no slots")
+            alike = all(self.automaton.slots(state) == slots for state in subset)
+            checked.refuse_unless(alike and len(slots) <= self.most_slots, "a state has no slots")
 
     def _make_room(self, number: int) -> None:
         classes, old = self.head.shape
         if number < old:
             return
-        more = np.full((classes, old), UNKNOWN, np.int32)
+        more = np.full((classes, old), layout.UNKNOWN, np.int32)
         self.head = np.concatenate([self.head, more], axis=1)
         self.moving = np.concatenate([self.moving, more], axis=1)
         self.accepting = np.concatenate([self.accepting, np.zeros(old, np.uint8)])
         self.closing = np.concatenate([self.closing, np.zeros(old, np.uint8)])
-        self.gap_to = np.concatenate([self.gap_to, np.full(old, UNKNOWN, np.int32)])
+        self.gap_to = np.concatenate([self.gap_to, np.full(old, layout.UNKNOWN, np.int32)])
         self.gap_copy = np.concatenate([self.gap_copy, np.full(old, -1, np.int32)])
         self.slot_counts = np.concatenate([self.slot_counts, np.zeros(old, np.int32)])
 

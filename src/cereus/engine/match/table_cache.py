@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from cereus.automata.model import Label
 from cereus.automata.selection import BEGINS_UNSEEN
-from cereus.engine.match.table import FIRST_SHOWN, UNMARKED, UNSEEN, TransitionTable
+from cereus.engine.kernel.layout import FIRST_SHOWN, UNMARKED, UNSEEN
+from cereus.engine.match.table import TransitionTable
 from cereus.plan.plan import Plan
 from cereus.state import checked
 

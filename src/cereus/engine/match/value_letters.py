@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from cereus.automata.memory.values import Seen
+from cereus.automata.memory.values import ValuedLetter
 from cereus.engine.ingest.clock import python_values, read
 from cereus.engine.ingest.events import Events
 from cereus.engine.ingest.substreams import Codes
@@ -43,7 +43,7 @@ class ValueLetters(LetterStrategy):
             for path in self.paths
         ]
         letters = [
-            Seen.of(masks[number], dict(zip(self.paths, values, strict=True)))
+            ValuedLetter.of(masks[number], dict(zip(self.paths, values, strict=True)))
             for number, *values in zip(events.classes.tolist(), *columns, strict=True)
         ]
         return replace(events, letters=letters)
@@ -70,6 +70,6 @@ class ValueLetters(LetterStrategy):
     def check(self, letters: Any, size: int, known: Known) -> None:
         checked.refuse_unless(type(letters) is list and len(letters) == size, "letters are missing")
         for letter in letters:
-            checked.of_type(letter, Seen, "a letter")
+            checked.of_type(letter, ValuedLetter, "a letter")
             complete = type(letter.values) is dict and sorted(letter.values) == self.paths
             checked.refuse_unless(complete and int(letter) in known, "a letter is unknown")

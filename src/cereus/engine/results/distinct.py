@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from cereus.engine.ingest.substreams import Codes, Ints
-from cereus.engine.match.table import FIRST_SHOWN
+from cereus.engine.kernel.layout import FIRST_SHOWN
 from cereus.engine.results.match_chunks import Mask, MatchChunk
 
 Span = tuple[int, int, int]

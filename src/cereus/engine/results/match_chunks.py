@@ -14,7 +14,7 @@ from cereus.engine.ingest.substreams import Codes, Ints
 from cereus.engine.match.memory import empty, filled
 
 if TYPE_CHECKING:
-    from cereus.engine.match.kernel import Kernel
+    from cereus.engine.kernel.kernel import Kernel
 
 Mask = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
+from cereus.engine.kernel.layout import FIRST_SHOWN
 from cereus.engine.match.history import History
 from cereus.engine.match.runner import Runner
-from cereus.engine.match.table import FIRST_SHOWN
 from cereus.engine.results.distinct import DistinctRows
 from cereus.engine.results.match_chunks import Mask, MatchChunk
 

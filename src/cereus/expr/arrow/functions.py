@@ -13,8 +13,19 @@ import pyarrow.compute as pc
 
 from cereus.errors import ConditionTypeError
 from cereus.expr.arrow.operators import as_float, as_int64, choose, compare, half_away, unify
-from cereus.expr.arrow.vector import INT64, NULL, Vector, both, from_arrow, to_arrow
+from cereus.expr.arrow.vector import (
+    INT64,
+    NULL,
+    PER_SECOND,
+    Vector,
+    both,
+    constant,
+    from_arrow,
+    to_arrow,
+)
 from cereus.expr.functions import EARTH_RADIUS_METRES
+from cereus.expr.python import functions as python
+from cereus.expr.text_patterns import one_group
 from cereus.expr.types import Kind
 
 
@@ -206,7 +217,131 @@ def _calendar(kernel: Callable[..., Any]) -> Callable[[Vector], Vector]:
     return wrapped
 
 
+def _log10(values: Any) -> Any:
+    return np.where(values > 0, np.log10(values), np.nan)
+
+
+def _epoch(when: Vector) -> Vector:
+    seconds = when.values / np.float64(PER_SECOND[when.unit])
+    return Vector(Kind.FLOAT, seconds, when.valid)
+
+
+PERIODS = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400, "week": 604_800}
+THURSDAY = 3 * 86_400
+"""1970 began on a Thursday: so long after a Monday."""
+
+
+def _date_trunc(unit: Vector, when: Vector) -> Vector:
+    word = str(unit.values.as_py()).lower()
+    if word not in PERIODS:
+        return replace(when, values=_month_start(when, {"quarter": 3, "year": 12}.get(word, 1)))
+    period = np.int64(PERIODS[word] * PER_SECOND[when.unit])
+    shift = np.int64(THURSDAY * PER_SECOND[when.unit] if word == "week" else 0)
+    passed = np.mod(np.mod(when.values, period) + shift, period)
+    return replace(when, values=when.values - passed)
+
+
+def _month_start(when: Vector, months: int) -> Any:
+    counts = np.asarray(when.values).astype(f"datetime64[{when.unit}]")
+    month = counts.astype("datetime64[M]").astype(np.int64)
+    start = (month - np.mod(month, months)).astype("datetime64[M]")
+    return start.astype(f"datetime64[{when.unit}]").astype(np.int64)[()]
+
+
+def _replace_text(text: Vector, old: Vector, new: Vector) -> Vector:
+    pattern, replacement = old.values.as_py(), new.values.as_py()
+    if not pattern:
+        return text
+    return from_arrow(pc.replace_substring(text.values, pattern, replacement))
+
+
+def _split_part(text: Vector, separator: Vector, number: Vector) -> Vector:
+    sign, place = separator.values.as_py(), _given(number, "the number of a part")
+    if text.constant:
+        return constant(python.split_part(text.values.as_py(), sign, place))
+    if not sign:
+        return text if place in (1, -1) else _mapped(text, lambda _: "", pa.string())
+    parts = pc.split_pattern(text.values, sign)
+    offsets = parts.offsets.to_numpy()
+    start, counts = offsets[:-1], np.diff(offsets)
+    index = start + (place - 1 if place > 0 else counts + place)
+    inside = (index >= start) & (index < start + counts)
+    # The text after the last part is '': what lies outside is taken from there.
+    values = pa.concat_arrays([parts.values, pa.array([""], parts.values.type)])
+    chosen = values.take(pa.array(np.where(inside, index, len(parts.values))))
+    valid = text.validity()
+    return Vector(
+        Kind.STRING, chosen if valid is None else pc.if_else(pa.array(valid), chosen, None)
+    )
+
+
+def _extract(text: Vector, pattern: Vector, group: Vector | None = None) -> Vector:
+    wanted = 0 if group is None else _given(group, "the group")
+    spelled = one_group(pattern.values.as_py(), wanted)
+    return from_arrow(pc.struct_field(pc.extract_regex(text.values, spelled), 0))
+
+
+def _mapped(text: Vector, change: Callable[[str], Any], type_: pa.DataType) -> Vector:
+    """A function of each distinct text: these are far fewer than the events."""
+    if text.constant:
+        return from_arrow(pa.scalar(change(text.values.as_py()), type_))
+    coded = text.values.dictionary_encode()
+    changed = pa.array([change(each) for each in coded.dictionary.to_pylist()], type_)
+    return from_arrow(changed.take(coded.indices))
+
+
+def _cast(
+    change: Callable[[Any], Any], type_: pa.DataType, of_numbers: Callable[[Vector], Vector]
+) -> Callable[[Vector], Vector]:
+    """Texts by Python's rules, each distinct one once; everything else at once."""
+
+    def wrapped(value: Vector) -> Vector:
+        return _mapped(value, change, type_) if value.kind is Kind.STRING else of_numbers(value)
+
+    return wrapped
+
+
+def _as_number(value: Vector) -> Vector:
+    if value.kind is not Kind.BOOLEAN:
+        return value
+    return Vector(Kind.INTEGER, value.values.astype(np.int64), value.valid)
+
+
+def _to_integer(value: Vector) -> Vector:
+    if value.kind in (Kind.BOOLEAN, Kind.INTEGER):
+        return as_int64(_as_number(value))
+    number = as_float(value)
+    inside = (number.values > -(2.0**63) - 1) & (number.values < 2.0**63)
+    whole = np.where(inside, np.trunc(number.values), 0.0).astype(np.int64)[()]
+    return Vector(Kind.INTEGER, whole, number.valid).where(inside)
+
+
+def _to_string(value: Vector) -> Vector:
+    data = to_arrow(value, np.size(value.values))
+    return from_arrow(data.cast(pa.string()))
+
+
+def _to_boolean(value: Vector) -> Vector:
+    if value.kind is Kind.BOOLEAN:
+        return value
+    return compare("!=", value, constant(0))
+
+
+INSTANTS = pa.timestamp("us", "UTC")
+
 FUNCTIONS: dict[str, Callable[..., Vector]] = {
+    "log10": _real(_log10),
+    "replace": _replace_text,
+    "split_part": _split_part,
+    "regexp_extract": _extract,
+    "date_trunc": _date_trunc,
+    "epoch": _epoch,
+    "to_integer": _cast(python.to_integer, pa.int64(), _to_integer),
+    "to_double": _cast(python.to_double, pa.float64(), lambda value: as_float(_as_number(value))),
+    "to_string": _cast(python.to_string, pa.string(), _to_string),
+    "to_boolean": _cast(python.to_boolean, pa.bool_(), _to_boolean),
+    "to_timestamp": _cast(python.to_timestamp, INSTANTS, lambda when: when),
+    "to_date": _cast(python.to_date, INSTANTS, lambda when: _date_trunc(constant("day"), when)),
     "abs": _abs,
     "sign": _sign,
     "sqrt": _real(np.sqrt),

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
 from cereus.expr.functions import EARTH_RADIUS_METRES
+from cereus.expr.python.arithmetic import fits
+from cereus.expr.text_patterns import with_text_end
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def call(name: str, arguments: Sequence[Any]) -> Any:
@@ -105,7 +111,102 @@ def substr(text: str, start: int, length: int | None = None) -> str:
     return text[begin:] if begin < 0 <= end else text[begin:end]
 
 
+def date_trunc(unit: str, when: datetime) -> datetime:
+    start = when.replace(microsecond=0)
+    if unit.lower() == "second":
+        return start
+    kept = {"minute": 1, "hour": 2}.get(unit.lower(), 3)
+    start = start.replace(**dict.fromkeys(("second", "minute", "hour")[:kept], 0))  # type: ignore[arg-type]
+    match unit.lower():
+        case "week":
+            return start - timedelta(days=start.weekday())
+        case "month":
+            return start.replace(day=1)
+        case "quarter":
+            return start.replace(month=(start.month - 1) // 3 * 3 + 1, day=1)
+        case "year":
+            return start.replace(month=1, day=1)
+    return start
+
+
+def split_part(text: str, separator: str, number: int) -> str:
+    parts = text.split(separator) if separator else [text]
+    place = number - 1 if number > 0 else len(parts) + number
+    return parts[place] if 0 <= place < len(parts) else ""
+
+
+def regexp_extract(text: str, pattern: str, group: int = 0) -> str | None:
+    found = re.search(with_text_end(pattern, r"\Z"), text, re.ASCII)
+    return None if found is None else found.group(group) or ""
+
+
+INTEGER_TEXT = re.compile(r"[+-]?[0-9]+")
+NUMBER_TEXT = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+TIME_TEXT = re.compile(
+    r"(?!0000)[0-9]{4}-[0-9]{2}-[0-9]{2}"
+    r"(?:[ T][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?(?:Z|[+-][0-9]{2}:[0-9]{2})?)?"
+)
+"""What CAST reads in a text, spaces around it left out."""
+TRUE_TEXTS, FALSE_TEXTS = ("true", "t", "yes", "y", "1"), ("false", "f", "no", "n", "0")
+
+
+def to_integer(value: Any) -> int | None:
+    if isinstance(value, str):
+        value = value.strip(" ")
+        value = int(value) if INTEGER_TEXT.fullmatch(value) and len(value) < 100 else None
+    if value is None or not math.isfinite(value):
+        return None
+    whole = math.trunc(value)
+    return whole if fits(whole) else None
+
+
+def to_double(value: Any) -> float | None:
+    if not isinstance(value, str):
+        return float(value)
+    value = value.strip(" ")
+    return float(value) if NUMBER_TEXT.fullmatch(value) else None
+
+
+def to_string(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def to_boolean(value: Any) -> bool | None:
+    if not isinstance(value, str):
+        return bool(value != 0)
+    word = value.strip(" ").lower()
+    return word in TRUE_TEXTS if word in TRUE_TEXTS + FALSE_TEXTS else None
+
+
+def to_timestamp(value: Any) -> datetime | None:
+    if not isinstance(value, str):
+        return value  # type: ignore[no-any-return]
+    text = value.strip(" ")
+    try:
+        when = datetime.fromisoformat(text) if TIME_TEXT.fullmatch(text) else None
+        return when and (when.astimezone(UTC) if when.tzinfo else when.replace(tzinfo=UTC))
+    except (ValueError, OverflowError):
+        return None
+
+
+def to_date(value: Any) -> datetime | None:
+    when = to_timestamp(value)
+    return when and date_trunc("day", when)
+
+
 FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "log10": defined(math.log10),
+    "replace": lambda text, old, new: text.replace(old, new) if old else text,
+    "split_part": split_part,
+    "regexp_extract": regexp_extract,
+    "date_trunc": date_trunc,
+    "epoch": lambda when: (when - EPOCH) / timedelta(seconds=1),
+    "to_integer": to_integer,
+    "to_double": to_double,
+    "to_string": to_string,
+    "to_boolean": to_boolean,
+    "to_timestamp": to_timestamp,
+    "to_date": to_date,
     "abs": absolute,
     "sign": sign,
     "sqrt": defined(math.sqrt),

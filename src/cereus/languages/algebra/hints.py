@@ -20,6 +20,8 @@ def in_words(trouble: Trouble) -> NoReturn:
 def expected(accepted: frozenset[str]) -> str:
     if "ZERO" in accepted:
         return "an event (a type, '*' or '(')"
+    if accepted <= {"PARAMETER"}:  # after an underscore
+        return "a number of ticks, a duration or a parameter"
     if "RESTRICTION" not in accepted:
         return syntax_errors.expected(accepted)
     phrases = ["an operator (';' '+' '-' '|')", "a time restriction (_2, _5s)"]
@@ -64,7 +66,8 @@ def unit_apart(trouble: Trouble) -> str | None:
 
 def subscript_without_number(trouble: Trouble) -> str | None:
     """`(A ; B)_tau`"""
-    if trouble.rest.startswith("_") and "RESTRICTION" in trouble.accepted:
+    starts = trouble.rest.startswith("_") and "RESTRICTION" in trouble.accepted
+    if starts or trouble.previous == "_UNDERSCORE":
         return "a time restriction is a number of ticks, _2, or a duration, _5s"
     return None
 

@@ -90,7 +90,7 @@ def within(body: Sremo | str, window: int | str) -> Sremo:
 def parse(text: str, *, params: Params | None = None) -> Sremo:
     """Read an expression. `r.x` is read from the register r when the expression is compiled.
     `params` are the values of the parameters that it names."""
-    return parse_expression(text)
+    return parse_expression(text, params)
 
 
 def _expression(given: Sremo | str) -> Sremo:

@@ -15,7 +15,7 @@ from cereus.expr import tree as ex
 from cereus.languages.sremo import tree as sremo
 from cereus.languages.sremo.automaton import bounded, parts
 from cereus.languages.sremo.automaton.memory import Contents, Guard, JoinRows, ValueGuard
-from cereus.languages.sremo.automaton.parts import Part
+from cereus.languages.sremo.automaton.parts import SremoPart
 from cereus.languages.sremo.automaton.streaming import Streaming
 from cereus.plan.lowered import Lowered
 from cereus.plan.tests import EventTest, TestSet, conjuncts
@@ -47,9 +47,9 @@ class ExpressionLowering(ABC):
     def joined(self, node: sremo.Intersection) -> Any: ...
 
     @abstractmethod
-    def complement(self, body: sremo.Sremo) -> Part: ...
+    def complement(self, body: sremo.Sremo) -> SremoPart: ...
 
-    def until(self, node: sremo.Terminal) -> Part:
+    def until(self, node: sremo.Terminal) -> SremoPart:
         """The events before the next one that satisfies the terminal's condition."""
         bit, guard = self._test_and_guard(node, frozenset(), always=True)
         return parts.SkipUntil(bit, guard)
@@ -67,7 +67,7 @@ class ExpressionLowering(ABC):
         part = parts.ConcatenationPart(parts.SkipAny(), self.part(expression, frozenset()))
         return Streaming(part, self.empty)
 
-    def part(self, node: sremo.Sremo, after: Names) -> Part:
+    def part(self, node: sremo.Sremo, after: Names) -> SremoPart:
         """The part of an expression whose registers `after` may be read after it."""
         match node:
             case sremo.Epsilon():
@@ -114,7 +114,7 @@ class ExpressionLowering(ABC):
             bit = self.tests.bit(EventTest(node.type, None, local))
         return bit, guard
 
-    def within(self, part: Part, window: Window) -> Part:
+    def within(self, part: SremoPart, window: Window) -> SremoPart:
         """A window by times or by an attribute, inside an expression."""
         if isinstance(window, AttributeWindow):
             path, size = window.attribute, window.size
@@ -148,7 +148,7 @@ class RegistersInStates(ExpressionLowering):
         writes = sremo.written(node.left)
         return JoinRows(tuple(name in writes for name in self.registers.names))
 
-    def complement(self, body: sremo.Sremo) -> Part:
+    def complement(self, body: sremo.Sremo) -> SremoPart:
         return bounded.ComplementPart(self.part(body, frozenset()))
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from cereus.automata.memory.filters import FLIPPED
 from cereus.automata.memory.refusal import CannotUseSlots, naming
 from cereus.automata.memory.slots import Column, Columns, comparable
-from cereus.automata.memory.term_builder import Reading, TermBuilder, not_too_deep
+from cereus.automata.memory.term_builder import TermBuilder, ValueRead, not_too_deep
 from cereus.automata.memory.terms import Term, column, leaf, slot
 from cereus.automata.model import Check, Slot, Update
 from cereus.clauses.tree import Window
@@ -30,7 +30,7 @@ from cereus.languages.sremo.automaton.memory import (
     SlotCheck,
     SlotGuard,
 )
-from cereus.languages.sremo.automaton.parts import Part
+from cereus.languages.sremo.automaton.parts import SremoPart
 from cereus.languages.sremo.automaton.streaming import Streaming
 from cereus.languages.sremo.lower import ExpressionLowering, Names, terminals
 from cereus.plan.lowered import Lowered
@@ -93,12 +93,12 @@ class RegistersInSlots(ExpressionLowering):
                 raise CannotUseSlots("one side of & reads a register that the other side stores")
         return JoinNames(sremo.written(node.left))
 
-    def complement(self, body: sremo.Sremo) -> Part:
+    def complement(self, body: sremo.Sremo) -> SremoPart:
         if any(node.reads for node in terminals(body)):
             raise CannotUseSlots("! has to follow every run of a part that reads registers")
         return bounded.ComplementPart(self.part(body, frozenset()), frozenset())
 
-    def within(self, part: Part, window: Window) -> Part:
+    def within(self, part: SremoPart, window: Window) -> SremoPart:
         raise CannotUseSlots("a window of its own inside the expression measures times")
 
     # ------------------------------------------------------------ conditions
@@ -159,7 +159,7 @@ class RegistersInSlots(ExpressionLowering):
         term = TermBuilder(_about_events(node), self.schema).term(self._read)
         return leaf(atoms.setdefault(RegisterAtom(ex.variables(node), term), len(atoms)))
 
-    def _read(self, value: Reading) -> Term:
+    def _read(self, value: ValueRead) -> Term:
         number = self.columns.read(value)
         if value.variable == AT_HAND:
             return column(number)

@@ -44,10 +44,10 @@ def parse(text: str, params: Mapping[str, Any] | None = None) -> sremo.SremoTree
         raise QuerySyntaxError(TOO_DEEP) from None
 
 
-def parse_expression(text: str) -> sremo.Sremo:
+def parse_expression(text: str, params: Mapping[str, Any] | None = None) -> sremo.Sremo:
     """Read an expression alone. Register names are not yet told from columns (see `named`)."""
     result: sremo.Sremo = read(
-        "languages/sremo/grammar.lark", "part", text, _transformer(), (in_words,)
+        "languages/sremo/grammar.lark", "part", text, _transformer(), (in_words,), params
     )
     return result
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Callable, Sequence
 from functools import reduce
 
@@ -11,9 +12,18 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from cereus.errors import ConditionTypeError
 from cereus.expr.functions import EARTH_RADIUS_METRES
+from cereus.expr.python.functions import (
+    FALSE_TEXTS,
+    INTEGER_TEXT,
+    NUMBER_TEXT,
+    TIME_TEXT,
+    TRUE_TEXTS,
+)
+from cereus.expr.text_patterns import with_text_end
 from cereus.expr.types import Kind
 from cereus.spark.expr.typed import (
     DAY,
+    MICROS,
     NULL,
     SMALLEST,
     Stored,
@@ -21,6 +31,8 @@ from cereus.spark.expr.typed import (
     as_bigint,
     as_float,
     big,
+    instant,
+    micros,
     name,
     one_of,
     unify,
@@ -181,7 +193,106 @@ def _seconds(when: Typed) -> Column:
     return F.when(when.column.isNotNull(), big(0))
 
 
+def _epoch(when: Typed) -> Typed:
+    return Typed(micros(when).cast("double") / F.lit(float(MICROS)), Kind.FLOAT)
+
+
+PERIODS = {"second": 1, "minute": 60, "hour": 3600, "day": DAY, "week": 7 * DAY}
+
+
+def _date_trunc(unit: Typed, when: Typed) -> Typed:
+    """Not Spark's own, which truncates in the session's zone."""
+    word = str(unit.value).lower()
+    if word not in PERIODS:
+        days = F.unix_date(F.trunc(_date(when), word)).cast("bigint")
+        return instant(days * big(DAY * MICROS))
+    count, period = micros(when), big(PERIODS[word] * MICROS)
+    shift = big(3 * DAY * MICROS if word == "week" else 0)  # 1970 began on a Thursday
+    return instant(count - F.pmod(count + shift, period))
+
+
+def _replace(text: Typed, old: Typed, new: Typed) -> Typed:
+    if not old.value:
+        return text
+    return Typed(F.replace(text.column, old.column, new.column), Kind.STRING)
+
+
+def _split_part(text: Typed, separator: Typed, number: Typed) -> Typed:
+    place = F.lit(_given(number, "the number of a part"))
+    return Typed(F.split_part(text.column, separator.column, place), Kind.STRING)
+
+
+def _extract(text: Typed, pattern: Typed, group: Typed | None = None) -> Typed:
+    wanted = 0 if group is None else _given(group, "the group")
+    spelled = "(?d)" + with_text_end(str(pattern.value), r"\z")
+    found = F.regexp_extract(text.column, spelled, wanted)
+    return Typed(F.when(text.column.rlike(spelled), found), Kind.STRING)
+
+
+def _to_integer(value: Typed) -> Typed:
+    if value.kind is Kind.STRING:
+        return Typed(_read(value, INTEGER_TEXT).try_cast("bigint"), Kind.INTEGER)
+    if value.kind in (Kind.INTEGER, Kind.BOOLEAN):
+        return Typed(value.column.cast("bigint"), Kind.INTEGER)
+    number = as_float(value).column
+    inside = (number > F.lit(-(2.0**63) - 1)) & (number < F.lit(2.0**63)) & ~F.isnan(number)
+    return Typed(F.when(inside, number.try_cast("bigint")), Kind.INTEGER)
+
+
+def _to_double(value: Typed) -> Typed:
+    if value.kind is Kind.STRING:
+        return Typed(_read(value, NUMBER_TEXT).try_cast("double"), Kind.FLOAT)
+    return Typed(value.column.cast("double"), Kind.FLOAT)
+
+
+def _to_string(value: Typed) -> Typed:
+    return Typed(value.column.cast("string"), Kind.STRING)
+
+
+def _to_boolean(value: Typed) -> Typed:
+    if value.kind is Kind.BOOLEAN:
+        return value
+    if value.kind is not Kind.STRING:
+        number = as_float(value).column
+        return Typed((number != 0.0) | F.isnan(number), Kind.BOOLEAN)
+    word = F.lower(F.trim(value.column))
+    known = F.when(word.isin(*TRUE_TEXTS), F.lit(True)).when(word.isin(*FALSE_TEXTS), F.lit(False))
+    return Typed(known, Kind.BOOLEAN)
+
+
+def _to_timestamp(value: Typed) -> Typed:
+    if value.kind is not Kind.STRING:
+        return value
+    # Spark reads no zone after minutes, so seconds are put between them.
+    minutes = r"^(.{16})(Z|[+-][0-9]{2}:[0-9]{2})?$"
+    text = F.regexp_replace(_read(value, TIME_TEXT), minutes, "$1:00$2")
+    dated = F.when(F.length(text) == 10, F.concat(text, F.lit("T00:00:00Z")))
+    zoned = F.when(text.rlike("(Z|[+-][0-9]{2}:[0-9]{2})$"), text)
+    whole = F.coalesce(dated, zoned, F.concat(text, F.lit("Z")))
+    return Typed(whole.try_cast("timestamp"), Kind.TIMESTAMP)
+
+
+def _read(text: Typed, form: re.Pattern[str]) -> Column:
+    """A text without the spaces around it, where it has the form."""
+    trimmed = F.trim(text.column)
+    return F.when(trimmed.rlike(rf"\A(?:{form.pattern})\z"), trimmed)
+
+
 FUNCTIONS: dict[str, Callable[..., Typed]] = {
+    "log10": _real(F.log10),
+    "replace": _replace,
+    "split_part": _split_part,
+    "regexp_extract": _extract,
+    "date_trunc": _date_trunc,
+    "epoch": _epoch,
+    "to_integer": _to_integer,
+    "to_double": _to_double,
+    "to_string": _to_string,
+    "to_boolean": _to_boolean,
+    "to_timestamp": _to_timestamp,
+    "to_date": lambda value: _date_trunc(
+        Typed(F.lit("day"), Kind.STRING, "day"), _to_timestamp(value)
+    ),
     "abs": _abs,
     "sign": _sign,
     "sqrt": _real(F.sqrt),

@@ -25,6 +25,8 @@ from cereus.spark.live.packing import from_bytes, to_bytes
 from cereus.spark.live.recipe import AT, LATE, Recipe
 from cereus.spark.live.state import Head, Segment, State, Store
 from cereus.spark.live.warm import WARM, digest
+from cereus.state import checked
+from cereus.state.arrow import table_from
 
 MOST_SEGMENTS = 64
 """More than so many segments are merged, the smallest neighbours first."""
@@ -131,7 +133,8 @@ class Bucket:
 
     def _unread(self, segment: Segment) -> pa.Table:
         """The events of a segment that the engine has not read."""
-        events = from_bytes(self.state.get(_waiting(segment.number)))
+        data = table_from(self.state.get(_waiting(segment.number)))
+        events = checked.table(data, "what waits", self.recipe.packed)
         return events if self.head.passed is None else _cut(events, self.head.passed)[1]
 
     # ------------------------------------------------------------ going

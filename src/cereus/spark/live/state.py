@@ -12,6 +12,9 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import NamedTuple, Protocol
 
+from cereus.engine.snapshot import restoring
+from cereus.state import checked
+
 SMALL = 1 << 18
 """Bytes up to which a piece lies beside the head."""
 CHUNK = 1 << 20
@@ -86,13 +89,18 @@ class State:
         if held is None:
             self._saved = None
             return
-        said = json.loads(held[0])
+        with restoring():
+            self._take_up(*held)
+        self._saved = self._described()
+
+    def _take_up(self, description: str, small: bytes) -> None:
+        said = json.loads(description)
         self.head, self.large = Head.of(said["head"]), said["large"]
         begin = 0
         for name, size in said["small"].items():
-            self.small[name] = held[1][begin : begin + size]
-            begin += size
-        self._saved = self._described()
+            end = begin + checked.integer(size, f"the size of {name}", 0, len(small) - begin + 1)
+            self.small[name] = small[begin:end]
+            begin = end
 
     def _described(self) -> str:
         assert self.head is not None

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import graphlib
 from collections.abc import Iterable, Mapping
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ import pyarrow as pa
 from cereus.column_types import named_schema
 from cereus.errors import CereusError, DataError, QueryError, QuerySyntaxError, did_you_mean
 from cereus.language import registry
+from cereus.language.protocol import Language
 from cereus.limits import Limits
 from cereus.query import Query, compile
 from cereus.sources import source
@@ -84,7 +84,7 @@ class Compiling:
         if text is None:
             return None
         try:
-            limits = self.limits((*key, "limits"), of.limits)
+            limits = self.limits((*key, "limits"), of.limits, of.language)
             options: dict[str, Any] = dict(of.options)
             return compile(
                 text,
@@ -133,8 +133,10 @@ class Compiling:
             self.wrong((*key, "file"), f"cannot read {str(file)!r}: {reason}", "check the path")
             return None, "file"
 
-    def limits(self, key: Key, values: Mapping[str, Any]) -> Limits:
-        known = [each.name for each in fields(Limits)]
+    def limits(self, key: Key, values: Mapping[str, Any], dialect: str) -> Limits:
+        """Those that the language has; one that is not known is refused elsewhere."""
+        language = registry.language(dialect) if dialect in registry.names() else Language
+        known = language.limits
         check_known(self.document, key, values, known, "limit")
         return Limits(**{name: value for name, value in values.items() if name in known})
 

@@ -101,21 +101,25 @@ class FormulaLowering:
             case cel.Filter(body, predicate):
                 return self._filter(body, predicate)
             case cel.Sequence(left, right):
-                return make.Concatenation(self.automaton(left), self.automaton(right))
+                return make.ConcatenationAutomaton(self.automaton(left), self.automaton(right))
             case cel.ContiguousSequence(left, right):
-                return make.Concatenation(self.automaton(left), self.automaton(right), True)
+                return make.ConcatenationAutomaton(
+                    self.automaton(left), self.automaton(right), True
+                )
             case cel.Iteration(body):
-                return make.Repetition(self.automaton(body))
+                return make.RepetitionAutomaton(self.automaton(body))
             case cel.ContiguousIteration(body):
-                return make.Repetition(self.automaton(body), True)
+                return make.RepetitionAutomaton(self.automaton(body), True)
             case cel.Or(left, right):
-                return make.Union(self.automaton(left), self.automaton(right))
+                return make.UnionAutomaton(self.automaton(left), self.automaton(right))
             case cel.And(left, right):
                 return make.Product(self.automaton(left), self.automaton(right))
             case cel.All(left, right):
                 return make.Interleaving(self.automaton(left), self.automaton(right))
             case cel.Unless(left, right):
-                return make.Guarded(self.automaton(left), self._without_slots(right, IN_UNLESS))
+                return make.UnlessAutomaton(
+                    self.automaton(left), self._without_slots(right, IN_UNLESS)
+                )
             case cel.Start(body):
                 return make.Anchored(self.automaton(body))
             case cel.Project(names, body):
@@ -168,11 +172,11 @@ class FormulaLowering:
                 kind.stream,
                 (*kind.conditions, *(without_variable(c) for c in conditions)),
             )
-            automata.append(make.Atom(self.tests.bit(test), kind.label))
-        whole = automata[0]
+            automata.append(make.AtomAutomaton(self.tests.bit(test), kind.label))
+        union = automata[0]
         for part in automata[1:]:
-            whole = make.Union(whole, part)
-        return whole
+            union = make.UnionAutomaton(union, part)
+        return union
 
     def _negated(self, body: cel.Formula) -> EventTest:
         """The test for an event that is not such as `body` describes."""
@@ -224,10 +228,10 @@ class FormulaLowering:
                     body = cel.Filter(body, operand)
                 return self._filter(body, operands[-1])
             case cel.AnyOf(operands):
-                whole = self._filter(body, operands[0])
+                union = self._filter(body, operands[0])
                 for operand in operands[1:]:
-                    whole = make.Union(whole, self._filter(body, operand))
-                return whole
+                    union = make.UnionAutomaton(union, self._filter(body, operand))
+                return union
             case cel.Holds(condition):
                 return self._local(body, condition)
         raise TypeError(f"not a predicate: {predicate!r}")

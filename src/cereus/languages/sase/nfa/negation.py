@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from cereus.automata.memory.values import Seen, row_of
+from cereus.automata.memory.values import ValuedLetter, row_of
 from cereus.automata.model import Letter
 from cereus.languages.sase.nfa.memory import NfaMemory, Remembered, ValueMemory
 from cereus.languages.sase.nfa.stages import Literals, Question
@@ -147,7 +147,7 @@ class ForbiddenSeries(NegatedComponent):
         size, path = self.window
         if path is None:
             return tuple(row for row in region if row.age < size)
-        assert isinstance(letter, Seen)
+        assert isinstance(letter, ValuedLetter)
         now, place = letter.values[path], self.reads.index(path)
         return tuple(row for row in region if now - row.values[place] <= size)
 
@@ -155,12 +155,16 @@ class ForbiddenSeries(NegatedComponent):
 
     def violated(self, region: Region, remembered: Remembered, memory: NfaMemory) -> bool:
         assert isinstance(memory, ValueMemory)
-        letters = [Seen.of(r.letter, dict(zip(self.reads, r.values, strict=True))) for r in region]
+        letters = [
+            ValuedLetter.of(r.letter, dict(zip(self.reads, r.values, strict=True))) for r in region
+        ]
         if self.more is None:
             return any(memory.ask(self.first, remembered, letter) for letter in letters)
         return self._series(letters, remembered, memory)
 
-    def _series(self, letters: list[Seen], remembered: Remembered, memory: ValueMemory) -> bool:
+    def _series(
+        self, letters: list[ValuedLetter], remembered: Remembered, memory: ValueMemory
+    ) -> bool:
         """Follows all series at once: whether an event was taken, and what is remembered then."""
         waits = not self.contiguous or self.leads
         series = {(False, remembered)}
@@ -182,7 +186,9 @@ class ForbiddenSeries(NegatedComponent):
                 return True
         return False
 
-    def _skipped(self, begun: bool, values: Remembered, letter: Seen, memory: ValueMemory) -> bool:
+    def _skipped(
+        self, begun: bool, values: Remembered, letter: ValuedLetter, memory: ValueMemory
+    ) -> bool:
         """Whether contiguity lets a series skip the event."""
         if self.strict or self.outside is None:
             return False

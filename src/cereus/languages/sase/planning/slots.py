@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from cereus.automata.memory.refusal import CannotUseSlots, naming
 from cereus.automata.memory.slots import Columns
-from cereus.automata.memory.term_builder import Reading, TermBuilder
+from cereus.automata.memory.term_builder import TermBuilder, ValueRead
 from cereus.automata.memory.terms import Term, column, slot
 from cereus.automata.memory.totals import update, with_event
 from cereus.automata.model import Slot, Slots, Update
@@ -112,7 +112,7 @@ class BuffersInSlots(BlockLowering):
         assert term is not None
         return term
 
-    def _value(self, reading: Reading, at: Question, stage: int) -> Term:
+    def _value(self, reading: ValueRead, at: Question, stage: int) -> Term:
         """Where a value is, when the event at hand is read for `at`."""
         variable, _, place = reading.variable.partition("[")
         number = self.columns.read(reading)

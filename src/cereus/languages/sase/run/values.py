@@ -24,6 +24,7 @@ from cereus.expr import tree as ex
 from cereus.expr.arrow.evaluate import evaluate, mask
 from cereus.expr.paths import column_at
 from cereus.languages.sase import tree as sase
+from cereus.state import checked
 
 Ints = npt.NDArray[np.int64]
 Aggregates = Mapping[str, sase.UserAggregate]
@@ -40,6 +41,9 @@ class VariableEvents:
 
     places: Ints
     offsets: Ints
+
+    def __post_init__(self) -> None:
+        checked.refuse_unless((np.diff(self.offsets) > 0).all(), "a match lacks a variable")
 
     @property
     def first(self) -> Ints:

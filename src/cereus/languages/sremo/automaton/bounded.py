@@ -6,20 +6,20 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from cereus.automata.memory.values import Seen
+from cereus.automata.memory.values import ValuedLetter
 from cereus.automata.model import Letter
 from cereus.languages.sremo.automaton.memory import Contents
-from cereus.languages.sremo.automaton.parts import Configuration, Part, PartStep
+from cereus.languages.sremo.automaton.parts import Configuration, PartStep, SremoPart
 
 
 @dataclass(frozen=True)
-class ComplementPart(Part):
+class ComplementPart(SremoPart):
     """!e: (contents, all configurations of e). It may end wherever none of them may.
 
     `begin` is what e's registers hold when it does not read those around it, else None.
     """
 
-    body: Part
+    body: SremoPart
     begin: Contents | None = None
 
     def enter(self, contents: Contents) -> Iterable[Configuration]:
@@ -53,10 +53,10 @@ class ComplementPart(Part):
 
 
 @dataclass(frozen=True)
-class MeasuredPart(Part):
+class MeasuredPart(SremoPart):
     """(configuration of the body, how far it is from its first mark)."""
 
-    body: Part
+    body: SremoPart
 
     def enter(self, contents: Contents) -> Iterable[Configuration]:
         return [(at, None) for at in self.body.enter(contents)]
@@ -98,7 +98,9 @@ class WithinValues(MeasuredPart):
 
     def steps(self, at: Any, letter: Letter) -> Iterator[PartStep]:
         inner, first = at
-        if not isinstance(letter, Seen):  # nothing known: an automaton that is only looked at
+        if not isinstance(
+            letter, ValuedLetter
+        ):  # nothing known: an automaton that is only looked at
             yield from (s._replace(to=(s.to, first)) for s in self.body.steps(inner, letter))
             return
         now = letter.values[self.path]

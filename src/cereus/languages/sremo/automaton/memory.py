@@ -20,7 +20,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from cereus.automata.memory.terms import FALSE, TRUE, Term, fails, holds, simplified
-from cereus.automata.memory.values import Path, Row, RowReader, Seen, flattened
+from cereus.automata.memory.values import Path, Row, RowReader, ValuedLetter, flattened
 from cereus.automata.model import Check, Letter, Update
 from cereus.expr.python import evaluate as conditions
 from cereus.expr.tree import Attribute, Expression, variables
@@ -66,13 +66,13 @@ class ValueGuard(Guard):
             yield tuple(after), (), ()
 
     def failing(self, contents: Any, letter: Letter) -> Iterator[Checks]:
-        unseen = self.condition is not None and not isinstance(letter, Seen)
+        unseen = self.condition is not None and not isinstance(letter, ValuedLetter)
         if unseen or not self._true(contents, letter):
             yield ()
 
     def _true(self, contents: Any, letter: Letter) -> bool:
         """A letter without values, where an automaton is only looked at, may pass anything."""
-        if self.condition is None or not isinstance(letter, Seen):
+        if self.condition is None or not isinstance(letter, ValuedLetter):
             return True
         bindings = self.registers.bindings(contents)
         empty = self._reads - bindings.keys()

@@ -29,7 +29,7 @@ class PartStep(NamedTuple):
     updates: tuple[Update, ...] = ()
 
 
-class Part(ABC):
+class SremoPart(ABC):
     @abstractmethod
     def enter(self, contents: Contents) -> Iterable[Configuration]: ...
 
@@ -55,7 +55,7 @@ class Part(ABC):
 
 
 @dataclass(frozen=True)
-class EpsilonPart(Part):
+class EpsilonPart(SremoPart):
     def enter(self, contents: Contents) -> Iterable[Configuration]:
         return ((contents,),)
 
@@ -79,7 +79,7 @@ class NothingPart(EpsilonPart):
 
 
 @dataclass(frozen=True)
-class OneEvent(Part):
+class OneEvent(SremoPart):
     """φ↑o↓r: one event that passes test number `bit` (None: any event) and the guard."""
 
     bit: int | None
@@ -106,7 +106,7 @@ class OneEvent(Part):
 
 
 @dataclass(frozen=True)
-class SkipAny(Part):
+class SkipAny(SremoPart):
     """(⊤↑⊗)*: the run waits here, whatever comes."""
 
     def enter(self, contents: Contents) -> Iterable[Configuration]:
@@ -144,11 +144,11 @@ class SkipUntil(SkipAny):
 
 
 @dataclass(frozen=True)
-class ConcatenationPart(Part):
+class ConcatenationPart(SremoPart):
     """A configuration is (False, of the left part) or (True, of the right part)."""
 
-    left: Part
-    right: Part
+    left: SremoPart
+    right: SremoPart
 
     def enter(self, contents: Contents) -> Iterable[Configuration]:
         for at in self.left.enter(contents):
@@ -186,15 +186,15 @@ class ConcatenationPart(Part):
 
 
 @dataclass(frozen=True)
-class DisjunctionPart(Part):
+class DisjunctionPart(SremoPart):
     """A configuration is (number of the part, configuration of that part)."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[SremoPart, ...]
 
     def enter(self, contents: Contents) -> Iterable[Configuration]:
         return [(n, at) for n, part in enumerate(self.parts) for at in part.enter(contents)]
 
-    def _part(self, number: int) -> Part:
+    def _part(self, number: int) -> SremoPart:
         return self.parts[number]
 
     def steps(self, at: Any, letter: Letter) -> Iterator[PartStep]:
@@ -215,10 +215,10 @@ class DisjunctionPart(Part):
 
 
 @dataclass(frozen=True)
-class IterationPart(Part):
+class IterationPart(SremoPart):
     """e*, and e+ when it has to be `once`: (False, contents) between rounds, in one (True, …)."""
 
-    body: Part
+    body: SremoPart
     once: bool
 
     def enter(self, contents: Contents) -> Iterable[Configuration]:
@@ -249,11 +249,11 @@ class IterationPart(Part):
 
 
 @dataclass(frozen=True)
-class IntersectionPart(Part):
+class IntersectionPart(SremoPart):
     """Both sides at once, marking alike; `merge` makes one of the contents of the two."""
 
-    left: Part
-    right: Part
+    left: SremoPart
+    right: SremoPart
     merge: Callable[[Contents, Contents], Contents]
 
     def enter(self, contents: Contents) -> Iterable[Configuration]:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from cereus.automata.model import NO_SLOTS, NOTHING, Automaton, Letter, Move, Slot, Slots, State
 from cereus.automata.selection import BEGINS_UNSEEN
 from cereus.languages.sremo.automaton.memory import Contents
-from cereus.languages.sremo.automaton.parts import Part
+from cereus.languages.sremo.automaton.parts import SremoPart
 from cereus.state.classes import state_class
 
 MARK = frozenset({"•"})
@@ -21,7 +21,7 @@ class Streaming(Automaton):
     """A state is a configuration of `part`, which is ⊤* . e, and whether it accepts: the last
     event was marked and e may end (Def. 24). `of_register` are the slots of each register."""
 
-    part: Part
+    part: SremoPart
     begin: Contents
     of_register: tuple[tuple[str, tuple[Slot, ...]], ...] = ()
 

@@ -11,6 +11,7 @@ import pytest
 import cereus
 from cereus import Stream
 from cereus.engine.executor import PatternExecutor
+from cereus.engine.kernel import layout
 from tests.languages.ceql import strategies as random_
 from tests.languages.ceql.harness import sizes
 
@@ -28,13 +29,14 @@ QUERIES = [
 
 
 class Forest:
-    """A saved forest: int64 (ordinal, start), int32 (link, left, right, label * 256 + rank)."""
+    """A saved forest."""
 
     def __init__(self, nodes: npt.NDArray[np.int64]) -> None:
         thin = nodes.view(np.int32).reshape(len(nodes), 8)
-        self.ordinal, self.start = nodes[:, 0], nodes[:, 1]
-        self.link, self.left, self.right = thin[:, 4], thin[:, 5], thin[:, 6]
-        self.rank = thin[:, 7] & 255
+        self.ordinal, self.start = nodes[:, layout.NODE_EVENT], nodes[:, layout.NODE_START]
+        self.link = thin[:, layout.NODE_LINK]
+        self.left, self.right = thin[:, layout.NODE_LEFT], thin[:, layout.NODE_RIGHT]
+        self.rank = thin[:, layout.NODE_TAG] & layout.RANK_MASK
 
     def check(self) -> None:
         self.rank[0] = 0

@@ -1,0 +1,33 @@
+cimport cython
+
+from cereus.engine.kernel.kernel cimport Kernel
+
+
+cdef class ChoosingKernel(Kernel):
+    cdef bint latest
+    cdef int[::1] choice
+    cdef long long[::1] began
+    cdef bint tied
+
+    # the chosen match: its events, latest first, how many come before the last, and its start
+    cdef long long[::1] chosen
+    cdef int chosen_depth
+    cdef long long chosen_start
+
+    cdef int _meld(self, int a, int b) except? -1
+    @cython.final
+    cdef int _before(self, int n) noexcept
+    @cython.final
+    cdef int _compare(self, int a, int b) except -2
+    @cython.final
+    cdef bint _undecided(self, int n) noexcept
+    @cython.final
+    cdef int _decide(self, int heap) except? -1
+    @cython.final
+    cdef int _best(self) except? -1
+    cdef bint _report(self) except? -1
+    @cython.final
+    cdef int _set_out(self, int last) except? -1
+    @cython.final
+    cdef bint _write(self) except? -1
+    cdef int _sweep(self) except? -1

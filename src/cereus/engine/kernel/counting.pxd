@@ -1,0 +1,50 @@
+cimport cython
+
+from cereus.engine.kernel.kernel cimport Kernel
+
+
+cdef class CountingKernel(Kernel):
+    # the cells of all vectors: when partial matches start, how many do, and their totals
+    cdef long long[::1] starts
+    cdef double[::1] counts
+    cdef double[:, ::1] totals
+    cdef long long cells
+    cdef long long sweep_cells_at
+
+    # the kinds of the totals, the values of this batch's events, and which labels count for which
+    cdef int[::1] kinds
+    cdef double[:, ::1] amounts
+    cdef unsigned char[:, ::1] adds
+
+    # the chunk to write to
+    cdef double[::1] out_counts
+    cdef double[:, ::1] out_totals
+
+    @cython.final
+    cdef int _room_for_cells(self, long long more) except? -1
+    @cython.final
+    cdef inline int _put(self, long long start, double count) except? -1
+    @cython.final
+    cdef inline int _put_copy(self, long long cell) except? -1
+    @cython.final
+    cdef int _put_copies(self, int vector) except? -1
+    @cython.final
+    cdef int _vector(self, long long begin) except? -1
+    @cython.final
+    cdef inline int _total_nothing(self) except? -1
+    @cython.final
+    cdef inline int _total_into(self, long long cell, long long other) except? -1
+    @cython.final
+    cdef int _total_event(self, long long begin, int label) except? -1
+    cdef int _mark(self, int label, int r, int unseen) except? -1
+    cdef int _meld(self, int a, int b) except? -1
+    cdef bint _report(self) except? -1
+    cdef int _sweep(self) except? -1
+    @cython.final
+    cdef int _kept(self, int r, int nodes) except? -1
+    @cython.final
+    cdef int _move_to_front(self, int nodes, long long cells) except? -1
+
+
+cdef double _nothing(int kind) noexcept
+cdef double _joined(int kind, double a, double b) noexcept

@@ -1,0 +1,449 @@
+"""The kernel: classified events in, matches out. Pure Python to read, compiled by Cython to run.
+
+`stepper` has the partial matches and how they read an event, `keyed` those of the keys that are not
+being read, `terms_vm` the conditions that they evaluate. Here are the events of a batch, and the
+walk through the forest that writes matches. `counting` and `choosing` have kernels that report
+something else; `layout` names the columns of all arrays. The `.pxd` beside a module says what is
+compiled to C.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import cython
+import numpy as np
+import numpy.typing as npt
+
+from cereus.engine.match.memory import longer, taller
+
+if cython.compiled:
+    from cython.cimports.cereus.engine.kernel import layout
+    from cython.cimports.cereus.engine.kernel.keyed import KeyedStepper
+else:
+    from cereus.engine.kernel import layout
+    from cereus.engine.kernel.keyed import KeyedStepper
+
+if TYPE_CHECKING:
+    from cereus.engine.match.kernel_input import KernelInput
+    from cereus.engine.match.kernel_options import KernelOptions
+    from cereus.engine.match.table import TransitionTable
+    from cereus.engine.results.match_chunks import ChunkBuffer
+
+
+@cython.cclass
+class Kernel(KeyedStepper):
+    """Runs one plan over events sorted by key, and lists the matches."""
+
+    def __init__(self, table: TransitionTable, options: KernelOptions) -> None:
+        KeyedStepper.__init__(self, table, options)
+        self.ends_at_marks = options.ends_at_marks
+        self.consuming = options.consuming
+        self.limit = -1 if options.limit is None else options.limit
+        self.max_nodes = options.max_nodes
+        self.max_configurations = options.max_configurations
+        self.max_matches = options.max_matches
+        self.cut_short = False
+        self.with_labels = options.with_labels
+        self.must_show = options.must_show
+        self.report_from = 0
+        self.stack = np.zeros((256, layout.WALK_WORDS), np.int32)
+        self.height = 0
+        self.path = np.zeros(64, np.int64)
+        self.path_label = np.zeros(64, np.int32)
+        self.reporting = False
+        self.report_next = layout.NONE
+        self.accepted_from = 0
+        self.reported = 0
+        self.produced = False
+        self.n_matches = 0
+        self.n_cells = 0
+        self.let_go()
+
+    # ------------------------------------------------------------ a batch of events
+
+    def shed(self) -> None:
+        """Drop the partial matches of the key at hand, to be under the limits again."""
+        self._begin()
+
+    def start_over(self, report_from: cython.longlong) -> None:
+        """Forget everything; from now on report only matches that end at this event or later."""
+        self._drop_all()
+        self.clear_keys()
+        self.used = 1
+        self.report_from = report_from
+
+    def feed(self, events: KernelInput, keys: cython.longlong) -> None:
+        """Get ready to read a batch: arrays sorted by group, and the number of keys known."""
+        self.classes = events.classes
+        self.positions = events.positions
+        self.measures = events.measures
+        self.floors = events.floors
+        if self.n_slots:
+            self.columns = events.columns
+            self.terms.use_columns(events.columns)
+        self.shown = events.shown
+        self.key_of = events.key_of
+        self.group_ends = events.group_ends
+        self.base = events.base
+        self.known_from = events.known_from
+        self.known_floors = events.known_floors
+        if self.watching:
+            self.waiting = events.waiting
+        old = self.last_position.shape[0]
+        if keys > old:
+            self.last_position = longer(self.last_position, keys, -1)
+            self.last_floor = longer(self.last_floor, keys, layout.NO_BOUND)
+            self.carry_from = longer(self.carry_from, keys, 0)
+            self.carry_to = longer(self.carry_to, keys, 0)
+        self.event = 0
+        self.group = 0
+        self.loaded = False
+        self.produced = False
+        self.expiring = False
+
+    def expire(self, events: KernelInput, keys: cython.longlong) -> None:
+        """Get ready to read no event but the passing of time: one row per key, with its floor."""
+        self.feed(events, keys)
+        self.expiring = True
+
+    def use_chunk(self, chunk: ChunkBuffer) -> None:
+        """Write matches here from now on."""
+        self.out_events = chunk.events
+        self.out_labels = chunk.labels
+        self.out_offsets = chunk.offsets
+        self.out_first = chunk.first
+        self.out_last = chunk.last
+        self.out_at = chunk.at
+        self.out_offsets[0] = 0
+        self.n_matches = 0
+        self.n_cells = 0
+
+    def let_go(self) -> None:
+        """Hold on to the chunk no longer."""
+        self.out_events = self.out_first = self.out_last = self.out_at = np.zeros(0, np.int64)
+        self.out_labels = self.out_offsets = np.zeros(0, np.int32)
+
+    def run(self) -> int:
+        """Read events until the batch is FINISHED, the CHUNK_FULL, or a limit is reached.
+
+        After a limit one may go on: matches past theirs were left out; for the others `shed`.
+        """
+        n: cython.longlong = self.classes.shape[0]
+        while True:
+            if self.reporting:
+                if not self._report():
+                    return layout.CHUNK_FULL
+                self._leave_event()
+                if self.cut_short:
+                    self.cut_short = False
+                    return layout.TOO_MANY_MATCHES
+            if self.event == n:
+                break
+            if not self.loaded:
+                self._take_up(self.key_of[self.group])
+                self.loaded = True
+            if self.used > self.sweep_at:
+                self._sweep()
+                if self.used > self.max_nodes:
+                    return layout.TOO_MANY_NODES
+            if self.n_configurations > self.max_configurations:
+                return layout.TOO_MANY_CONFIGURATIONS
+            self._step(self.event)
+            if self.n_accepting and self.event >= self.report_from:
+                self.report_next = self._next_accepted(layout.NONE)
+                self.reporting = self.report_next != layout.NONE
+            if self.reporting:
+                self.reported = 0
+                self.height = 0
+            else:
+                self._leave_event()
+        if self.n_carry > self.carry_at:
+            self.carry_at = max(1 << 10, 4 * len(self._carried()))
+        self.key_of = np.zeros(0, np.int32)
+        return layout.FINISHED
+
+    def _leave_event(self) -> cython.int:
+        """On to the next event; at the last one of a group, its configurations are put down."""
+        self.event += 1
+        if self.event == self.group_ends[self.group]:
+            key: cython.int = self.key_of[self.group]
+            self.last_floor[key] = self.floors[self.event - 1]
+            self._save(key)
+            self.group += 1
+            self.loaded = False
+        return 0
+
+    # ------------------------------------------------------------ reporting
+
+    def _next_accepted(self, c: cython.int) -> cython.int:
+        """The configuration after c that is accepting and has matches; after NONE the first one,
+        and NONE after the last. No configuration may come or go meanwhile."""
+        if c == layout.NONE:
+            self.accepted_from = 0
+        else:
+            c = self.following[c]
+        while True:
+            while c >= 0:
+                if self.root[c]:
+                    return c
+                c = self.following[c]
+            if self.accepted_from == self.n_active:
+                return layout.NONE
+            s: cython.int = self.active[self.accepted_from]
+            self.accepted_from += 1
+            if self.accepting[s]:
+                c = self.first[s]
+
+    def _report(self) -> cython.bint:
+        """Write the matches that are accepted at this event; False when the chunk is full."""
+        while True:
+            if self.height and not self._walk():
+                return False
+            if self.cut_short or (self.limit >= 0 and self.reported >= self.limit):
+                break
+            c: cython.int = self.report_next
+            if c == layout.NONE:
+                break
+            self.report_next = self._next_accepted(c)
+            if self.state_of[c] == self.closed:
+                self.walk_bound = layout.NO_BOUND
+                self._push(self.root[c], 0)
+            # the passing of time is no event: what the last one has accepted is reported
+            elif not self.expiring and self.wide[self.root[c], layout.NODE_START] >= self.bound:
+                self.walk_bound = self.bound
+                self._push(self.root[c], 0)
+        return self._reported()
+
+    def _reported(self) -> cython.bint:
+        """All matches of this event have been written."""
+        self.reporting = False
+        if self.reported:
+            self.produced = True
+            if self.consuming:
+                self._begin()
+        return True
+
+    def _push(self, n: cython.int, depth: cython.int) -> cython.int:
+        if self.height == self.stack.shape[0]:
+            self.stack = taller(self.stack, 2 * self.height)
+        self.stack[self.height, layout.WALK_NODE] = n
+        self.stack[self.height, layout.WALK_DEPTH] = depth
+        self.height += 1
+        return 0
+
+    def _walk(self) -> cython.bint:
+        """Depth first: an event, all that it extends, then the other choices at its depth.
+
+        path[d] is what is shown of the event chosen at depth d, latest first. On the stack, a
+        depth below zero stands for a match that is on the path but was not written: the chunk
+        was full, and False is returned.
+        """
+        wide: cython.longlong[:, ::1] = self.wide
+        thin: cython.int[:, ::1] = self.thin
+        shown: cython.longlong[::1] = self.shown
+        path: cython.longlong[::1] = self.path
+        path_label: cython.int[::1] = self.path_label
+        stack: cython.int[:, ::1] = self.stack
+        out: cython.longlong[::1] = self.out_events
+        known_from: cython.longlong = self.known_from
+        bound: cython.longlong = self.walk_bound
+        bound_by_end: cython.bint = self.open_ended and self.windowed
+        n: cython.int
+        other: cython.int
+        depth: cython.int
+        d: cython.int
+        at: cython.int
+        # a copy of self.height, which every store to an array might change for all that C knows
+        height: cython.int = self.height
+        while height:
+            if self.limit >= 0 and self.reported >= self.limit:
+                break
+            if self.reported >= self.max_matches:
+                self.cut_short = True
+                break
+            height -= 1
+            n = stack[height, layout.WALK_NODE]
+            depth = stack[height, layout.WALK_DEPTH]
+            if depth < 0:
+                self.height = height
+                if not self._emit(n, -1 - depth):
+                    return False
+                continue
+            if depth == 0:
+                # the last event shown is not the last of the match if that is not selected
+                self.walk_end = self.base + self.event
+                if self.open_ended or self.ends_at_marks:
+                    self.walk_end = wide[n, layout.NODE_EVENT]
+                self.walk_at = self.walk_end if self.expiring else self.base + self.event
+                if bound_by_end:
+                    self.height = height
+                    self._push_siblings(n, 0)
+                    height = self.height
+                    stack = self.stack
+                    bound = self.walk_bound = self.known_floors[
+                        wide[n, layout.NODE_EVENT] - known_from
+                    ]
+                    if wide[n, layout.NODE_START] < bound:
+                        continue
+            while True:
+                if depth == path.shape[0]:
+                    self.path = path = longer(path, 2 * depth, 0)
+                    self.path_label = path_label = longer(path_label, 2 * depth, 0)
+                if height + 2 >= stack.shape[0]:
+                    self.stack = stack = taller(stack, 2 * stack.shape[0])
+                path[depth] = shown[wide[n, layout.NODE_EVENT] - known_from]
+                path_label[depth] = thin[n, layout.NODE_TAG] >> layout.RANK_BITS
+                if depth or not bound_by_end:
+                    other = thin[n, layout.NODE_RIGHT]
+                    if other and wide[other, layout.NODE_START] >= bound:
+                        stack[height, layout.WALK_NODE] = other
+                        stack[height, layout.WALK_DEPTH] = depth
+                        height += 1
+                    other = thin[n, layout.NODE_LEFT]
+                    if other and wide[other, layout.NODE_START] >= bound:
+                        stack[height, layout.WALK_NODE] = other
+                        stack[height, layout.WALK_DEPTH] = depth
+                        height += 1
+                other = thin[n, layout.NODE_LINK]
+                if other == 0:
+                    break
+                n = other
+                depth += 1
+            at = self.n_cells
+            if (
+                self.with_labels
+                or self.n_matches == self.out_first.shape[0]
+                or at + depth >= out.shape[0]
+            ):
+                self.height = height
+                if not self._emit(n, depth):
+                    return False
+                continue
+            # the same as _emit, without labels and with room
+            self.out_first[self.n_matches] = wide[n, layout.NODE_EVENT]
+            self.out_last[self.n_matches] = self.walk_end
+            self.out_at[self.n_matches] = self.walk_at
+            for d in range(depth, -1, -1):
+                out[at] = path[d]
+                at += 1
+            self.n_cells = at
+            self.n_matches += 1
+            self.out_offsets[self.n_matches] = at
+            self.reported += 1
+        self.height = 0
+        return True
+
+    def _push_siblings(self, n: cython.int, depth: cython.int) -> cython.int:
+        """The other choices that the heap of node n has."""
+        if self.thin[n, layout.NODE_RIGHT]:
+            self._push(self.thin[n, layout.NODE_RIGHT], depth)
+        if self.thin[n, layout.NODE_LEFT]:
+            self._push(self.thin[n, layout.NODE_LEFT], depth)
+        return 0
+
+    def _shows(self, depth: cython.int) -> cython.bint:
+        """Whether something of the match on the path is selected."""
+        d: cython.int
+        for d in range(depth + 1):
+            if self.path_label[d] > layout.HIDDEN:
+                return True
+        return False
+
+    def _emit(self, first: cython.int, depth: cython.int) -> cython.bint:
+        """Write the match on the path, whose earliest event is that of node `first`."""
+        at: cython.int = self.n_cells
+        m: cython.int = self.n_matches
+        if self.must_show and not self._shows(depth):
+            return True
+        if m == self.out_first.shape[0] or at + depth + 1 > self.out_events.shape[0]:
+            self._push(first, -1 - depth)
+            return False
+        self.out_first[m] = self.wide[first, layout.NODE_EVENT]
+        self.out_last[m] = self.walk_end
+        self.out_at[m] = self.walk_at
+        d: cython.int
+        if self.with_labels:
+            for d in range(depth, -1, -1):
+                if self.path_label[d] != layout.UNSEEN:
+                    self.out_labels[at] = self.path_label[d]
+                    self.out_events[at] = self.path[d]
+                    at += 1
+        else:
+            for d in range(depth, -1, -1):
+                self.out_events[at] = self.path[d]
+                at += 1
+        self.n_cells = at
+        self.n_matches = m + 1
+        self.out_offsets[m + 1] = at
+        self.reported += 1
+        return True
+
+    # ------------------------------------------------------------ snapshots and measures
+
+    def oldest(self) -> int | None:
+        """The smallest ordinal that a live node refers to (after a sweep), or None."""
+        if self.used == 1:
+            return None
+        return int(np.asarray(self.wide)[1 : self.used, layout.NODE_EVENT].min())
+
+    def save(self) -> dict[str, Any]:
+        """Everything that must outlive this process, as arrays (call `sweep` before)."""
+        return {
+            "nodes": np.asarray(self.wide)[: self.used].copy(),
+            "carry": self._carried().copy(),
+            "carry_from": np.append(np.asarray(self.carry_from), self.n_carry),
+            "last_position": np.asarray(self.last_position).copy(),
+            "last_floor": np.asarray(self.last_floor).copy(),
+        }
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        nodes = np.zeros((max(1024, 2 * len(saved["nodes"])), layout.NODE_WORDS), np.int64)
+        nodes[: len(saved["nodes"])] = saved["nodes"]
+        self._set_nodes(nodes)
+        self.used = len(saved["nodes"])
+        self.sweep_at = max(self.sweep_from, 2 * self.used)
+        self.carry_from = saved["carry_from"][:-1].copy()
+        self.carry_to = saved["carry_from"][1:].copy()
+        self.carry = saved["carry"].copy()
+        self.n_carry = len(saved["carry"])
+        self.last_position = saved["last_position"].copy()
+        self.last_floor = saved["last_floor"].copy()
+
+    @property
+    def match_count(self) -> int:
+        return self.n_matches
+
+    @property
+    def cell_count(self) -> int:
+        return self.n_cells
+
+    @property
+    def node_count(self) -> int:
+        return self.used - 1
+
+    @property
+    def configuration_count(self) -> int:
+        return self.n_configurations
+
+    @property
+    def sweep_count(self) -> int:
+        return self.sweeps
+
+    @property
+    def has_produced(self) -> bool:
+        return self.produced
+
+    @property
+    def key_count(self) -> int:
+        return self.last_position.shape[0]
+
+    @property
+    def floors_of_keys(self) -> npt.NDArray[np.int64]:
+        """The floor of the last event of every key."""
+        return np.asarray(self.last_floor)
+
+    @property
+    def where(self) -> tuple[int, int]:
+        """The event being read: its index in the batch, and its key."""
+        return self.event, (self.key_of[self.group] if self.group < self.key_of.shape[0] else -1)

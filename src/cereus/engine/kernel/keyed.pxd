@@ -1,0 +1,39 @@
+cimport cython
+
+from cereus.engine.kernel.stepper cimport Stepper
+
+
+cdef class KeyedStepper(Stepper):
+    # the configurations of every key but the one that is read
+    cdef long long[::1] carry_from
+    cdef long long[::1] carry_to
+    cdef long long[:, ::1] carry
+    cdef long long n_carry
+    cdef long long carry_at
+
+    # of every key: the position of its last event, and what was out of the window then
+    cdef long long[::1] last_position
+    cdef long long[::1] last_floor
+
+    # the keys of this batch, and whether the configurations of one are taken up
+    cdef int[::1] key_of
+    cdef bint loaded
+
+    # when to sweep next, at the earliest, and how often it was done
+    cdef int sweep_at
+    cdef int sweep_from
+    cdef long long sweeps
+
+    @cython.final
+    cdef int _take_up(self, int key) except? -1
+    @cython.final
+    cdef int _save(self, int key) except? -1
+    cdef int _sweep(self) except? -1
+    @cython.final
+    cdef int _reach_row(
+        self, long long i, long long bound, long long[::1] bounds, int[::1] moved
+    ) except? -1
+    @cython.final
+    cdef int _reach_unseen(
+        self, int n, long long bound, long long[::1] bounds, int[::1] moved
+    ) noexcept

@@ -1,0 +1,125 @@
+"""The numbers that tables, coding passes and the kernel agree on: columns of arrays, and opcodes.
+
+Compiled modules read them as constants of C: `setup.py` declares every name here in a `.pxd`. So
+this module has nothing but numbers, imports nothing, and looks the same from both sides:
+
+    if cython.compiled:
+        from cython.cimports.cereus.engine.kernel import layout
+    else:
+        from cereus.engine.kernel import layout
+"""
+
+# ---------------------------------------------------------------- values that stand for something
+
+NONE = -1
+"""No partial match, no state, no program, no slot."""
+UNSTARTED = 0
+"""In `empty`: the partial match that has seen nothing."""
+NULL = -(1 << 63)
+"""A value that is not known."""
+NO_BOUND = -(1 << 63)
+"""The floor where there is no window: whatever has started is inside."""
+LATEST = (1 << 63) - 1
+"""The floor that nothing is inside of."""
+
+UNMARKED, UNSEEN, HIDDEN = 0, 1, 2
+"""Labels: the event is no part of the match; it begins the match, and is not shown; it is part of
+the match, and nothing of it is selected. What is selected has greater labels."""
+FIRST_SHOWN = HIDDEN
+
+# ---------------------------------------------------------------- what a turn of the kernel ends in
+
+FINISHED, CHUNK_FULL, TOO_MANY_NODES, TOO_MANY_CONFIGURATIONS, TOO_MANY_MATCHES = range(5)
+
+# ---------------------------------------------------------------- nodes
+
+NODE_WORDS = 4
+"""A node is four int64. The array is also seen as int32, eight to a node."""
+NODE_EVENT, NODE_START = 0, 1
+"""Of the int64: the event's ordinal, and the latest start of the matches below."""
+NODE_LINK, NODE_LEFT, NODE_RIGHT, NODE_TAG = 4, 5, 6, 7
+"""Of the int32: what the event extends, the two children, and label and rank in one."""
+RANK_BITS = 8
+RANK_MASK = (1 << RANK_BITS) - 1
+"""A tag is the label, shifted by so many bits, and the rank. The rank of a leftist heap of n nodes
+is at most log2(n + 1), so 8 bits are plenty."""
+
+VECTOR_BEGIN, VECTOR_START, VECTOR_SIZE = NODE_EVENT, NODE_START, NODE_LINK
+"""When counting, a node is a vector: its first cell (int64), the latest start, and how many cells
+there are (int32)."""
+
+# ---------------------------------------------------------------- configurations
+
+CARRY_STATE, CARRY_ROOT, CARRY_EMPTY, CARRY_VALUES = range(4)
+"""A configuration of a key that is not being read; its values fill the columns from the last on."""
+PENDING_STATE, PENDING_LABEL, PENDING_ROOT, PENDING_EMPTY, PENDING_WORDS = range(5)
+"""A configuration on its way to a state."""
+WALK_NODE, WALK_DEPTH, WALK_WORDS = range(3)
+"""A choice that a walk through the forest has still to make."""
+
+# ---------------------------------------------------------------- the moves of a state on a class
+
+STAY, UNKNOWN = -1, -2
+"""In `head` instead of a place in `edges`: nothing happens; not computed yet."""
+UNCOUNTED = (1 << 31) - 1
+"""In `n_moving`: no list is kept."""
+EDGES_COUNT, EDGES_COLUMN, EDGES_STAYS, EDGES_MOVES = range(4)
+"""How many moves there are, the column that finds the configurations that can make them (-1: none),
+whether runs may also stay, and the first move."""
+MOVE_LABEL, MOVE_TO, MOVE_CHECKS, MOVE_COPY, MOVE_WORDS = range(5)
+"""How the event is marked, the target, and the programs of its checks and copies (-1: none)."""
+
+# ---------------------------------------------------------------- programs
+
+PROGRAM_COUNT, PROGRAM_ITEMS = range(2)
+"""A program is how many items it has, and then these: checks, copies, or the steps of a term."""
+
+CHECK_OP, CHECK_SLOT, CHECK_COLUMN, CHECK_OTHER, CHECK_WORDS = range(5)
+"""A check compares a slot with a column, or (slot -1) two columns. With HOLDS and FAILS, the column
+is the program of a term."""
+CHECK_TERM = CHECK_COLUMN
+(
+    CHECK_LESS, CHECK_LESS_OR_EQUAL, CHECK_GREATER, CHECK_GREATER_OR_EQUAL,
+    CHECK_EQUAL, CHECK_NOT_EQUAL, CHECK_DIFFERS, CHECK_HOLDS, CHECK_FAILS,
+) = range(9)  # fmt: skip
+
+COPY_HOW, COPY_SLOT, COPY_COLUMN, COPY_WORDS = range(4)
+"""How a value is made of a slot of the configuration that is left and a column of the event."""
+(
+    UPDATE_KEEP, UPDATE_SET, UPDATE_MIN, UPDATE_MAX, UPDATE_COUNT, UPDATE_TALLY,
+    UPDATE_SUM_INT, UPDATE_SUM_FLOAT, UPDATE_MIN_INT, UPDATE_MAX_INT,
+    UPDATE_MIN_FLOAT, UPDATE_MAX_FLOAT, UPDATE_START,
+) = range(13)  # fmt: skip
+
+STEP_OP, STEP_ARGUMENT, STEP_WORDS = range(3)
+"""One operation of a term, in postfix order; only loads have an argument."""
+TERM_STACK = 64
+"""The deepest stack that a term may need."""
+(
+    TERM_COLUMN, TERM_SLOT, TERM_CONSTANT,
+    TERM_TO_FLOAT,
+    TERM_NEGATE_INT, TERM_NEGATE_FLOAT, TERM_ABS_INT, TERM_ABS_FLOAT,
+    TERM_SQRT, TERM_FLOOR, TERM_CEIL,
+    TERM_NOT, TERM_IS_NULL, TERM_KNOWN,
+    TERM_ADD_INT, TERM_SUBTRACT_INT, TERM_MULTIPLY_INT, TERM_MODULO_INT,
+    TERM_ADD_FLOAT, TERM_SUBTRACT_FLOAT, TERM_MULTIPLY_FLOAT, TERM_DIVIDE_FLOAT, TERM_MODULO_FLOAT,
+    TERM_EQUAL_INT, TERM_NOT_EQUAL_INT, TERM_LESS_INT,
+    TERM_LESS_OR_EQUAL_INT, TERM_GREATER_INT, TERM_GREATER_OR_EQUAL_INT,
+    TERM_EQUAL_FLOAT, TERM_NOT_EQUAL_FLOAT, TERM_LESS_FLOAT,
+    TERM_LESS_OR_EQUAL_FLOAT, TERM_GREATER_FLOAT, TERM_GREATER_OR_EQUAL_FLOAT,
+    TERM_AND, TERM_OR,
+    TERM_SUM_INT, TERM_SUM_FLOAT, TERM_MIN_INT, TERM_MAX_INT, TERM_MIN_FLOAT, TERM_MAX_FLOAT,
+    TERM_LEAST_INT, TERM_GREATEST_INT, TERM_LEAST_FLOAT, TERM_GREATEST_FLOAT,
+    TERM_DISTANCE,
+) = range(48)  # fmt: skip
+"""In the order of `automata.memory.terms.OPERATIONS`. The kernel relies on this order: loads first,
+then what changes one value, then what combines two; the comparisons of a kind together; the totals
+together, in the order of the updates above."""
+
+# ---------------------------------------------------------------- totals over all matches
+
+TOTAL_SUM, TOTAL_MIN, TOTAL_MAX = range(3)
+
+# ---------------------------------------------------------------- how an event wakes its key
+
+WAKES_NOT, WAKES_FOR_A_WINDOW, WAKES_FOR_GOOD = range(3)

@@ -1,0 +1,145 @@
+cimport cython
+
+from cereus.engine.kernel.terms_vm cimport Terms
+
+
+cdef class Stepper:
+    # the automaton, grown on demand by `table`
+    cdef object table
+    cdef int[:, ::1] head
+    cdef int[:, ::1] moving
+    cdef int[::1] n_moving
+    cdef int[::1] edges
+    cdef unsigned char[::1] accepting
+    cdef unsigned char[::1] closing
+    cdef int closed
+    cdef int[::1] gap_to
+    cdef int[::1] gap_copy
+    cdef int[::1] slot_counts
+    cdef int[::1] programs
+
+    # what evaluates terms, and the answer to the last one of the configuration at hand
+    cdef Terms terms
+    cdef int answered
+    cdef bint answer
+
+    # the forest: nodes as int64, and the same memory seen as int32
+    cdef long long[:, ::1] wide
+    cdef int[:, ::1] thin
+    cdef int used
+    cdef int made_now
+
+    # the states in use, and the configurations of each
+    cdef int[::1] active
+    cdef unsigned char[::1] is_active
+    cdef int[::1] first
+    cdef int n_active
+    cdef int[::1] root
+    cdef int[::1] empty
+    cdef long long[:, ::1] values
+    cdef int[::1] state_of
+    cdef int[::1] following
+    cdef int[::1] preceding
+    cdef int[::1] chain
+    cdef int[::1] buckets
+    cdef int n_slots
+    cdef int free
+    cdef int n_configurations
+    cdef int n_accepting
+    cdef int made
+
+    # configurations on their way, their values, when their latest partial match began; and the
+    # order in which they arrive
+    cdef int[:, ::1] pending
+    cdef long long[:, ::1] pending_values
+    cdef long long[::1] pending_starts
+    cdef int[::1] arrivals
+    cdef int n_pending
+
+    # the events of a batch, which of them is read, and what is out of its window
+    cdef int[::1] classes
+    cdef long long[::1] positions
+    cdef long long[::1] measures
+    cdef long long[::1] floors
+    cdef long long[:, ::1] columns
+    cdef int[::1] waiting
+    cdef long long base
+    cdef long long event
+    cdef long long position
+    cdef long long bound
+
+    # what the plan needs
+    cdef bint windowed
+    cdef bint open_ended
+    cdef bint closes
+    cdef bint expiring
+    cdef bint watching
+
+    @cython.final
+    cdef int _room_for_configurations(self, int size) except? -1
+    @cython.final
+    cdef int _set_nodes(self, object nodes) except? -1
+    @cython.final
+    cdef inline int _node(self, long long ordinal, long long start, int link, int label) except? -1
+    cdef int _meld(self, int a, int b) except? -1
+    @cython.final
+    cdef inline int _copied(self, int n) except? -1
+    @cython.final
+    cdef inline int _rank(self, int n) noexcept
+    @cython.final
+    cdef inline int _label(self, int n) noexcept
+    @cython.final
+    cdef inline long long _start(self, int n) noexcept
+    @cython.final
+    cdef inline int _link(self, int n) noexcept
+    @cython.final
+    cdef inline void _set_children(self, int n, int one, int other) noexcept
+    @cython.final
+    cdef int _reach(self, int n, long long bound, long long[::1] bounds, int[::1] moved) noexcept
+    @cython.final
+    cdef int _reach_below(self, long long[::1] bounds, int[::1] moved) except? -1
+    @cython.final
+    cdef int _move_live(self, int[::1] moved) except? -1
+    @cython.final
+    cdef int _step(self, long long e) except? -1
+    @cython.final
+    cdef bint _close(self) except? -1
+    @cython.final
+    cdef int _unstarted(self) except? -1
+    @cython.final
+    cdef inline bint _read(self, int s, int letter, long long e) except? -1
+    @cython.final
+    cdef inline int _go(self, int c, int s, int at, long long e) except? -1
+    @cython.final
+    cdef inline bint _holds(self, int at, int c, long long e) except? -1
+    @cython.final
+    cdef inline int _copy(self, int at, int c, long long e, int row) except? -1
+    cdef int _mark(self, int label, int r, int unseen) except? -1
+    @cython.final
+    cdef inline int _send(
+        self, int to, int label, int r, int unseen, int c, int copy, long long e
+    ) except? -1
+    @cython.final
+    cdef inline int _settle(self) except? -1
+    @cython.final
+    cdef int _sort_arrivals(self) except? -1
+    @cython.final
+    cdef inline long long _bucket(self, int s, long long value) noexcept
+    @cython.final
+    cdef inline int _find(self, int s, int row) noexcept
+    @cython.final
+    cdef int _new(self, int s, int row) except? -1
+    @cython.final
+    cdef int _enter_chain(self, int c) except? -1
+    @cython.final
+    cdef int _drop(self, int c) except? -1
+    @cython.final
+    cdef inline int _later(self, int a, int b) noexcept
+    @cython.final
+    cdef int _forget_empty(self) except? -1
+    @cython.final
+    cdef int _skip(self, long long skipped) except? -1
+    @cython.final
+    cdef int _begin(self) except? -1
+    @cython.final
+    cdef int _drop_all(self) except? -1

@@ -1,0 +1,746 @@
+"""Partial matches, and how they read an event: what the kernel does most of the time.
+
+**Configurations.** A configuration is a state with the values in its slots (none, for patterns
+that do not compare events), and holds all partial matches that agree on both:
+
+* `root[c]`  a heap of partial matches that have marked events (0: none), and
+* `empty[c]` the partial match that has shown nothing: NONE, UNSTARTED, or the node of the event
+  where it began unseen (a variable that is not selected).
+
+A state without slots has at most one configuration. The others are linked per state, and hashed by
+state and first slot, so that an equality finds the configurations that can satisfy it.
+
+**The forest.** Partial matches are shared, never copied. A node is 32 bytes: the event's ordinal,
+`start` (the measure, time or position, of the latest first event among the matches below), the
+`link` to the partial matches that this event extends, two heap children, a label and a heap rank.
+What a node stands for: its event added to each match of `link`, and whatever its two children
+stand for.
+
+Invariants
+  1. `start[n] >= start[left[n]], start[right[n]]`, and `start[n] == start[link[n]]` if linked:
+     a heap whose head is inside the window has at least one match inside the window, so every
+     node that the enumeration visits yields a match, and its delay is linear in the output.
+  2. `link`, `left` and `right` point to older nodes (smaller ids), and a node is not changed
+     after the event that made it. So the garbage collector is two sweeps over the ids, and
+     partial matches may be shared between states and over time.
+  3. Heaps are leftist: inserting a start that is not older than the head costs one store;
+     otherwise a meld copies O(log n) nodes, but for those that this event has made.
+
+**Memory follows the window.** Nodes out of every heap's reach, or out of the window, are swept
+when the arena has doubled since the last sweep; a node is moved at most once per doubling.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import cython
+import numpy as np
+import numpy.typing as npt
+
+from cereus.engine.match.memory import longer, taller
+
+if cython.compiled:
+    from cython.cimports.cereus.engine.kernel import layout
+    from cython.cimports.cereus.engine.kernel.terms_vm import Terms
+else:
+    from cereus.engine.kernel import layout
+    from cereus.engine.kernel.terms_vm import Terms
+
+if TYPE_CHECKING:
+    from cereus.engine.match.kernel_options import KernelOptions
+    from cereus.engine.match.table import TransitionTable
+
+PRIME = cython.declare(cython.ulonglong, 0x9E3779B97F4A7C15)
+LOW_63 = cython.declare(cython.longlong, (1 << 63) - 1)
+
+
+@cython.cclass
+class Stepper:
+    """The partial matches of one key, which read event after event.
+
+    What is small and called often is here together: calls between compiled modules are never
+    inlined.
+    """
+
+    def __init__(self, table: TransitionTable, options: KernelOptions) -> None:
+        self.table = table
+        self.terms = Terms()
+        self.windowed = options.windowed
+        self.open_ended = options.open_ended
+        self.closes = options.closes
+        self.closed = table.closed_state() if options.closes else layout.NONE
+        self.watching = options.watching
+        self.expiring = False
+        self._set_nodes(np.zeros((1024, layout.NODE_WORDS), np.int64))
+        self.used = 1
+        self.made_now = 1
+        self.n_slots = options.slots
+        self.n_active = 0
+        self.active = np.zeros(0, np.int32)
+        self.is_active = np.zeros(0, np.uint8)
+        self.first = np.zeros(0, np.int32)
+        self.free = layout.NONE
+        self.n_configurations = 0
+        self.n_accepting = 0
+        self.made = 0
+        self._room_for_configurations(64)
+        self.pending = np.zeros((64, layout.PENDING_WORDS), np.int32)
+        self.pending_values = np.zeros((64, max(1, self.n_slots)), np.int64)
+        self.pending_starts = np.zeros(64, np.int64)
+        self.arrivals = np.zeros(64, np.int32)
+        self.n_pending = 0
+        self.answered = layout.NONE
+        self.answer = False
+        self.position = -1
+        self.bound = layout.NO_BOUND
+        self.event = 0
+        self.base = 0
+        self.classes = np.zeros(0, np.int32)
+        self.waiting = np.zeros(0, np.int32)
+        self.positions = np.zeros(0, np.int64)
+        self.measures = np.zeros(0, np.int64)
+        self.floors = np.zeros(0, np.int64)
+        self.columns = np.zeros((1, 0), np.int64)
+        self.terms.use_columns(np.asarray(self.columns))
+        self.load_table()
+
+    # ------------------------------------------------------------ arrays that grow
+
+    def load_table(self) -> None:
+        """Look at the tables again, after `table` has grown."""
+        self.head = self.table.head
+        self.moving = self.table.moving
+        self.n_moving = self.table.n_moving
+        self.edges = self.table.edges
+        self.accepting = self.table.accepting
+        self.closing = self.table.closing
+        self.gap_to = self.table.gap_to
+        self.gap_copy = self.table.gap_copy
+        self.slot_counts = self.table.slot_counts
+        self.programs = self.table.programs
+        self.terms.use_programs(self.table.programs, self.table.constants)
+        states = self.head.shape[1]
+        if states > self.active.shape[0]:
+            self.active = longer(self.active, states, 0)
+            self.is_active = longer(self.is_active, states, 0)
+            self.first = longer(self.first, states, -1)
+
+    def _room_for_configurations(self, size: cython.int) -> cython.int:
+        if self.made == 0:
+            self.values = np.zeros((0, max(1, self.n_slots)), np.int64)
+            self.root = self.empty = self.state_of = np.zeros(0, np.int32)
+            self.following = self.preceding = self.chain = np.zeros(0, np.int32)
+        self.root = longer(self.root, size, 0)
+        self.empty = longer(self.empty, size, -1)
+        self.state_of = longer(self.state_of, size, -1)
+        self.following = longer(self.following, size, -1)
+        self.preceding = longer(self.preceding, size, -1)
+        self.chain = longer(self.chain, size, -1)
+        self.values = taller(self.values, size)
+        self.terms.use_slots(np.asarray(self.values))
+        if self.n_slots:
+            self.buckets = np.full(2 * size, -1, np.int32)
+            c: cython.int
+            for c in range(self.made):
+                if self.state_of[c] >= 0 and self.slot_counts[self.state_of[c]]:
+                    self._enter_chain(c)
+        return 0
+
+    def _set_nodes(self, nodes: npt.NDArray[np.int64]) -> cython.int:
+        self.wide = nodes
+        self.thin = nodes.view(np.int32)
+        return 0
+
+    # ------------------------------------------------------------ the forest
+
+    def _node(
+        self,
+        ordinal: cython.longlong,
+        start: cython.longlong,
+        link: cython.int,
+        label: cython.int,
+    ) -> cython.int:
+        n: cython.int = self.used
+        if n >= self.wide.shape[0]:
+            self._set_nodes(taller(self.wide, 2 * n))
+        self.wide[n, layout.NODE_EVENT] = ordinal
+        self.wide[n, layout.NODE_START] = start
+        self.thin[n, layout.NODE_LINK] = link
+        self.thin[n, layout.NODE_LEFT] = 0
+        self.thin[n, layout.NODE_RIGHT] = 0
+        self.thin[n, layout.NODE_TAG] = (label << layout.RANK_BITS) + 1
+        self.used = n + 1
+        return n
+
+    def _meld(self, a: cython.int, b: cython.int) -> cython.int:
+        """Two heaps as one. Nodes on the way are copied (invariant 2), but for those of this very
+        event, which nothing points to yet."""
+        if a == 0 or self._start(a) < self.bound:
+            return b
+        if b == 0 or self._start(b) < self.bound:
+            return a
+        if self._start(a) < self._start(b) or (self._start(a) == self._start(b) and a < b):
+            a, b = b, a
+        left: cython.int = self.thin[a, layout.NODE_LEFT]
+        below: cython.int = b
+        if self.thin[a, layout.NODE_RIGHT]:
+            below = self._meld(self.thin[a, layout.NODE_RIGHT], b)
+        n: cython.int = a
+        if a < self.made_now or a < below:
+            n = self._copied(a)
+        self._set_children(n, left, below)
+        return n
+
+    def _copied(self, n: cython.int) -> cython.int:
+        """A node like n, without children."""
+        return self._node(
+            self.wide[n, layout.NODE_EVENT], self._start(n), self._link(n), self._label(n)
+        )
+
+    def _rank(self, n: cython.int) -> cython.int:
+        return 0 if n == 0 else self.thin[n, layout.NODE_TAG] & layout.RANK_MASK
+
+    def _label(self, n: cython.int) -> cython.int:
+        return self.thin[n, layout.NODE_TAG] >> layout.RANK_BITS
+
+    def _start(self, n: cython.int) -> cython.longlong:
+        return self.wide[n, layout.NODE_START]
+
+    def _link(self, n: cython.int) -> cython.int:
+        return self.thin[n, layout.NODE_LINK]
+
+    def _set_children(self, n: cython.int, one: cython.int, other: cython.int) -> cython.void:
+        """Hang two heaps below a node: the one of greater rank to the left (invariant 3)."""
+        if self._rank(one) < self._rank(other):
+            one, other = other, one
+        self.thin[n, layout.NODE_LEFT] = one
+        self.thin[n, layout.NODE_RIGHT] = other
+        self.thin[n, layout.NODE_TAG] = (self._label(n) << layout.RANK_BITS) + 1 + self._rank(other)
+
+    def _reach(
+        self,
+        n: cython.int,
+        bound: cython.longlong,
+        bounds: cython.longlong[::1],
+        moved: cython.int[::1],
+    ) -> cython.int:
+        """Mark a node as live if its start is inside the window; 0 if it is not."""
+        if n == 0 or self._start(n) < bound:
+            return 0
+        bounds[n] = min(bound, bounds[n]) if moved[n] else bound
+        moved[n] = 1
+        return n
+
+    def _reach_below(self, bounds: cython.longlong[::1], moved: cython.int[::1]) -> cython.int:
+        """Mark what live nodes refer to: down the ids, since that is older (invariant 2). A node
+        learns from what points to it how old a start may be to count."""
+        n: cython.int
+        for n in range(self.used - 1, 0, -1):
+            if moved[n]:
+                self._reach(self._link(n), bounds[n], bounds, moved)
+                self.thin[n, layout.NODE_LEFT] = self._reach(
+                    self.thin[n, layout.NODE_LEFT], bounds[n], bounds, moved
+                )
+                self.thin[n, layout.NODE_RIGHT] = self._reach(
+                    self.thin[n, layout.NODE_RIGHT], bounds[n], bounds, moved
+                )
+        return 0
+
+    def _move_live(self, moved: cython.int[::1]) -> cython.int:
+        """Move live nodes together: up the ids. `moved` gets their new numbers."""
+        n: cython.int
+        live: cython.int = 1
+        for n in range(1, self.used):
+            if moved[n]:
+                moved[n] = live
+                self.wide[live, layout.NODE_EVENT] = self.wide[n, layout.NODE_EVENT]
+                self.wide[live, layout.NODE_START] = self._start(n)
+                self.thin[live, layout.NODE_LINK] = moved[self._link(n)]
+                self.thin[live, layout.NODE_TAG] = self.thin[n, layout.NODE_TAG]
+                # what was cut off may have been the higher side
+                self._set_children(
+                    live,
+                    moved[self.thin[n, layout.NODE_LEFT]],
+                    moved[self.thin[n, layout.NODE_RIGHT]],
+                )
+                live += 1
+        self.used = live
+        return 0
+
+    # ------------------------------------------------------------ one event
+
+    def _step(self, e: cython.longlong) -> cython.int:
+        """All configurations read event e."""
+        letter: cython.int = self.classes[e]
+        i: cython.int
+        self.bound = layout.NO_BOUND
+        if (self.windowed and not self.open_ended) or self.expiring:
+            self.bound = self.floors[e]
+        left: cython.bint = False
+        if not self.expiring:
+            skipped: cython.longlong = self.positions[e] - self.position - 1
+            self.position = self.positions[e]
+            if skipped > 0:
+                self._skip(skipped)
+            if self.watching:
+                self.waiting[e] = self._unstarted()
+        self.n_pending = 0
+        if self.closes:
+            left = self._close()
+            if self.expiring:
+                self._settle()
+                self._forget_empty()
+                return 0
+        # a state that waits costs at most a look at the table
+        s: cython.int
+        if self.n_moving[letter] < self.n_active:
+            for i in range(self.n_moving[letter] - 1, -1, -1):  # what is expanded may go
+                s = self.moving[letter, i]
+                if self.first[s] >= 0 and self._read(s, letter, e):
+                    left = True
+        else:
+            for i in range(self.n_active):
+                s = self.active[i]
+                if self.head[letter, s] != layout.STAY and self._read(s, letter, e):
+                    left = True
+        self._settle()
+        if left:
+            self._forget_empty()
+        return 0
+
+    def _close(self) -> cython.bint:
+        """Runs in a closing state whose window has passed are complete: they go to the closed
+        state, and arrive there with what this event brings. Whether there are any."""
+        i: cython.int
+        s: cython.int
+        while self.first[self.closed] >= 0:
+            self._drop(self.first[self.closed])  # these have been reported
+        for i in range(self.n_active):
+            s = self.active[i]
+            if self.closing[s]:
+                c: cython.int = self.first[s]
+                while c >= 0:
+                    after: cython.int = self.following[c]
+                    if self.root[c] and self._start(self.root[c]) < self.bound:
+                        self._send(
+                            self.closed, layout.UNMARKED, self.root[c], layout.NONE, c, -1, 0
+                        )
+                        self._drop(c)
+                    c = after
+        return self.n_pending > 0
+
+    def _unstarted(self) -> cython.int:
+        """The state of the runs that have marked nothing; there is at most one."""
+        i: cython.int
+        for i in range(self.n_active):
+            c: cython.int = self.first[self.active[i]]
+            while c >= 0:
+                if self.empty[c] == layout.UNSTARTED:
+                    return self.active[i]
+                c = self.following[c]
+        return layout.NONE
+
+    def _read(self, s: cython.int, letter: cython.int, e: cython.longlong) -> cython.bint:
+        """The configurations of state s read an event; whether none of them is left there."""
+        at: cython.int = self.head[letter, s]
+        if at == layout.UNKNOWN:
+            self.table.expand(s, letter)
+            self.load_table()
+            at = self.head[letter, s]
+            if at == layout.STAY:
+                return False
+        column: cython.int = self.edges[at + layout.EDGES_COLUMN]
+        c: cython.int
+        after: cython.int
+        if column < 0:
+            c = self.first[s]
+            while c >= 0:
+                after = self.following[c]
+                self._go(c, s, at, e)
+                c = after
+        elif self.columns[column, e] != layout.NULL:
+            # every move but staying asks the first slot to be equal to this column
+            c = self.buckets[self._bucket(s, self.columns[column, e])]
+            while c >= 0:
+                after = self.chain[c]
+                if self.state_of[c] == s and self.values[c, 0] == self.columns[column, e]:
+                    self._go(c, s, at, e)
+                c = after
+        return self.first[s] < 0
+
+    def _go(self, c: cython.int, s: cython.int, at: cython.int, e: cython.longlong) -> cython.int:
+        """One configuration makes the moves at `at` in the table."""
+        r: cython.int = self.root[c]
+        if r and self._start(r) < self.bound:
+            r = 0
+        unseen: cython.int = self.empty[c]
+        if unseen > 0 and self._start(unseen) < self.bound:
+            unseen = layout.NONE
+        stays: cython.bint = False
+        k: cython.int
+        self.answered = -1
+        if r or unseen != layout.NONE:
+            stays = self.edges[at + layout.EDGES_STAYS]
+            for k in range(self.edges[at + layout.EDGES_COUNT]):
+                move: cython.int = at + layout.EDGES_MOVES + layout.MOVE_WORDS * k
+                label: cython.int = self.edges[move + layout.MOVE_LABEL]
+                to: cython.int = self.edges[move + layout.MOVE_TO]
+                checks: cython.int = self.edges[move + layout.MOVE_CHECKS]
+                if checks >= 0 and not self._holds(checks, c, e):
+                    continue
+                if label == layout.UNMARKED and to == s:
+                    stays = True
+                else:
+                    self._send(to, label, r, unseen, c, self.edges[move + layout.MOVE_COPY], e)
+        if stays:
+            self.root[c] = r
+            self.empty[c] = unseen
+        else:
+            self._drop(c)
+        return 0
+
+    def _holds(self, at: cython.int, c: cython.int, e: cython.longlong) -> cython.bint:
+        """Whether all checks of a program hold."""
+        k: cython.int
+        for k in range(self.programs[at + layout.PROGRAM_COUNT]):
+            check: cython.int = at + layout.PROGRAM_ITEMS + layout.CHECK_WORDS * k
+            op: cython.int = self.programs[check + layout.CHECK_OP]
+            slot: cython.int = self.programs[check + layout.CHECK_SLOT]
+            if op >= layout.CHECK_HOLDS:
+                term: cython.int = self.programs[check + layout.CHECK_TERM]
+                if term != self.answered:  # what one move needs, another needs to fail
+                    self.answer = self.terms.is_true(term, c, e)
+                    self.answered = term
+                if self.answer != (op == layout.CHECK_HOLDS):
+                    return False
+                continue
+            a: cython.longlong = self.columns[self.programs[check + layout.CHECK_COLUMN], e]
+            b: cython.longlong
+            if slot >= 0:
+                b = a
+                a = self.values[c, slot]
+            else:
+                b = self.columns[self.programs[check + layout.CHECK_OTHER], e]
+            known: cython.bint = a != layout.NULL and b != layout.NULL
+            if op == layout.CHECK_DIFFERS:
+                if known and a == b:
+                    return False
+            elif not known:
+                return False
+            elif op == layout.CHECK_LESS:
+                if a >= b:
+                    return False
+            elif op == layout.CHECK_LESS_OR_EQUAL:
+                if a > b:
+                    return False
+            elif op == layout.CHECK_GREATER:
+                if a <= b:
+                    return False
+            elif op == layout.CHECK_GREATER_OR_EQUAL:
+                if a < b:
+                    return False
+            elif op == layout.CHECK_EQUAL:
+                if a != b:
+                    return False
+            elif a == b:
+                return False
+        return True
+
+    def _copy(
+        self, at: cython.int, c: cython.int, e: cython.longlong, row: cython.int
+    ) -> cython.int:
+        """The values that a configuration takes along, into a pending row."""
+        k: cython.int
+        for k in range(self.programs[at + layout.PROGRAM_COUNT]):
+            copy: cython.int = at + layout.PROGRAM_ITEMS + layout.COPY_WORDS * k
+            how: cython.int = self.programs[copy + layout.COPY_HOW]
+            slot: cython.int = self.programs[copy + layout.COPY_SLOT]
+            column: cython.int = self.programs[copy + layout.COPY_COLUMN]
+            value: cython.longlong = 0
+            if how == layout.UPDATE_START:
+                self.pending_values[row, k] = self.measures[e]
+                continue
+            if how >= layout.UPDATE_COUNT:
+                value = self.terms.total(how, slot, column, c, e)
+                self.pending_values[row, k] = value
+                continue
+            if how != layout.UPDATE_SET:
+                value = self.values[c, slot]
+            if how != layout.UPDATE_KEEP:
+                new: cython.longlong = self.columns[column, e]
+                # NULL is the smallest value, and stays once it is in
+                if how == layout.UPDATE_SET or new == layout.NULL:
+                    value = new
+                elif value != layout.NULL and (how == layout.UPDATE_MIN) == (new < value):
+                    value = new
+            self.pending_values[row, k] = value
+        return 0
+
+    # ------------------------------------------------------------ arrivals
+
+    def _mark(self, label: cython.int, r: cython.int, unseen: cython.int) -> cython.int:
+        """The partial matches of one configuration, each extended by this event."""
+        ordinal: cython.longlong = self.base + self.event
+        n: cython.int = 0
+        if r:
+            n = self._node(ordinal, self._start(r), r, label)
+        if unseen == layout.UNSTARTED:
+            n = self._meld(n, self._node(ordinal, self.measures[self.event], 0, label))
+        elif unseen > 0:
+            n = self._meld(n, self._node(ordinal, self._start(unseen), unseen, label))
+        return n
+
+    def _send(
+        self,
+        to: cython.int,
+        label: cython.int,
+        r: cython.int,
+        unseen: cython.int,
+        c: cython.int,
+        copy: cython.int,
+        e: cython.longlong,
+    ) -> cython.int:
+        """What configuration c holds goes to a state, marking the event as the label says; it
+        arrives when all have read the event."""
+        n: cython.int = self.n_pending
+        if n == self.pending.shape[0]:
+            self.pending = taller(self.pending, 2 * n)
+            self.pending_values = taller(self.pending_values, 2 * n)
+            self.pending_starts = longer(self.pending_starts, 2 * n, 0)
+            self.arrivals = longer(self.arrivals, 2 * n, 0)
+        self.pending[n, layout.PENDING_STATE] = to
+        self.pending[n, layout.PENDING_LABEL] = label
+        self.pending[n, layout.PENDING_ROOT] = r
+        self.pending[n, layout.PENDING_EMPTY] = unseen
+        self.pending_starts[n] = self._start(r)
+        if unseen == layout.UNSTARTED and label != layout.UNMARKED:
+            self.pending_starts[n] = self.measures[e]
+        elif unseen > 0 and r == 0:
+            self.pending_starts[n] = self._start(unseen)
+        self.arrivals[n] = n
+        if copy >= 0:
+            self._copy(copy, c, e, n)
+        self.n_pending = n + 1
+        return 0
+
+    def _settle(self) -> cython.int:
+        """What is on its way arrives, and joins what agrees with it on state and values.
+
+        Nodes are made in the order of their starts, and hung into heaps in the opposite order:
+        what comes then goes below what came before, and of a heap hardly anything is copied.
+        """
+        i: cython.int
+        k: cython.int
+        label: cython.int
+        self.made_now = self.used
+        if self.n_pending > 1:
+            self._sort_arrivals()
+        for k in range(self.n_pending):
+            i = self.arrivals[k]
+            label = self.pending[i, layout.PENDING_LABEL]
+            if label == layout.UNSEEN:
+                self.pending[i, layout.PENDING_ROOT] = 0
+                self.pending[i, layout.PENDING_EMPTY] = self._node(
+                    self.base + self.event, self.measures[self.event], 0, layout.UNSEEN
+                )
+            elif label != layout.UNMARKED:
+                self.pending[i, layout.PENDING_ROOT] = self._mark(
+                    label,
+                    self.pending[i, layout.PENDING_ROOT],
+                    self.pending[i, layout.PENDING_EMPTY],
+                )
+                self.pending[i, layout.PENDING_EMPTY] = layout.NONE
+        for k in range(self.n_pending - 1, -1, -1):
+            i = self.arrivals[k]
+            to: cython.int = self.pending[i, layout.PENDING_STATE]
+            if to == self.closed:
+                # out of its window, so nothing melds with it
+                self.root[self._new(to, i)] = self.pending[i, layout.PENDING_ROOT]
+                continue
+            c: cython.int = self._find(to, i)
+            if c < 0:
+                c = self._new(to, i)
+            self.root[c] = self._meld(self.root[c], self.pending[i, layout.PENDING_ROOT])
+            self.empty[c] = self._later(self.empty[c], self.pending[i, layout.PENDING_EMPTY])
+        return 0
+
+    def _sort_arrivals(self) -> cython.int:
+        """By start, ascending (Shell's sort: as a rule there are very few)."""
+        n: cython.int = self.n_pending
+        gap: cython.int = 1
+        i: cython.int
+        j: cython.int
+        while 3 * gap + 1 < n:
+            gap = 3 * gap + 1
+        while gap:
+            for i in range(gap, n):
+                row: cython.int = self.arrivals[i]
+                start: cython.longlong = self.pending_starts[row]
+                j = i
+                while j >= gap and self.pending_starts[self.arrivals[j - gap]] > start:
+                    self.arrivals[j] = self.arrivals[j - gap]
+                    j -= gap
+                self.arrivals[j] = row
+            gap = gap // 3
+        return 0
+
+    # ------------------------------------------------------------ configurations
+
+    def _bucket(self, s: cython.int, value: cython.longlong) -> cython.longlong:
+        mixed: cython.ulonglong = cython.cast(cython.ulonglong, value & LOW_63)
+        mixed = (mixed ^ (mixed >> 29)) * PRIME + cython.cast(cython.ulonglong, s)
+        if not cython.compiled:
+            mixed = mixed & ((1 << 64) - 1)
+        # there are as many buckets as a power of two
+        return cython.cast(cython.longlong, mixed >> 20) & (self.buckets.shape[0] - 1)
+
+    def _find(self, s: cython.int, row: cython.int) -> cython.int:
+        """The configuration of state s with the values of a pending row, or -1."""
+        slots: cython.int = self.slot_counts[s]
+        if slots == 0:
+            return self.first[s]
+        c: cython.int = self.buckets[self._bucket(s, self.pending_values[row, 0])]
+        k: cython.int
+        while c >= 0:
+            if self.state_of[c] == s:
+                k = 0
+                while k < slots and self.values[c, k] == self.pending_values[row, k]:
+                    k += 1
+                if k == slots:
+                    return c
+            c = self.chain[c]
+        return -1
+
+    def _new(self, s: cython.int, row: cython.int) -> cython.int:
+        """A configuration of state s, with the values of a pending row."""
+        c: cython.int = self.free
+        if c >= 0:
+            self.free = self.following[c]
+        else:
+            if self.made == self.root.shape[0]:
+                self._room_for_configurations(2 * self.made)
+            c = self.made
+            self.made += 1
+        if not self.is_active[s]:
+            self.is_active[s] = 1
+            self.active[self.n_active] = s
+            self.n_active += 1
+        self.state_of[c] = s
+        self.root[c] = 0
+        self.empty[c] = layout.NONE
+        self.preceding[c] = -1
+        self.following[c] = self.first[s]
+        if self.first[s] >= 0:
+            self.preceding[self.first[s]] = c
+        self.first[s] = c
+        self.n_configurations += 1
+        self.n_accepting += self.accepting[s]
+        k: cython.int
+        if self.slot_counts[s]:
+            for k in range(self.slot_counts[s]):
+                self.values[c, k] = self.pending_values[row, k]
+            self._enter_chain(c)
+        return c
+
+    def _enter_chain(self, c: cython.int) -> cython.int:
+        b: cython.longlong = self._bucket(self.state_of[c], self.values[c, 0])
+        self.chain[c] = self.buckets[b]
+        self.buckets[b] = c
+        return 0
+
+    def _drop(self, c: cython.int) -> cython.int:
+        """Forget a configuration; its state may be left without any (`_forget_empty`)."""
+        s: cython.int = self.state_of[c]
+        if self.preceding[c] >= 0:
+            self.following[self.preceding[c]] = self.following[c]
+        else:
+            self.first[s] = self.following[c]
+        if self.following[c] >= 0:
+            self.preceding[self.following[c]] = self.preceding[c]
+        if self.slot_counts[s]:
+            b: cython.longlong = self._bucket(s, self.values[c, 0])
+            other: cython.int = self.buckets[b]
+            if other == c:
+                self.buckets[b] = self.chain[c]
+            else:
+                while self.chain[other] != c:
+                    other = self.chain[other]
+                self.chain[other] = self.chain[c]
+        self.state_of[c] = -1
+        self.following[c] = self.free
+        self.free = c
+        self.n_configurations -= 1
+        self.n_accepting -= self.accepting[s]
+        return 0
+
+    def _later(self, a: cython.int, b: cython.int) -> cython.int:
+        """Of two partial matches that have shown nothing, the one that expires later."""
+        if a == layout.UNSTARTED or b == layout.UNSTARTED:
+            return layout.UNSTARTED
+        if a == layout.NONE or b == layout.NONE:
+            return a if b == layout.NONE else b
+        return a if self._start(a) >= self._start(b) else b
+
+    def _forget_empty(self) -> cython.int:
+        kept: cython.int = 0
+        i: cython.int
+        for i in range(self.n_active):
+            s: cython.int = self.active[i]
+            if self.first[s] >= 0:
+                self.active[kept] = s
+                kept += 1
+            else:
+                self.is_active[s] = 0
+        self.n_active = kept
+        return 0
+
+    def _skip(self, skipped: cython.longlong) -> cython.int:
+        """Events went by that satisfy no atom: states that cannot wait are left."""
+        i: cython.int
+        while skipped > 0:
+            self.n_pending = 0
+            moved: cython.bint = False
+            for i in range(self.n_active):
+                s: cython.int = self.active[i]
+                to: cython.int = self.gap_to[s]
+                if to == layout.UNKNOWN:
+                    to = self.table.expand_gap(s)
+                    self.load_table()
+                if to != s:
+                    moved = True
+                    while self.first[s] >= 0:
+                        c: cython.int = self.first[s]
+                        if to != layout.NONE:
+                            self._send(
+                                to,
+                                layout.UNMARKED,
+                                self.root[c],
+                                self.empty[c],
+                                c,
+                                self.gap_copy[s],
+                                0,
+                            )
+                        self._drop(c)
+            if not moved:
+                return 0
+            self._settle()
+            self._forget_empty()
+            skipped -= 1
+        return 0
+
+    def _begin(self) -> cython.int:
+        """Evaluation starts (anew): one partial match that has seen nothing."""
+        self._drop_all()
+        self.empty[self._new(self.table.initial, 0)] = layout.UNSTARTED
+        return 0
+
+    def _drop_all(self) -> cython.int:
+        i: cython.int
+        for i in range(self.n_active):
+            s: cython.int = self.active[i]
+            while self.first[s] >= 0:
+                self._drop(self.first[s])
+            self.is_active[s] = 0
+        self.n_active = 0
+        return 0

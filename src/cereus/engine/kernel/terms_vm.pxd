@@ -1,0 +1,38 @@
+cimport cython
+
+
+cdef class Terms:
+    # what terms are, and what they read; arrays of 64 bits are seen as integers and as floats
+    cdef int[::1] programs
+    cdef long long[::1] constants
+    cdef double[::1] float_constants
+    cdef long long[:, ::1] values
+    cdef double[:, ::1] float_values
+    cdef long long[:, ::1] columns
+    cdef double[:, ::1] float_columns
+
+    # the stack
+    cdef long long[::1] integers
+    cdef double[::1] floats
+    cdef long long[::1] float_bits
+    cdef unsigned char[::1] known
+
+    @cython.final
+    cdef bint is_true(self, int at, int c, long long e) except? -1
+    @cython.final
+    cdef long long total(self, int how, int slot, int column, int c, long long e) except? -1
+    @cython.final
+    cdef inline bint _compares(self, int first, int op, int c, long long e) except? -1
+    @cython.final
+    cdef inline int _load(self, int top, long long integer, double number) except? -1
+    @cython.final
+    cdef int _change(self, int op, int t) except? -1
+    @cython.final
+    cdef int _combine(self, int op, int t) except? -1
+    @cython.final
+    cdef int _calculate(self, int op, int t, long long a, long long b) except? -1
+    @cython.final
+    cdef int _distance(self, int t) except? -1
+
+
+cdef bint _compared(int op, bint less, bint equal, bint greater) noexcept

@@ -1,0 +1,293 @@
+"""The term machine: what terms compute from slots and from columns of an event, on a stack.
+
+A value on the stack is an integer or a float, as the operation that made it says, and is known or
+not (NULL). Slots, columns and constants are 64 bits that are read either way; NULL is a value of
+its own among them (`layout.NULL`, as a float the bits of -0.0, which is therefore never stored).
+"""
+
+from __future__ import annotations
+
+import cython
+import numpy as np
+import numpy.typing as npt
+from cython.cimports.libc.math import asin, ceil, cos, floor, fmod, sin, sqrt
+
+if cython.compiled:
+    from cython.cimports.cereus.engine.kernel import layout
+else:
+    from cereus.engine.kernel import layout
+
+LONGEST = cython.declare(cython.longlong, (1 << 63) - 1)
+RADIANS = cython.declare(cython.double, 0.017453292519943295)
+EARTH_DIAMETER_METRES = cython.declare(cython.double, 2 * 6_371_008.8)
+INFINITY = cython.declare(cython.double, float("inf"))
+NAN = cython.declare(cython.double, float("nan"))
+
+
+@cython.cclass
+class Terms:
+    """Evaluates terms for configuration c and event e."""
+
+    def __init__(self) -> None:
+        self.integers = np.zeros(layout.TERM_STACK, np.int64)
+        floats = np.zeros(layout.TERM_STACK)
+        self.floats = floats
+        self.float_bits = floats.view(np.int64)
+        self.known = np.zeros(layout.TERM_STACK, np.uint8)
+
+    def use_programs(
+        self, programs: npt.NDArray[np.int32], constants: npt.NDArray[np.int64]
+    ) -> None:
+        self.programs = programs
+        self.constants = constants
+        self.float_constants = constants.view(np.float64)
+
+    def use_slots(self, values: npt.NDArray[np.int64]) -> None:
+        self.values = values
+        self.float_values = values.view(np.float64)
+
+    def use_columns(self, columns: npt.NDArray[np.int64]) -> None:
+        self.columns = columns
+        self.float_columns = columns.view(np.float64)
+
+    def is_true(self, at: cython.int, c: cython.int, e: cython.longlong) -> cython.bint:
+        """Whether a term is true."""
+        top: cython.int = -1
+        k: cython.int
+        op: cython.int
+        first: cython.int = at + layout.PROGRAM_ITEMS
+        if self.programs[at + layout.PROGRAM_COUNT] == 3:
+            op = self.programs[first + 2 * layout.STEP_WORDS + layout.STEP_OP]
+            if (
+                layout.TERM_EQUAL_INT <= op <= layout.TERM_GREATER_OR_EQUAL_FLOAT
+                and self.programs[first + layout.STEP_OP] <= layout.TERM_SLOT
+                and self.programs[first + layout.STEP_WORDS + layout.STEP_OP] <= layout.TERM_SLOT
+            ):
+                return self._compares(first, op, c, e)
+        for k in range(self.programs[at + layout.PROGRAM_COUNT]):
+            op = self.programs[first + layout.STEP_WORDS * k + layout.STEP_OP]
+            which: cython.int = self.programs[first + layout.STEP_WORDS * k + layout.STEP_ARGUMENT]
+            if op == layout.TERM_COLUMN:
+                top += 1
+                self._load(top, self.columns[which, e], self.float_columns[which, e])
+            elif op == layout.TERM_SLOT:
+                top += 1
+                self._load(top, self.values[c, which], self.float_values[c, which])
+            elif op == layout.TERM_CONSTANT:
+                top += 1
+                self._load(top, self.constants[which], self.float_constants[which])
+            elif op < layout.TERM_ADD_INT:
+                self._change(op, top)
+            elif op == layout.TERM_DISTANCE:
+                top -= 3
+                self._distance(top)
+            else:
+                top -= 1
+                self._combine(op, top)
+        return self.known[0] and self.integers[0] != 0
+
+    def total(
+        self,
+        how: cython.int,
+        slot: cython.int,
+        column: cython.int,
+        c: cython.int,
+        e: cython.longlong,
+    ) -> cython.longlong:
+        """A total with the event's value added, as the bits of a slot; a slot of -1 is that of no
+        events."""
+        if how <= layout.UPDATE_TALLY:
+            counted: cython.longlong = 0 if slot < 0 else self.values[c, slot]
+            return (
+                counted + 1
+                if how == layout.UPDATE_TALLY or self.columns[column, e] != layout.NULL
+                else counted
+            )
+        self.known[0] = 0
+        if slot >= 0:
+            self._load(0, self.values[c, slot], self.float_values[c, slot])
+        self._load(1, self.columns[column, e], self.float_columns[column, e])
+        op: cython.int = layout.TERM_SUM_INT + how - layout.UPDATE_SUM_INT
+        self._combine(op, 0)
+        if not self.known[0]:
+            return layout.NULL
+        if op == layout.TERM_SUM_INT or op == layout.TERM_MIN_INT or op == layout.TERM_MAX_INT:
+            return self.integers[0]
+        self.floats[1] = self.floats[0] + 0.0  # the bits of -0.0 are NULL
+        return self.float_bits[1]
+
+    def _compares(
+        self, first: cython.int, op: cython.int, c: cython.int, e: cython.longlong
+    ) -> cython.bint:
+        """The commonest term, two values compared, without the stack."""
+        second: cython.int = first + layout.STEP_WORDS
+        left: cython.int = self.programs[first + layout.STEP_ARGUMENT]
+        right: cython.int = self.programs[second + layout.STEP_ARGUMENT]
+        in_slot: cython.bint = self.programs[first + layout.STEP_OP] == layout.TERM_SLOT
+        other_in_slot: cython.bint = self.programs[second + layout.STEP_OP] == layout.TERM_SLOT
+        a: cython.longlong = self.values[c, left] if in_slot else self.columns[left, e]
+        b: cython.longlong = self.values[c, right] if other_in_slot else self.columns[right, e]
+        if a == layout.NULL or b == layout.NULL:
+            return False
+        if op < layout.TERM_EQUAL_FLOAT:
+            return _compared(op, a < b, a == b, a > b)
+        x: cython.double = self.float_values[c, left] if in_slot else self.float_columns[left, e]
+        y: cython.double = (
+            self.float_values[c, right] if other_in_slot else self.float_columns[right, e]
+        )
+        return _compared(op - layout.TERM_EQUAL_FLOAT + layout.TERM_EQUAL_INT, x < y, x == y, x > y)
+
+    def _load(self, top: cython.int, integer: cython.longlong, number: cython.double) -> cython.int:
+        self.integers[top] = integer
+        self.floats[top] = number
+        self.known[top] = integer != layout.NULL
+        return 0
+
+    def _change(self, op: cython.int, t: cython.int) -> cython.int:
+        """An operation on the value at the top."""
+        if op == layout.TERM_IS_NULL or op == layout.TERM_KNOWN:
+            self.integers[t] = self.known[t] == (op == layout.TERM_KNOWN)
+            self.known[t] = 1
+        elif not self.known[t]:
+            return 0
+        elif op == layout.TERM_TO_FLOAT:
+            self.floats[t] = cython.cast(cython.double, self.integers[t])
+        elif op == layout.TERM_NEGATE_INT:
+            self.integers[t] = -self.integers[t]
+        elif op == layout.TERM_NEGATE_FLOAT:
+            self.floats[t] = -self.floats[t]
+        elif op == layout.TERM_ABS_INT:
+            self.integers[t] = abs(self.integers[t])
+        elif op == layout.TERM_ABS_FLOAT:
+            self.floats[t] = abs(self.floats[t])
+        elif op == layout.TERM_NOT:
+            self.integers[t] = self.integers[t] == 0
+        elif op == layout.TERM_SQRT:
+            if self.floats[t] < 0:
+                self.known[t] = 0
+            else:
+                self.floats[t] = sqrt(self.floats[t])
+        elif abs(self.floats[t]) < INFINITY:
+            self.floats[t] = (
+                floor(self.floats[t]) if op == layout.TERM_FLOOR else ceil(self.floats[t])
+            )
+        return 0
+
+    def _combine(self, op: cython.int, t: cython.int) -> cython.int:
+        """An operation on the two values at the top; the result takes the place of the first."""
+        a: cython.longlong = self.integers[t]
+        b: cython.longlong = self.integers[t + 1]
+        x: cython.double = self.floats[t]
+        y: cython.double = self.floats[t + 1]
+        if op == layout.TERM_AND or op == layout.TERM_OR:
+            decided: cython.bint = op == layout.TERM_OR  # what one side alone decides
+            if (self.known[t] and (a != 0) == decided) or (
+                self.known[t + 1] and (b != 0) == decided
+            ):
+                self.integers[t] = decided
+                self.known[t] = 1
+            else:
+                self.integers[t] = not decided
+                self.known[t] = self.known[t] and self.known[t + 1]
+            return 0
+        if layout.TERM_SUM_INT <= op <= layout.TERM_MAX_FLOAT and not (
+            self.known[t] and self.known[t + 1]
+        ):
+            if self.known[t + 1]:
+                self._load(t, b, y)
+                self.known[t] = 1
+            return 0
+        self.known[t] = self.known[t] and self.known[t + 1]
+        if not self.known[t]:
+            return 0
+        if op <= layout.TERM_MODULO_INT or op == layout.TERM_SUM_INT:
+            self._calculate(op, t, a, b)
+        elif op == layout.TERM_ADD_FLOAT or op == layout.TERM_SUM_FLOAT:
+            self.floats[t] = x + y
+        elif op == layout.TERM_SUBTRACT_FLOAT:
+            self.floats[t] = x - y
+        elif op == layout.TERM_MULTIPLY_FLOAT:
+            self.floats[t] = x * y
+        elif op == layout.TERM_DIVIDE_FLOAT or op == layout.TERM_MODULO_FLOAT:
+            if y == 0:
+                self.known[t] = 0
+            elif op == layout.TERM_DIVIDE_FLOAT:
+                self.floats[t] = x / y
+            else:
+                # an infinite dividend has no remainder, which plain Python refuses to compute
+                self.floats[t] = fmod(x, y) if abs(x) < INFINITY else NAN
+        elif op <= layout.TERM_GREATER_OR_EQUAL_INT:
+            self.integers[t] = _compared(op, a < b, a == b, a > b)
+        elif op <= layout.TERM_GREATER_OR_EQUAL_FLOAT:
+            self.integers[t] = _compared(
+                op - layout.TERM_EQUAL_FLOAT + layout.TERM_EQUAL_INT, x < y, x == y, x > y
+            )
+        elif op == layout.TERM_MIN_INT or op == layout.TERM_LEAST_INT:
+            self.integers[t] = min(a, b)
+        elif op == layout.TERM_MAX_INT or op == layout.TERM_GREATEST_INT:
+            self.integers[t] = max(a, b)
+        elif (op == layout.TERM_LEAST_FLOAT or op == layout.TERM_GREATEST_FLOAT) and y != y:
+            self.floats[t] = y
+        elif y < x if op == layout.TERM_MIN_FLOAT or op == layout.TERM_LEAST_FLOAT else y > x:
+            self.floats[t] = y
+        return 0
+
+    def _calculate(
+        self, op: cython.int, t: cython.int, a: cython.longlong, b: cython.longlong
+    ) -> cython.int:
+        """Integers of 64 bits; what does not fit is NULL."""
+        fits: cython.bint = True
+        if op == layout.TERM_SUBTRACT_INT:
+            fits = a >= b - LONGEST if b > 0 else a <= LONGEST + b
+            if fits:
+                self.integers[t] = a - b
+        elif op == layout.TERM_MULTIPLY_INT:
+            fits = b == 0 or abs(a) <= LONGEST // abs(b)
+            if fits:
+                self.integers[t] = a * b
+        elif op == layout.TERM_MODULO_INT:
+            fits = b != 0
+            if fits:
+                self.integers[t] = abs(a) % abs(b)
+                if a < 0:
+                    self.integers[t] = -self.integers[t]
+        else:
+            fits = a <= LONGEST - b if b > 0 else a >= -LONGEST - b
+            if fits:
+                self.integers[t] = a + b
+        self.known[t] = fits
+        return 0
+
+    def _distance(self, t: cython.int) -> cython.int:
+        """Great circle in metres between (latitude, longitude) and (latitude, longitude)."""
+        if not (self.known[t] and self.known[t + 1] and self.known[t + 2] and self.known[t + 3]):
+            self.known[t] = 0
+            return 0
+        k: cython.int
+        for k in range(t, t + 4):
+            if abs(self.floats[k]) == INFINITY:
+                self.known[t] = 0
+                return 0
+        north: cython.double = RADIANS * (self.floats[t + 2] - self.floats[t])
+        east: cython.double = RADIANS * (self.floats[t + 3] - self.floats[t + 1])
+        across: cython.double = cos(RADIANS * self.floats[t]) * cos(RADIANS * self.floats[t + 2])
+        half: cython.double = sin(north / 2) ** 2 + across * sin(east / 2) ** 2
+        self.floats[t] = EARTH_DIAMETER_METRES * asin(sqrt(min(half, 1.0)))
+        return 0
+
+
+def _compared(
+    op: cython.int, less: cython.bint, equal: cython.bint, greater: cython.bint
+) -> cython.bint:
+    """What a comparison of integers says, from what is so; of NaN nothing is, but `!=`."""
+    if op == layout.TERM_EQUAL_INT:
+        return equal
+    if op == layout.TERM_NOT_EQUAL_INT:
+        return not equal
+    if op == layout.TERM_LESS_INT:
+        return less
+    if op == layout.TERM_LESS_OR_EQUAL_INT:
+        return less or equal
+    if op == layout.TERM_GREATER_INT:
+        return greater
+    return greater or equal
