@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from cereus.automata.memory.refusal import CannotUseSlots
 from cereus.automata.memory.term_builder import ValueRead, kept_kind
-from cereus.expr.check import check
+from cereus.expr.check import check, value_kind
 from cereus.expr.paths import type_at
 from cereus.expr.tree import Attribute, Comparison, Expression, without_variable
 from cereus.expr.types import Kind
@@ -29,7 +29,8 @@ ENCODINGS = {
 class Column(NamedTuple):
     """Values of events that are compared with other events' values. `kind` says how they become
     integers: `int`, `string` (codes), `instant` (microseconds), `float` (bits in an order that
-    integers have too; NaN is NULL) or `double` (bits as they are)."""
+    integers have too; NaN is NULL), `double` (bits as they are), `decimal 2` (hundredths) or
+    `text 2` (codes of texts with two places)."""
 
     expression: Expression
     kind: str
@@ -60,6 +61,8 @@ def comparable(condition: Comparison, schema: pa.Schema) -> str:
             raise CannotUseSlots("it compares strings by their order")
         return "string"
     if kind is Kind.NUMBER:
+        if any(value_kind(part, schema) is Kind.DECIMAL for part in parts):
+            return _decimals(parts, condition.op, schema)
         plain = [_whole(part, schema) for part in parts]
         return "int" if all(plain) else "float"
     if kind is Kind.BOOLEAN:
@@ -69,6 +72,40 @@ def comparable(condition: Comparison, schema: pa.Schema) -> str:
         if types[0] == types[1]:
             return "int"
     raise CannotUseSlots("its values are not kept as numbers")
+
+
+INTEGER_DIGITS = {8: 3, 16: 5, 32: 10, 64: 20}
+"""The most decimal digits of integers, by their bits."""
+
+
+def _decimals(parts: list[Expression], op: str, schema: pa.Schema) -> str:
+    """Columns of decimals and integers are compared exactly: as integers in units of the finest
+    scale where 18 digits are enough, else, for equality, as texts of that scale."""
+    types = [type_at(schema, part.path) for part in parts if isinstance(part, Attribute)]
+    if len(types) < len(parts) or not all(map(_is_exact, types)):
+        return "float"
+    scale = max(max(_scale(type_), 0) for type_ in types)
+    digits = max(_digits(type_) + scale for type_ in types)
+    if digits <= 18:
+        return f"decimal {scale}"
+    if digits > 76 or op not in ("=", "!="):
+        raise CannotUseSlots("its decimals have more than 18 digits")
+    return f"text {scale}"
+
+
+def _is_exact(type_: pa.DataType | None) -> bool:
+    return type_ is not None and bool(pa.types.is_decimal(type_) or pa.types.is_integer(type_))
+
+
+def _scale(type_: pa.DataType) -> int:
+    return type_.scale if pa.types.is_decimal(type_) else 0
+
+
+def _digits(type_: pa.DataType) -> int:
+    """The digits before the point."""
+    if pa.types.is_decimal(type_):
+        return int(type_.precision - type_.scale)
+    return INTEGER_DIGITS[type_.bit_width]
 
 
 def _whole(part: Expression, schema: pa.Schema) -> bool:

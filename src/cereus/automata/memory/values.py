@@ -21,13 +21,12 @@ from typing import Any, NamedTuple
 
 from cereus.automata.memory.totals import Totals
 from cereus.automata.model import Automaton, Label, Letter, Move, State
-from cereus.expr.python.evaluate import holds
+from cereus.expr.python.evaluate import Known, holds
 from cereus.expr.tree import (
     Aggregate,
     Attribute,
     Comparison,
     Expression,
-    Literal,
     rebuild,
     variables,
 )
@@ -236,7 +235,7 @@ class ValueFilter(Automaton):
         def worked_out(node: Expression) -> Expression:
             if isinstance(node, Aggregate):
                 total = values[node.variable, node.attribute]
-                return Literal(total.value(node.function, node.attribute))
+                return Known(total.value(node.function, node.attribute))
             return rebuild(node, worked_out)
 
         return worked_out(self._flat)

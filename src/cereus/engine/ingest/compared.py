@@ -11,6 +11,7 @@ import pyarrow as pa
 from cereus.automata.memory.slots import Column
 from cereus.engine.ingest import codes
 from cereus.engine.match.memory import empty, taken
+from cereus.errors import DataError
 from cereus.expr.arrow.evaluate import evaluate
 from cereus.expr.tree import Attribute, attributes
 from cereus.state import checked
@@ -67,8 +68,13 @@ class ComparedColumns:
 
     def _integers(self, column: Column, values: pa.Array) -> Ints:
         null = values.is_null().to_numpy(zero_copy_only=False) if values.null_count else None
-        if column.kind == "string":
+        kind, _, scale = column.kind.partition(" ")
+        if kind == "string":
             integers = self._codes(values)
+        elif kind == "text":
+            integers = self._codes(_at_scale(values, int(scale)).cast(pa.string()))
+        elif kind == "decimal":
+            integers = _unscaled(_at_scale(values, int(scale)))
         elif column.kind == "float":
             plain = _filled(_floats(values), np.nan)
             integers = empty(len(plain), np.int64)
@@ -125,6 +131,20 @@ class ComparedColumns:
         self.strings = dict(zip(words.to_pylist(), codes.tolist(), strict=True))
 
 
+def _at_scale(values: pa.Array, scale: int) -> pa.Array:
+    """Numbers as decimals of one scale, which is at least their own."""
+    plain = values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
+    if pa.types.is_integer(plain.type):
+        plain = plain.cast(pa.decimal128(20, 0))
+    return plain.cast(pa.decimal256(76, scale))
+
+
+def _unscaled(values: pa.Array) -> Ints:
+    """Decimals in units of their scale: the lowest word of four, which holds 18 digits."""
+    words = np.frombuffer(values.buffers()[1], np.int64)
+    return words[4 * values.offset :: 4][: len(values)].copy()
+
+
 def _is_plain(kind: pa.DataType) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
@@ -148,6 +168,9 @@ def _plain_integers(values: pa.Array) -> Ints:
     if not pa.types.is_integer(values.type):
         values = values.cast(pa.int64())
     plain: Ints = _filled(values, 0).astype(np.int64, copy=False)
-    # the smallest number stands for NULL; the one after it is near enough
-    least: Ints = np.maximum(plain, NULL + 1, out=empty(len(plain), np.int64))
-    return least
+    if len(plain) and plain.min() == NULL:  # nulls are zeros here
+        raise DataError(
+            f"the value {NULL} cannot be compared between events: it stands for NULL",
+            hint="cast the column to decimal(20, 0)",
+        )
+    return plain

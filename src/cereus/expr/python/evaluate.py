@@ -18,6 +18,7 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from typing import Any
 
@@ -40,6 +41,14 @@ COMPARE: dict[str, Callable[[Any, Any], bool]] = {
 }
 
 
+@dataclass(frozen=True)
+class Known(ex.Expression):
+    """A value that was read from an event. Unlike a literal it may be an unsigned integer of 64
+    bits, and stays exact."""
+
+    value: Any
+
+
 def holds(expression: ex.Expression, event: Event, bindings: Bindings | None = None) -> bool:
     """Whether the condition is true; NULL is not."""
     return evaluate(expression, event, bindings) is True
@@ -57,6 +66,8 @@ def evaluate(expression: ex.Expression, event: Event, bindings: Bindings | None 
     match expression:
         case ex.Literal(value=constant):
             return literal(constant)
+        case Known(value=constant):
+            return normal(constant)
         case ex.Attribute(path=path, variable=None):
             return read(event, path)
         case ex.Attribute(path=path, variable=str(variable)):

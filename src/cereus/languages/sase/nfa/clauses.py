@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from cereus.expr import tree as ex
-from cereus.expr.python.evaluate import evaluate
+from cereus.expr.python.evaluate import Known, evaluate
 from cereus.languages.sase import tree as sase
 
 Identifier = ex.Attribute | sase.Aggregate
@@ -22,7 +22,7 @@ def _known(node: ex.Expression, read: Read) -> ex.Expression:
     """The expression with every identifier replaced by its value."""
     match node:
         case ex.Attribute() | sase.Aggregate():
-            return ex.Literal(read(node))
+            return Known(read(node))
         case ex.Comparison(op, left, right):
             return ex.Or(
                 tuple(
@@ -37,5 +37,5 @@ def _known(node: ex.Expression, read: Read) -> ex.Expression:
 def _side(node: ex.Expression, read: Read) -> list[ex.Expression]:
     """What a comparison compares: one value, or each of the k highest (§5: of a sequence, one)."""
     if isinstance(node, sase.Aggregate) and node.k is not None:
-        return [ex.Literal(each) for each in read(node)]
+        return [Known(each) for each in read(node)]
     return [_known(node, read)]
