@@ -66,6 +66,7 @@ class Run:
     def __init__(self, matching: Matching, schema: pa.Schema) -> None:
         self.matching = matching
         self.executor = matching.executor(schema)
+        self.executor.defer()
 
     def push(self, batch: pa.RecordBatch, keys_are_over: bool) -> Iterator[pa.RecordBatch]:
         """What a batch completes; before it, what the end of all keys so far does."""
