@@ -14,7 +14,7 @@ from cereus import spark as cs
 from cereus.engine.results.event_rows import EventShape
 from cereus.spark import worker
 from cereus.spark.batch.ordering import in_order
-from cereus.spark.batch.together import Part, TogetherTask, whole_moments
+from cereus.spark.batch.together import TogetherPart, TogetherTask, whole_moments
 
 from .market import random_events
 
@@ -78,7 +78,7 @@ def test_each_query_sees_events_of_one_time_in_its_own_order(
     monkeypatch.setattr(worker, "ROWS_AT_ONCE", 20)
     monkeypatch.setattr(worker, "CLEAR_AT", 50)
     events = crowded(seed, 300)
-    parts = tuple(Part(n, task(text), COLUMNS, ORDERS[n]) for n, text in TEXTS.items())
+    parts = tuple(TogetherPart(n, task(text), COLUMNS, ORDERS[n]) for n, text in TEXTS.items())
     names = ("query", "k", "start_time", "end_time", "count", "a", "events")
     together = TogetherTask(parts, (("k",),), MOMENT, ORDERS["places"], names)
     arranged = in_order(events, (*MOMENT, *ORDERS["places"])).combine_chunks()

@@ -15,7 +15,7 @@ from cereus.cli import options as opt
 from cereus.cli.local import Outcome, run_local
 from cereus.cli.output import make_room
 from cereus.cli.pipeline import run_pipeline
-from cereus.cli.several import Typed, query_texts
+from cereus.cli.several import CommandQueries, query_texts
 from cereus.cli.unseen import warnings_of_types
 from cereus.cli.view import columns_to_show, count_text, matches_table, out, rate_text
 from cereus.errors import CereusError
@@ -129,7 +129,7 @@ def run(
     if dry_run or metrics is not None:
         raise CereusError("--dry-run and --metrics are for pipelines", hint="cereus run FILE.toml")
     paths = _inputs(query, events or [], queries or [])
-    typed = Typed(query_texts(queries or [str(query)]), several=bool(queries))
+    typed = CommandQueries(query_texts(queries or [str(query)]), several=bool(queries))
     limits, params = inputs.limits_of(limit or ()), inputs.params_of(param or ())
     check_all_mentioned(params, (each.text for each in typed.texts.values()))
 

@@ -19,7 +19,7 @@ QUERY = "query"
 
 
 @dataclass(frozen=True)
-class Typed:
+class CommandQueries:
     """The queries of a command by name. Of `several`, what is said names the one it is about."""
 
     texts: Mapping[str, Written]

@@ -57,7 +57,7 @@ class CompiledQuery(ABC):
         return False
 
     @property
-    def late(self) -> bool:
+    def emits_late(self) -> bool:
         """Whether a result may be emitted after later events were read."""
         return False
 

@@ -62,7 +62,7 @@ class PatternQuery(CompiledQuery, Generic[P]):
         return self.query.count
 
     @property
-    def late(self) -> bool:
+    def emits_late(self) -> bool:
         return self.plan().traits.emits_late
 
     @property

@@ -35,7 +35,7 @@ class Option:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class EquivalenceAnswer:
     """Whether two queries mean the same, None if that is not decided; and why, for people."""
 
     equivalent: bool | None
@@ -83,7 +83,7 @@ class Language(ABC):
     ) -> CompiledQuery:
         """The query of a syntax tree. `text` is what it was parsed from, for error messages."""
 
-    def equivalent(self, first: str, second: str) -> Comparison:
+    def equivalent(self, first: str, second: str) -> EquivalenceAnswer:
         """Whether two texts mean the same."""
         raise CereusError(f"no way is known to compare two queries in {self.title}")
 

@@ -42,7 +42,7 @@ VERSIONS: dict[str, tuple[tuple[int, ...], tuple[int, ...] | None]] = {
 pandas 3)."""
 
 
-class State(StrEnum):
+class CheckState(StrEnum):
     GOOD = "ok"
     WARNING = "warning"
     WRONG = "problem"
@@ -53,7 +53,7 @@ class Finding:
     """What a check found; `advice` says what to do about it."""
 
     check: str
-    state: State
+    state: CheckState
     said: str
     advice: str | None = None
 
@@ -69,7 +69,7 @@ def examine(
     yield memory()
     for directory in dict.fromkeys([_local_directory(), *directories]):
         yield writable(directory)
-    if start and java.state is not State.WRONG:
+    if start and java.state is not CheckState.WRONG:
         yield from running(master)
 
 
@@ -77,7 +77,7 @@ def examine(
 
 
 def versions() -> Iterator[Finding]:
-    yield Finding("python", State.GOOD, platform.python_version())
+    yield Finding("python", CheckState.GOOD, platform.python_version())
     for package, (least, below) in VERSIONS.items():
         yield version(package, least, below)
 
@@ -88,13 +88,13 @@ def version(package: str, least: tuple[int, ...], below: tuple[int, ...] | None)
     try:
         found = importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
-        return Finding(package, State.WRONG, "not installed", install)
+        return Finding(package, CheckState.WRONG, "not installed", install)
     numbers = tuple(map(int, re.findall(r"\d+", found)[:3]))
     if numbers < least:
-        return Finding(package, State.WRONG, f"{found} is too old", install)
+        return Finding(package, CheckState.WRONG, f"{found} is too old", install)
     if below is not None and numbers >= below:
-        return Finding(package, State.WARNING, f"{found} is newer than Spark expects", install)
-    return Finding(package, State.GOOD, found)
+        return Finding(package, CheckState.WARNING, f"{found} is newer than Spark expects", install)
+    return Finding(package, CheckState.GOOD, found)
 
 
 def _dotted(numbers: tuple[int, ...]) -> str:
@@ -104,35 +104,35 @@ def _dotted(numbers: tuple[int, ...]) -> str:
 def kernel() -> Finding:
     notice = compiled_notice()
     if notice is None:
-        return Finding("kernel", State.GOOD, "compiled")
+        return Finding("kernel", CheckState.GOOD, "compiled")
     said, _, advice = notice.partition(". ")
-    return Finding("kernel", State.WARNING, said, advice or None)
+    return Finding("kernel", CheckState.WARNING, said, advice or None)
 
 
 def java_found() -> Finding:
     try:
         home = ensure_java()
     except CereusError as error:
-        return Finding("java", State.WRONG, error.message, error.hint)
+        return Finding("java", CheckState.WRONG, error.message, error.hint)
     told = subprocess.run(
         [str(Path(home) / "bin" / "java"), "-version"], capture_output=True, text=True
     )
     number = re.search(r'version "([^"]+)"', told.stderr + told.stdout)
-    return Finding("java", State.GOOD, f"{number[1] if number else 'found'} in {home}")
+    return Finding("java", CheckState.GOOD, f"{number[1] if number else 'found'} in {home}")
 
 
 def memory() -> Finding:
     free = available_memory()
     if free is None:
-        return Finding("memory", State.WARNING, "unknown on this system")
+        return Finding("memory", CheckState.WARNING, "unknown on this system")
     said = f"{free / GIGA:.1f} GB available"
     if free >= LEAST_MEMORY:
-        return Finding("memory", State.GOOD, said)
+        return Finding("memory", CheckState.GOOD, said)
     advice = (
         "set spark.driver.memory (and spark.executor.memory) lower than what is available, and "
         "leave room for a Python worker per core: about 150 MB and the window's events"
     )
-    return Finding("memory", State.WARNING, said, advice)
+    return Finding("memory", CheckState.WARNING, said, advice)
 
 
 def available_memory() -> int | None:
@@ -160,20 +160,22 @@ def writable(place: str) -> Finding:
     """Whether files can be made there. It is made itself if that is all that is missing."""
     name, directory = f"write {place}", Path(place)
     if "://" in place:
-        return Finding(name, State.WARNING, "not a local directory", "Spark itself will try it")
+        return Finding(
+            name, CheckState.WARNING, "not a local directory", "Spark itself will try it"
+        )
     nearest = next(each for each in (directory, *directory.absolute().parents) if each.exists())
     try:
         with tempfile.TemporaryFile(dir=nearest):
             pass
     except OSError as error:
         advice = "choose another directory, or give the user that runs Spark write access"
-        return Finding(name, State.WRONG, error.strerror or str(error), advice)
+        return Finding(name, CheckState.WRONG, error.strerror or str(error), advice)
     free = shutil.disk_usage(nearest).free
     said = f"{free / GIGA:.1f} GB free"
     if free < LEAST_DISK:
         advice = "make room, or set spark.local.dir (SPARK_LOCAL_DIRS) to a larger disk"
-        return Finding(name, State.WARNING, said, advice)
-    return Finding(name, State.GOOD, said if nearest == directory else f"can be made, {said}")
+        return Finding(name, CheckState.WARNING, said, advice)
+    return Finding(name, CheckState.GOOD, said if nearest == directory else f"can be made, {said}")
 
 
 # ---------------------------------------------------------------- with Spark running
@@ -182,10 +184,10 @@ def writable(place: str) -> Finding:
 def running(master: str) -> Iterator[Finding]:
     try:
         spark = session(master, "cereus-doctor")
-        yield Finding("spark", State.GOOD, f"{spark.version} on {master}")
+        yield Finding("spark", CheckState.GOOD, f"{spark.version} on {master}")
     except Exception as error:
         advice = f"check that {master} can be reached, and what Spark has written above"
-        yield Finding("spark", State.WRONG, first_line(error), advice)
+        yield Finding("spark", CheckState.WRONG, first_line(error), advice)
         return
     yield _tried("workers", lambda: workers(spark), WORKERS_ADVICE)
     yield _tried("match", lambda: matched(spark), WORKERS_ADVICE)
@@ -202,7 +204,7 @@ def _tried(check: str, attempt: Callable[[], Finding], advice: str) -> Finding:
         return attempt()
     except Exception as error:
         said = [line for line in str(error).splitlines() if "Error" in line]
-        return Finding(check, State.WRONG, (said or [first_line(error)])[-1].strip(), advice)
+        return Finding(check, CheckState.WRONG, (said or [first_line(error)])[-1].strip(), advice)
 
 
 def workers(spark: SparkSession) -> Finding:
@@ -212,9 +214,9 @@ def workers(spark: SparkSession) -> Finding:
     said = "; ".join(f"Python {python}, Cereus {version}" for python, version in told)
     here = next(_told(iter([pa.record_batch({"id": [0]})]))).to_pylist()[0]
     if told == [(here["python"], here["cereus"])]:
-        return Finding("workers", State.GOOD, said)
+        return Finding("workers", CheckState.GOOD, said)
     advice = f"here it is Python {here['python']}, Cereus {here['cereus']}: ship the same"
-    return Finding("workers", State.WARNING, said, advice)
+    return Finding("workers", CheckState.WARNING, said, advice)
 
 
 def _told(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -239,5 +241,7 @@ def matched(spark: SparkSession) -> Finding:
     frame = spark.createDataFrame(rows, "id bigint, type string, k bigint")
     there, here = match(frame, query).count(), len(query.run(table))
     if there == here:
-        return Finding("match", State.GOOD, f"{there} matches, as in this process")
-    return Finding("match", State.WRONG, f"{there} matches; {here} in this process", WORKERS_ADVICE)
+        return Finding("match", CheckState.GOOD, f"{there} matches, as in this process")
+    return Finding(
+        "match", CheckState.WRONG, f"{there} matches; {here} in this process", WORKERS_ADVICE
+    )

@@ -23,7 +23,7 @@ from cereus.errors import CereusError
 from cereus.expr import tree as ex
 from cereus.expr.types import Kind
 from cereus.plan.plan import Plan
-from cereus.spark.expr.typed import Typed, attribute, micros
+from cereus.spark.expr.typed import TypedColumn, attribute, micros
 from cereus.stream import UNITS
 
 SLICE, OWN, HOME = "__cereus_slice", "__cereus_own", "__cereus_home"
@@ -41,7 +41,7 @@ Split = str | float | timedelta | bool | None
 class Slices:
     """Slices of `length`, overlapping by `window`, of the values of one column."""
 
-    measure: Typed
+    measure: TypedColumn
     window: int | float
     length: int | float
 
@@ -88,7 +88,7 @@ def slices_for(plan: Plan, schema: StructType, split: Split) -> Slices | str:
     return Slices(measure, window, max(length, 1))
 
 
-def _window(plan: Plan, schema: StructType) -> tuple[Typed, int | float]:
+def _window(plan: Plan, schema: StructType) -> tuple[TypedColumn, int | float]:
     window = plan.query.window
     if isinstance(window, TimeWindow):
         assert plan.stream.time is not None
@@ -99,19 +99,19 @@ def _window(plan: Plan, schema: StructType) -> tuple[Typed, int | float]:
     return measure, _rounded(window.size, measure)
 
 
-def _in_units(microseconds: int, measure: Typed, plan: Plan) -> int | float:
+def _in_units(microseconds: int, measure: TypedColumn, plan: Plan) -> int | float:
     if measure.kind is Kind.TIMESTAMP:
         return microseconds
     assert plan.stream.unit is not None
     return _rounded(microseconds / UNITS[plan.stream.unit], measure)
 
 
-def _rounded(size: float, measure: Typed) -> int | float:
+def _rounded(size: float, measure: TypedColumn) -> int | float:
     """A length that is not below `size`, in the numbers of the column."""
     return int(size) if measure.kind is Kind.INTEGER else float(size) * SAFETY
 
 
-def _length(split: Split, measure: Typed, plan: Plan) -> int | float:
+def _length(split: Split, measure: TypedColumn, plan: Plan) -> int | float:
     if isinstance(split, int | float):
         return int(split) if measure.kind is not Kind.FLOAT else float(split)
     if isinstance(split, str):

@@ -60,7 +60,7 @@ class Matching(Protocol):
     def result(self, found: pa.RecordBatch, executor: Executor) -> pa.RecordBatch: ...
 
 
-class Run:
+class PartitionRun:
     """A query at work on the rows of one partition."""
 
     def __init__(self, matching: Matching, schema: pa.Schema) -> None:
@@ -86,9 +86,9 @@ def results(
     sorted_by: tuple[tuple[str, ...], ...],
 ) -> Iterator[pa.RecordBatch]:
     """What is found in rows sorted by key."""
-    run: Run | None = None
+    run: PartitionRun | None = None
     for batch, keys_are_over in stretches(joined(batches), sorted_by):
-        run = run or Run(matching, batch.schema)
+        run = run or PartitionRun(matching, batch.schema)
         yield from run.push(batch, keys_are_over)
     if run is not None:
         yield from run.finish()

@@ -18,7 +18,7 @@ from cereus.errors import DataError, RefusedError
 from cereus.language.compiled import EventwiseQuery, sections
 from cereus.languages.algebra import tree as algebra
 from cereus.languages.algebra.bounds import Bounds, bounds
-from cereus.languages.algebra.detect.program import Program, build
+from cereus.languages.algebra.detect.program import DetectorProgram, build
 from cereus.languages.algebra.executor import VERSION, DetectingExecutor
 from cereus.languages.algebra.optimise import Optimised
 from cereus.languages.algebra.rewriting import law_list
@@ -71,7 +71,7 @@ class AlgebraQuery(EventwiseQuery):
         said = repr((VERSION, self.expression, self.stream, options))
         return hashlib.sha256(said.encode()).hexdigest()[:16]
 
-    def program(self, schema: pa.Schema) -> Program:
+    def program(self, schema: pa.Schema) -> DetectorProgram:
         """The program for times of the kind that this schema has."""
         return build(self._in_ticks(self.expression, schema), values=self.values)
 

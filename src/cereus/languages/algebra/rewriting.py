@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from cereus.languages.algebra.laws import LAWS, Law, Variable
+from cereus.languages.algebra.laws import LAWS, Law, LawVariable
 from cereus.languages.algebra.tree import EventExpression
 
 Path = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Step:
+class RewriteStep:
     """The whole expression before and after one law was applied, or several at once."""
 
     laws: tuple[int, ...]
@@ -67,10 +67,10 @@ def replaced(expression: EventExpression, path: Path, node: EventExpression) -> 
     return expression.with_children(*children)
 
 
-def neighbours(expression: EventExpression, chosen: tuple[Rule, ...]) -> Iterator[Step]:
+def neighbours(expression: EventExpression, chosen: tuple[Rule, ...]) -> Iterator[RewriteStep]:
     """Everything one step away by the chosen rules."""
     by_type: dict[type[EventExpression], list[Rule]] = {}
-    anywhere = [rule for rule in chosen if isinstance(rule.pattern, Variable)]
+    anywhere = [rule for rule in chosen if isinstance(rule.pattern, LawVariable)]
     for rule in chosen:
         by_type.setdefault(type(rule.pattern), []).append(rule)
     for path, node in places(expression):
@@ -78,4 +78,4 @@ def neighbours(expression: EventExpression, chosen: tuple[Rule, ...]) -> Iterato
             result = rule(node)
             if result is not None and result != node:
                 after = replaced(expression, path, result)
-                yield Step((rule.law.number,), expression, after)
+                yield RewriteStep((rule.law.number,), expression, after)

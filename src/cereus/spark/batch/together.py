@@ -23,7 +23,7 @@ from cereus.spark.batch.arranging import arranged, kept
 from cereus.spark.batch.ordering import places_in_order
 from cereus.spark.batch.pattern import Batch
 from cereus.spark.schemas import Path
-from cereus.spark.worker import Run, Task, differ, joined, stretches, values_of
+from cereus.spark.worker import PartitionRun, Task, differ, joined, stretches, values_of
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -34,7 +34,7 @@ MOMENT = "__cereus_moment"
 
 
 @dataclass(frozen=True)
-class Part:
+class TogetherPart:
     """What a worker knows of one of the queries: the columns that it is given, and the order that
     it wants events of one time in."""
 
@@ -53,7 +53,7 @@ class TogetherTask:
     names   the columns that the matches have
     """
 
-    parts: tuple[Part, ...]
+    parts: tuple[TogetherPart, ...]
     sorted_by: tuple[Path, ...]
     moment: tuple[Path, ...]
     order: tuple[Path, ...]
@@ -61,13 +61,13 @@ class TogetherTask:
 
     def run(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The matches of one partition."""
-        runs: list[Run] = []
+        runs: list[PartitionRun] = []
         schema = pa.schema([])
         for batch, keys_are_over in stretches(
             whole_moments(joined(batches), self.moment), self.sorted_by
         ):
             if not runs:
-                runs = [Run(p.task, batch.select(p.columns).schema) for p in self.parts]
+                runs = [PartitionRun(p.task, batch.select(p.columns).schema) for p in self.parts]
                 schema = self._schema(runs)
             moments = Moments(batch, self.moment)
             for part, run in zip(self.parts, runs, strict=True):
@@ -77,11 +77,11 @@ class TogetherTask:
         for part, run in zip(self.parts, runs, strict=bool(runs)):
             yield from (_named(part.name, found, schema) for found in run.finish())
 
-    def _own(self, part: Part, batch: pa.RecordBatch, moments: Moments) -> pa.RecordBatch:
+    def _own(self, part: TogetherPart, batch: pa.RecordBatch, moments: Moments) -> pa.RecordBatch:
         as_sorted = self.order[: len(part.order)] == part.order
         return batch if as_sorted else moments.ordered(part.order)
 
-    def _schema(self, runs: list[Run]) -> pa.Schema:
+    def _schema(self, runs: list[PartitionRun]) -> pa.Schema:
         """The columns of all matches, with the types that they have here."""
         found = {QUERY: pa.field(QUERY, pa.string())}
         for part, run in zip(self.parts, runs, strict=True):
@@ -196,7 +196,7 @@ class Together:
 
     def task(self) -> TogetherTask:
         parts = tuple(
-            Part(name, part.task(), tuple(part.travelling), self._within(part))
+            TogetherPart(name, part.task(), tuple(part.travelling), self._within(part))
             for name, part in self.parts.items()
         )
         first = self.first

@@ -72,7 +72,7 @@ class Store(Protocol):
 
 
 @dataclass
-class State:
+class BucketState:
     """The state as it was read; what is changed is written by `save`.
 
     small   pieces that lie beside the head

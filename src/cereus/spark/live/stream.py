@@ -20,7 +20,7 @@ from cereus.expr.types import NUMBERS, Kind
 from cereus.language.registry import language
 from cereus.plan.plan import Plan
 from cereus.query import Query
-from cereus.spark.expr.typed import Typed, attribute, instant, micros
+from cereus.spark.expr.typed import TypedColumn, attribute, instant, micros
 from cereus.spark.live.packing import PACKED_TYPE, Packing, unpacked
 from cereus.spark.live.processor import OUTPUT_TYPE, Matcher
 from cereus.spark.live.recipe import AT, BUCKET, LATE, Recipe
@@ -138,7 +138,7 @@ class Live:
         return self.query.stream.time
 
     @cached_property
-    def _typed_time(self) -> Typed:
+    def _typed_time(self) -> TypedColumn:
         return attribute(ex.Attribute((self.time,)), self.arranged.df.schema, None)
 
     @property
@@ -240,7 +240,7 @@ def _time_column(df: DataFrame, query: Query) -> str:
     return name
 
 
-def _micros(time: Typed, stream: Stream) -> Column:
+def _micros(time: TypedColumn, stream: Stream) -> Column:
     """A time in microseconds since 1970."""
     if time.kind is Kind.TIMESTAMP:
         return micros(time)

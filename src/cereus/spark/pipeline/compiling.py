@@ -56,7 +56,7 @@ class Compiling:
     def check_told_in_time(self, name: str, queries: Mapping[str, Query]) -> None:
         for stream in self.spec.queries[name].from_:
             writers = self.graph.written.get(stream, ())
-            if any(queries[each].compiled.late for each in writers if each in queries):
+            if any(queries[each].compiled.emits_late for each in writers if each in queries):
                 error = told_late(stream)
                 self.wrong(("queries", name, "from"), error.message, error.hint)
 

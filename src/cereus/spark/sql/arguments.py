@@ -23,14 +23,14 @@ TIMES = (st.TimestampType, st.TimestampNTZType)
 
 
 @dataclass(frozen=True)
-class Call:
+class SqlCall:
     query: Query
     table: st.StructType
     events: bool
     columns: tuple[str, ...] | None
 
 
-def given(arguments: Sequence[AnalyzeArgument], named: Mapping[str, AnalyzeArgument]) -> Call:
+def given(arguments: Sequence[AnalyzeArgument], named: Mapping[str, AnalyzeArgument]) -> SqlCall:
     """What a call says. The table is found wherever it stands; NULL means none."""
     table = _table([*arguments, *named.values()])
     values = {name: _value(each, name) for name, each in named.items() if not each.isTable}
@@ -47,7 +47,7 @@ def given(arguments: Sequence[AnalyzeArgument], named: Mapping[str, AnalyzeArgum
     params = _params(values.pop("params", None))
     stream, schema = _stream(table, values), arrow_schema(table)
     query = compile(text, dialect=dialect, stream=stream, schema=schema, params=params, **values)
-    return Call(query, table, bool(events), None if columns is None else _names(columns))
+    return SqlCall(query, table, bool(events), None if columns is None else _names(columns))
 
 
 def _params(value: Any) -> Mapping[str, Any] | None:

@@ -23,8 +23,8 @@ from pyspark.sql.udtf import AnalyzeArgument, AnalyzeResult, SelectedColumn
 
 from cereus.errors import CereusError
 from cereus.query import Query
-from cereus.spark.sql.arguments import Call, given
-from cereus.spark.sql.table_function import Run, TableFunction, table_function
+from cereus.spark.sql.arguments import SqlCall, given
+from cereus.spark.sql.table_function import FunctionRun, TableFunction, table_function
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -75,10 +75,10 @@ def _schema(
 
 
 @dataclass
-class Analysis(AnalyzeResult):
+class CallAnalysis(AnalyzeResult):
     """What Spark is told of a call, and what the workers are."""
 
-    run: Run | None = None
+    run: FunctionRun | None = None
 
 
 class CereusFunction:
@@ -91,7 +91,7 @@ class CereusFunction:
         except CereusError as error:  # Spark shows the traceback: what led here says nothing
             raise error.with_traceback(None) from None
 
-    def __init__(self, analysis: Analysis) -> None:
+    def __init__(self, analysis: CallAnalysis) -> None:
         assert analysis.run is not None
         self._run, self._checked = analysis.run, False
         self._rows: list[st.Row] = []
@@ -124,10 +124,10 @@ class CereusFunction:
             yield from ArrowTableToRowsConversion.convert(table, schema)
 
 
-def _analysis(call: Call) -> Analysis:
+def _analysis(call: SqlCall) -> CallAnalysis:
     function = table_function(call.query, call.table, events=call.events, columns=call.columns)
     chosen = [SelectedColumn(f"`{name.replace('`', '``')}`") for name in function.columns]
-    return Analysis(schema=function.schema, select=chosen, run=Run(function))
+    return CallAnalysis(schema=function.schema, select=chosen, run=FunctionRun(function))
 
 
 def check_arranged(caller: object) -> None:
@@ -150,8 +150,8 @@ def check_arranged(caller: object) -> None:
 def _named(name: str, function: TableFunction) -> type:
     """The class of a function of Arrow batches; sent to the workers whole, with its query."""
 
-    class Named:
-        run = Run(function)
+    class NamedFunction:
+        run = FunctionRun(function)
 
         def __init__(self) -> None:
             self.run.begin()
@@ -166,8 +166,8 @@ def _named(name: str, function: TableFunction) -> type:
         def terminate(self) -> Iterator[pa.Table]:
             return as_tables(self.run.finish())
 
-    Named.__name__ = Named.__qualname__ = name
-    return Named
+    NamedFunction.__name__ = NamedFunction.__qualname__ = name
+    return NamedFunction
 
 
 def as_tables(found: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:

@@ -91,7 +91,7 @@ def _shown(table: st.StructType, columns: Iterable[str] | None) -> tuple[str, ..
     return shown
 
 
-class Run:
+class FunctionRun:
     """A table function at work in one task. Spark makes an instance of its class for every
     partition of the table, one after the other; they share one executor, which forgets."""
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cereus.errors import DataError, SnapshotError
-from cereus.languages.algebra.detect.program import Program
+from cereus.languages.algebra.detect.program import DetectorProgram
 from cereus.languages.algebra.detect.restored import check_states, check_waiting
 from cereus.languages.algebra.detect.run import Instances, detect
 from cereus.languages.algebra.detect.ticks import (
@@ -35,7 +35,7 @@ class Detector:
     that time has passed it, or at `finish`. Until then its rows wait.
     """
 
-    def __init__(self, program: Program, *, repeated: Repeated = "refuse") -> None:
+    def __init__(self, program: DetectorProgram, *, repeated: Repeated = "refuse") -> None:
         self.program = program
         self.repeated = repeated
         self.states = program.new_states(0)

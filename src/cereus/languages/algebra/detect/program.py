@@ -30,7 +30,7 @@ from cereus.languages.algebra.detect.instructions import (
     Op,
     instruction,
 )
-from cereus.languages.algebra.detect.layout import Layout, Place, lay_out
+from cereus.languages.algebra.detect.layout import Addresses, Layout, lay_out
 from cereus.languages.algebra.sizes import sized
 from cereus.languages.algebra.tree import (
     Conjunction,
@@ -55,7 +55,7 @@ LARGEST_TABLE = 12
 
 
 @dataclass(frozen=True, eq=False)
-class Program:
+class DetectorProgram:
     """An expression ready to run: immutable, picklable, the same for every key and batch."""
 
     expression: EventExpression
@@ -118,7 +118,7 @@ class Program:
         return masks[order], (order + 1).astype(np.int32)
 
 
-def build(expression: EventExpression, *, values: bool = False) -> Program:
+def build(expression: EventExpression, *, values: bool = False) -> DetectorProgram:
     """Compile an expression; `values` chooses the framework of Example 5 over Example 4's."""
     check(expression)
     for tau in restrictions(expression):
@@ -136,7 +136,7 @@ def build(expression: EventExpression, *, values: bool = False) -> Program:
         results.append(schedule.visit(expression))
         code.extend(schedule.code)
         entries.append(len(code))
-    return Program(
+    return DetectorProgram(
         expression=expression,
         values=values,
         layout=layout,
@@ -225,13 +225,13 @@ class Schedule:
         self.code.append(instruction(op, to=to, left=left, right=right, x=x, y=y, z=z, stride=d))
         return to
 
-    def _primitive(self, node: Primitive, place: Place) -> int:
+    def _primitive(self, node: Primitive, place: Addresses) -> int:
         if self.mask is not None and not self.values:
             return NOW_CELL
         number = self.reach[node].bit_length() - 1
         return self._emit(Op.PRIMITIVE, place.register, NEVER_CELL, NEVER_CELL, x=number)
 
-    def _disjunction(self, place: Place, left: int, right: int) -> int:
+    def _disjunction(self, place: Addresses, left: int, right: int) -> int:
         if left == right or right == NEVER_CELL:
             return left
         if left == NEVER_CELL:
@@ -240,24 +240,24 @@ class Schedule:
             return NOW_CELL
         return self._emit(Op.DISJUNCTION, place.register, left, right)
 
-    def _conjunction(self, place: Place, left: int, right: int) -> int:
+    def _conjunction(self, place: Addresses, left: int, right: int) -> int:
         if left == right == NEVER_CELL:
             return NEVER_CELL
         return self._emit(Op.CONJUNCTION, place.register, left, right, x=place.left, y=place.right)
 
-    def _negation(self, place: Place, left: int, right: int) -> int:
+    def _negation(self, place: Addresses, left: int, right: int) -> int:
         if right == NEVER_CELL and left in (NEVER_CELL, NOW_CELL):
             return left  # whatever t is, it lies before now
         self._emit(Op.NEGATION, place.register, left, right, x=place.left)
         return NEVER_CELL if left == NEVER_CELL else place.register
 
-    def _latch(self, place: Place, left: int, right: int) -> int:
+    def _latch(self, place: Addresses, left: int, right: int) -> int:
         if left == right == NEVER_CELL:
             return NEVER_CELL
         self._emit(Op.LATCH, place.register, left, right, x=place.left)
         return NEVER_CELL if right == NEVER_CELL else place.register
 
-    def _sequence(self, place: Place, left: int, right: int, operand: EventExpression) -> int:
+    def _sequence(self, place: Addresses, left: int, right: int, operand: EventExpression) -> int:
         active = self.active(operand)  # something may begin in it even when it has no instance
         if active or left != NEVER_CELL:
             self._emit(
@@ -272,7 +272,7 @@ class Schedule:
             )
         return NEVER_CELL if right == NEVER_CELL else place.register
 
-    def _restriction(self, place: Place, body: int, tau: int) -> int:
+    def _restriction(self, place: Addresses, body: int, tau: int) -> int:
         if body in (NEVER_CELL, NOW_CELL):
             return body
         return self._emit(Op.RESTRICTION, place.register, body, NEVER_CELL, x=tau)
