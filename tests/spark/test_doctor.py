@@ -78,8 +78,8 @@ def test_without_java_spark_is_not_started(monkeypatch: pytest.MonkeyPatch) -> N
 def test_with_spark_running_the_workers_are_asked(spark: SparkSession) -> None:
     found = {each.check: each for each in doctor.running("local[2]")}
     assert [each.state for each in found.values()] == [CheckState.GOOD] * 3, found
-    assert "Python 3." in found["workers"].said
-    assert "matches, as in this process" in found["match"].said
+    assert "Python 3." in found["workers"].description
+    assert "matches, as in this process" in found["match"].description
 
 
 @pytest.mark.spark
@@ -90,5 +90,5 @@ def test_workers_without_cereus(spark: SparkSession, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(doctor, "workers", missing)
     found = {each.check: each for each in doctor.running("local[2]")}
     assert found["workers"].state is CheckState.WRONG
-    assert found["workers"].said == "ModuleNotFoundError: No module named 'cereus'"
+    assert found["workers"].description == "ModuleNotFoundError: No module named 'cereus'"
     assert "spark.archives" in str(found["workers"].advice)

@@ -40,7 +40,7 @@ def doctor(
 
     def shown(finding: Finding) -> None:
         text = Text.assemble((f"{finding.state.value:8}", STYLES[finding.state]))
-        text.append(f" {finding.check}: ", "bold").append(finding.said)
+        text.append(f" {finding.check}: ", "bold").append(finding.description)
         if finding.advice is not None:
             text.append(f"\n         → {finding.advice}", "cyan")
         out.print(text, soft_wrap=True)

@@ -23,10 +23,10 @@ def spark_errors() -> Iterator[None]:
     try:
         yield
     except PySparkException as error:
-        found = as_cereus_error(error)
-        if found is None:
+        ours = as_cereus_error(error)
+        if ours is None:
             raise
-        raise found from None
+        raise ours from None
 
 
 def as_cereus_error(error: BaseException) -> CereusError | None:

@@ -87,11 +87,11 @@ def pattern_schema(
         totals = (total_name(each) for each in plan.query.totals)
         fields += [st.StructField(name, st.DoubleType()) for name in ("count", *totals)]
         fields.append(st.StructField("exact", st.BooleanType()))
-    whole = tuple((name,) for name in shown)
+    columns = tuple((name,) for name in shown)
     for output in plan.query.select or ():
-        fields.append(events_field(output.variable, output.attributes or whole, known))
+        fields.append(events_field(output.variable, output.attributes or columns, known))
     if listed:
-        fields.append(events_field(EVENTS, whole, known))
+        fields.append(events_field(EVENTS, columns, known))
     return st.StructType(fields)
 
 
