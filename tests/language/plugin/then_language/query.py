@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from cereus.automata.construct import Atom, Concatenation
+from cereus.automata.construct import AtomAutomaton, Concatenation
 from cereus.automata.model import Automaton
 from cereus.explain.description import Description
 from cereus.language.pattern import PatternQuery
@@ -40,4 +40,4 @@ class ThenQuery(PatternQuery[Pattern]):
             left, right = (self._automaton(each, tests) for each in (pattern.left, pattern.right))
             return Concatenation(left, right, pattern.at_once)
         assert isinstance(pattern, Event)
-        return Atom(tests.bit(EventTest(pattern.type)), frozenset({pattern.type}))
+        return AtomAutomaton(tests.bit(EventTest(pattern.type)), frozenset({pattern.type}))
