@@ -1,4 +1,4 @@
-"""Reading and writing files on Spark: what its readers and writers have to be told, and what they
+"""Reading and writing files on Spark: the options of its readers and writers, and what they
 tell."""
 
 from __future__ import annotations

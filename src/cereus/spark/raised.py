@@ -17,7 +17,7 @@ RAISED = re.compile(
 
 @contextmanager
 def spark_errors() -> Iterator[None]:
-    """An error of Cereus that was raised in a worker, or one of Spark's own, as ours."""
+    """Turns errors from a worker, and Spark's errors, into errors of Cereus."""
     from pyspark.errors import PySparkException
 
     try:

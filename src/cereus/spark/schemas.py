@@ -118,7 +118,7 @@ def eventwise_schema(
 
 
 def check_once(names: list[str], message: str, hint: str) -> None:
-    """Every column has a name of its own."""
+    """Refuse two columns of one name."""
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise DataError(message.format(repr(twice[0])), hint=hint)

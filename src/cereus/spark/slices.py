@@ -46,7 +46,7 @@ class Slices:
     length: int | float
 
     def spread(self, events: DataFrame) -> DataFrame:
-        """Every event once per slice it belongs to, with the slice, and whether it is its home."""
+        """Every event once per slice it belongs to, with the slice; one of them is its home."""
         home, last = self._slice(self._number), self._slice(self._number + F.lit(self.window))
         both = F.when(home == last, F.array(home)).otherwise(F.array(home, last))
         spread = events.withColumn(HOME, home).withColumn(SLICE, F.explode(both))

@@ -96,14 +96,14 @@ def names(pattern: EventExpression) -> frozenset[str]:
 
 
 def bound(pattern: EventExpression) -> frozenset[str]:
-    """The variables that matching a pattern tells: of the least of two, neither."""
+    """The variables that matching a pattern binds: of the least of two, neither."""
     taus = [cast(TauVariable, tau) for tau in restrictions(pattern)]
     unknown = {name for tau in taus for name in tau.least_of or ()}
     return names(pattern) - unknown
 
 
 def matches(pattern: EventExpression, expression: EventExpression, binding: Binding) -> bool:
-    """Whether the pattern fits at the root; what its variables stand for goes into `binding`."""
+    """The pattern fits at the root; what its variables stand for goes into `binding`."""
     if isinstance(pattern, LawVariable):
         return binding.setdefault(pattern.name, expression) == expression
     if type(pattern) is not type(expression):

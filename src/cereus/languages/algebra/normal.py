@@ -4,7 +4,7 @@ An expression becomes a set of *terms*, its disjuncts (laws 7-11 and 19 bring `|
 and 4 make it a set). A term is a primitive, a conjunction (3, 5: in a fixed order) or a sequence
 (6: a list) of terms, restricted at most once (27), with one set of terms that must not occur in
 it (14-16). What a term says that holds of it anyway, because of a restriction or negation further
-out, is left unsaid (12, 13, 17, 18, 20, 21, 23-25).
+out, is implicit (12, 13, 17, 18, 20, 21, 23-25).
 
 Each function is an operator of the algebra on normal forms and notes the laws that it used.
 """
@@ -190,7 +190,7 @@ class Normaliser:
         return settled
 
     def excludes(self, other: NormalTerm, term: NormalTerm) -> bool:
-        """Whether `term - other` is 0 by law 33: `term` is `other`, perhaps narrowed further, or
+        """`term - other` is 0 by law 33: `term` is `other`, perhaps narrowed further, or
         `other` is some of its parts."""
         same = (other.kind, other.parts, other.primitive) == (term.kind, term.parts, term.primitive)
         narrowed = same and other.without <= term.without and _at_least(other.tau, term.tau)
@@ -207,7 +207,7 @@ class Normaliser:
 
 
 def _contains(term: NormalTerm, other: NormalTerm) -> bool:
-    """Whether all parts of `other` are among those of `term`, for a sequence side by side."""
+    """All parts of `other` are among those of `term`, for a sequence side by side."""
     if other.kind is not term.kind or term.kind is Primitive:
         return False
     if term.kind is Conjunction:
@@ -260,7 +260,7 @@ def _shorter(first: Tau | None, second: Tau | None) -> Tau | None:
 
 
 def _at_least(tau: Tau | None, other: Tau | None) -> bool:
-    """Whether restricting by τ as well as by `other` adds nothing."""
+    """Restricting by τ as well as by `other` adds nothing."""
     return tau is None or (other is not None and tau_length(tau) >= tau_length(other))
 
 

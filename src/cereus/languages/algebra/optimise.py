@@ -57,7 +57,7 @@ def optimise(
     patience: int = PATIENCE,
     laws: tuple[Law, ...] = LAWS,
 ) -> Optimised:
-    """The cheapest equivalent expression found, and the way to it."""
+    """The cheapest equivalent expression of the search, and the way to it."""
     check(expression)
     before = bounds(expression, values=values)
     came_by, costs = search(expression, values=values, patience=patience, chosen=worthwhile(laws))
@@ -100,7 +100,7 @@ def no_worse(after: Bounds, before: Bounds) -> bool:
 def search(
     expression: EventExpression, *, values: bool, patience: int, chosen: tuple[Rule, ...]
 ) -> tuple[dict[EventExpression, RewriteStep | None], dict[EventExpression, Cost]]:
-    """The expressions found, each with the step that led to it and its cost. Cheap ones are
+    """The expressions reached, each with the step that led to it and its cost. Cheap ones are
     looked at first. It ends: whenever patience starts anew, the cost has gone down."""
     came_by: dict[EventExpression, RewriteStep | None] = {expression: None}
     costs = {expression: cost(expression, values)}
@@ -111,14 +111,14 @@ def search(
     queue = [(lowest, next(order), expression)]
     while queue and left > 0:
         _, _, current = heapq.heappop(queue)
-        found = neighbours(current, chosen)
-        for step in chain(normalised(current), found) if current == expression else found:
+        rewritten = neighbours(current, chosen)
+        for step in chain(normalised(current), rewritten) if current == expression else rewritten:
             if step.after in came_by or not allowed.issuperset(step.laws):
                 continue
             came_by[step.after] = step
-            own = costs[step.after] = cost(step.after, values)
-            heapq.heappush(queue, (own, next(order), step.after))
-            lowest, left = (own, patience) if own < lowest else (lowest, left - 1)
+            reached_cost = costs[step.after] = cost(step.after, values)
+            heapq.heappush(queue, (reached_cost, next(order), step.after))
+            lowest, left = (reached_cost, patience) if reached_cost < lowest else (lowest, left - 1)
     return came_by, costs
 
 

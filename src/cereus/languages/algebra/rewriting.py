@@ -13,7 +13,7 @@ Path = tuple[int, ...]
 
 @dataclass(frozen=True)
 class RewriteStep:
-    """The whole expression before and after one law was applied, or several at once."""
+    """The expression before and after one law was applied, or several at once."""
 
     laws: tuple[int, ...]
     before: EventExpression
@@ -51,7 +51,7 @@ def rules(laws: tuple[Law, ...] = LAWS) -> tuple[Rule, ...]:
 
 
 def places(expression: EventExpression) -> Iterator[tuple[Path, EventExpression]]:
-    """Every subexpression with the way to it, the whole expression first."""
+    """Every subexpression with the way to it, the root first."""
     yield (), expression
     for index, child in enumerate(expression.children()):
         for path, node in places(child):

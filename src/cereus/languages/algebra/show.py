@@ -56,9 +56,9 @@ def _nodes(
 ) -> Iterator[str]:
     for node, place in places.items():
         kept = _kept(node, place)
-        said = escaped(_operator(node)) + (f"\\n{kept}" if kept else "")
+        label = escaped(_operator(node)) + (f"\\n{kept}" if kept else "")
         shape = "box" if not node.children() else "ellipse"
-        yield f'{numbers[node]} [label="{said}", shape={shape}];'
+        yield f'{numbers[node]} [label="{label}", shape={shape}];'
         sides = ("left", "right") if len(node.children()) > 1 else ("",)
         for side, child in zip(sides, node.children(), strict=False):
             yield f'{numbers[child]} -> {numbers[node]} [label="{side}"];'

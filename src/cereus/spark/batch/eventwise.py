@@ -1,4 +1,4 @@
-"""Queries with executors of their own on DataFrames: filter in Catalyst, arrange by key and time,
+"""Queries with special executors on DataFrames: filter in Catalyst, arrange by key and time,
 run.
 
 What a result says by row number in one process, it says by the events themselves here: the rows
@@ -98,7 +98,7 @@ def eventwise(
     split: Split,
     push_down: bool,
 ) -> Eventwise:
-    """What `match` is about to do with a query that has an executor of its own."""
+    """Prepares `match` for a query with a special executor."""
     if split:
         raise CereusError(f"queries in {query.dialect} cannot be cut by time", hint="use keys")
     ties, shown = chosen_columns(df, tie, columns, order)

@@ -143,8 +143,8 @@ def _in(node: ex.In, typed: Recurse) -> TypedColumn:
 def _between(node: ex.Between, typed: Recurse) -> TypedColumn:
     operand = typed(node.operand)
     bounds = ((">=", node.low), ("<=", node.high))
-    held = [compare(op, operand, typed(end)).column for op, end in bounds if end is not None]
-    return _boolean(reduce(operator.and_, held))
+    tests = [compare(op, operand, typed(end)).column for op, end in bounds if end is not None]
+    return _boolean(reduce(operator.and_, tests))
 
 
 def _connective(

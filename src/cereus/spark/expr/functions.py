@@ -98,7 +98,7 @@ def _sign(number: TypedColumn) -> TypedColumn:
     return TypedColumn(F.signum(number.column).cast("bigint"), Kind.INTEGER)
 
 
-def _whole(toward: Callable[[Column], Column]) -> Callable[[TypedColumn], TypedColumn]:
+def _integral(toward: Callable[[Column], Column]) -> Callable[[TypedColumn], TypedColumn]:
     """Spark's floor gives a bigint, which has no NaN and no infinity."""
 
     def build(number: TypedColumn) -> TypedColumn:
@@ -115,7 +115,7 @@ def _whole(toward: Callable[[Column], Column]) -> Callable[[TypedColumn], TypedC
 
 def _round(number: TypedColumn, decimals: TypedColumn | None = None) -> TypedColumn:
     """Not Spark's round, which rounds the decimal digits of a double."""
-    places = 0 if decimals is None else _given(decimals, "the decimals of round")
+    places = 0 if decimals is None else _literal_integer(decimals, "the decimals of round")
     if number.kind is Kind.INTEGER:
         return number if places >= 0 else _round_integer(as_bigint(number).column, -places)
     value = as_float(number).column
@@ -144,12 +144,12 @@ def _round_integer(value: Column, zeros: int) -> TypedColumn:
 def _substr(
     text: TypedColumn, start: TypedColumn, length: TypedColumn | None = None
 ) -> TypedColumn:
-    begin = _given(start, "the start of substr")
-    size = 2**31 - 1 if length is None else _given(length, "the length of substr")
+    begin = _literal_integer(start, "the start of substr")
+    size = 2**31 - 1 if length is None else _literal_integer(length, "the length of substr")
     return TypedColumn(F.substring(text.column, begin, max(0, size)), Kind.STRING)
 
 
-def _given(operand: TypedColumn, what: str) -> int:
+def _literal_integer(operand: TypedColumn, what: str) -> int:
     if not isinstance(operand.value, int):
         raise ConditionTypeError(f"{what} must be a whole number, written out")
     return operand.value
@@ -222,14 +222,14 @@ def _replace(text: TypedColumn, old: TypedColumn, new: TypedColumn) -> TypedColu
 
 
 def _split_part(text: TypedColumn, separator: TypedColumn, number: TypedColumn) -> TypedColumn:
-    place = F.lit(_given(number, "the number of a part"))
+    place = F.lit(_literal_integer(number, "the number of a part"))
     return TypedColumn(F.split_part(text.column, separator.column, place), Kind.STRING)
 
 
 def _extract(
     text: TypedColumn, pattern: TypedColumn, group: TypedColumn | None = None
 ) -> TypedColumn:
-    wanted = 0 if group is None else _given(group, "the group")
+    wanted = 0 if group is None else _literal_integer(group, "the group")
     spelled = "(?d)" + with_text_end(str(pattern.value), r"\z")
     found = F.regexp_extract(text.column, spelled, wanted)
     return TypedColumn(F.when(text.column.rlike(spelled), found), Kind.STRING)
@@ -306,8 +306,8 @@ FUNCTIONS: dict[str, Callable[..., TypedColumn]] = {
     "ln": _real(F.ln),
     "power": _real(_power),
     "round": _round,
-    "floor": _whole(F.floor),
-    "ceil": _whole(F.ceil),
+    "floor": _integral(F.floor),
+    "ceil": _integral(F.ceil),
     "lower": _of_strings(F.lower, Kind.STRING),
     "upper": _of_strings(F.upper, Kind.STRING),
     "trim": _of_strings(F.trim, Kind.STRING),

@@ -99,13 +99,13 @@ class Bucket:
 
     def _as_late(self, events: pa.Table) -> list[pa.RecordBatch]:
         """Late events as rows of the result: nothing but the column LATE."""
-        shown = self.recipe.found.field(LATE).type
+        shown = self.recipe.columns.field(LATE).type
         late = events.select([field.name for field in shown]).to_struct_array().cast(shown)
         nothing = [
-            pa.nulls(len(late), each.type) for each in self.recipe.found if each.name != LATE
+            pa.nulls(len(late), each.type) for each in self.recipe.columns if each.name != LATE
         ]
         columns = [*nothing, late.combine_chunks() if isinstance(late, pa.ChunkedArray) else late]
-        return [pa.RecordBatch.from_arrays(columns, schema=self.recipe.found)]
+        return [pa.RecordBatch.from_arrays(columns, schema=self.recipe.columns)]
 
     def _wait_or_go(self, events: pa.Table, passed: int | None) -> pa.Table:
         """What the watermark has passed already; the rest waits."""
@@ -162,18 +162,20 @@ class Bucket:
 
     def _run(self, events: pa.Table, passed: int) -> Iterator[BucketOutput]:
         executor = self._executor()
-        said = len(executor.shed)
+        noted = len(executor.shed)
         latest = int(events.column(AT).to_numpy().max()) if events.num_rows else None
         self._know(latest=latest)
         for batch in events.drop_columns([AT]).combine_chunks().to_batches():
-            yield from self._found(executor.push(batch), executor)
-        yield from self._found(executor.advance(self.recipe.next_time(passed)), executor)
-        if len(executor.shed) > said:
-            yield BucketOutput(shed=len(executor.shed) - said)
+            yield from self._outputs(executor.push(batch), executor)
+        yield from self._outputs(executor.advance(self.recipe.next_time(passed)), executor)
+        if len(executor.shed) > noted:
+            yield BucketOutput(shed=len(executor.shed) - noted)
         self._save(executor)
 
-    def _found(self, found: Iterable[pa.RecordBatch], executor: Executor) -> Iterator[BucketOutput]:
-        for batch in found:
+    def _outputs(
+        self, batches: Iterable[pa.RecordBatch], executor: Executor
+    ) -> Iterator[BucketOutput]:
+        for batch in batches:
             if batch.num_rows:
                 shown = self.recipe.matching.result(batch, executor)
                 yield BucketOutput(to_bytes(self._shaped(shown)), matches=batch.num_rows)
@@ -182,12 +184,12 @@ class Bucket:
         """Exactly the columns that come out."""
         columns = list(batch.columns)
         if self.recipe.late:
-            columns.append(pa.nulls(batch.num_rows, self.recipe.found.field(LATE).type))
+            columns.append(pa.nulls(batch.num_rows, self.recipe.columns.field(LATE).type))
         fitted = [
             column if column.type == each.type else column.cast(each.type)
-            for column, each in zip(columns, self.recipe.found, strict=True)
+            for column, each in zip(columns, self.recipe.columns, strict=True)
         ]
-        return pa.RecordBatch.from_arrays(fitted, schema=self.recipe.found)
+        return pa.RecordBatch.from_arrays(fitted, schema=self.recipe.columns)
 
     # ------------------------------------------------------------ the engine's state
 

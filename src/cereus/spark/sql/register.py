@@ -23,7 +23,7 @@ from pyspark.sql.udtf import AnalyzeArgument, AnalyzeResult, SelectedColumn
 
 from cereus.errors import CereusError
 from cereus.query import Query
-from cereus.spark.sql.arguments import SqlCall, given
+from cereus.spark.sql.arguments import SqlCall, parsed_call
 from cereus.spark.sql.table_function import FunctionRun, TableFunction, table_function
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def register(
     schema: st.StructType | DataFrame | str | None = None,
     **queries: Query,
 ) -> None:
-    """Make `cereus` a table function of this session, and every named query one of its own.
+    """Make `cereus` a table function of this session, and so every named query.
 
     `schema` says what the tables of the named queries look like: a schema, a DataFrame or the
     name of a table.
@@ -67,8 +67,8 @@ def _schema(
         )
     if isinstance(schema, st.StructType):
         return schema
-    found = spark.table(schema) if isinstance(schema, str) else schema
-    return found.schema
+    table = spark.table(schema) if isinstance(schema, str) else schema
+    return table.schema
 
 
 # ---------------------------------------------------------------- any query
@@ -76,7 +76,7 @@ def _schema(
 
 @dataclass
 class CallAnalysis(AnalyzeResult):
-    """What Spark is told of a call, and what the workers are."""
+    """The analysis of a call for Spark, and what the workers run."""
 
     run: FunctionRun | None = None
 
@@ -87,7 +87,7 @@ class CereusFunction:
     @staticmethod
     def analyze(*arguments: AnalyzeArgument, **named: AnalyzeArgument) -> AnalyzeResult:
         try:
-            return _analysis(given(arguments, named))
+            return _analysis(parsed_call(arguments, named))
         except CereusError as error:  # Spark shows the traceback: what led here says nothing
             raise error.with_traceback(None) from None
 
@@ -117,9 +117,9 @@ class CereusFunction:
         for batch in table.combine_chunks().to_batches():
             yield from self._as_rows(self._run.push(batch))
 
-    def _as_rows(self, found: Iterator[pa.RecordBatch]) -> Iterator[Any]:
+    def _as_rows(self, batches: Iterator[pa.RecordBatch]) -> Iterator[Any]:
         schema = self._run.function.schema
-        for batch in found:
+        for batch in batches:
             table = pa.Table.from_batches([batch])
             yield from ArrowTableToRowsConversion.convert(table, schema)
 
@@ -132,7 +132,7 @@ def _analysis(call: SqlCall) -> CallAnalysis:
 
 def check_arranged(caller: object) -> None:
     """Without PARTITION BY or WITH SINGLE PARTITION, Spark deals the rows out to tasks as they
-    lie, and matches would be missed. It tells a function nothing about that; but what calls it
+    lie, and matches would be missed. It does not report that to a function; but what calls it
     knows the partitions, if there are any."""
     task = TaskContext.get()
     if hasattr(caller, "_partition_child_indexes") or task is None or task.partitionId() == 0:
@@ -148,7 +148,7 @@ def check_arranged(caller: object) -> None:
 
 
 def _named(name: str, function: TableFunction) -> type:
-    """The class of a function of Arrow batches; sent to the workers whole, with its query."""
+    """The class of a function of Arrow batches; sent to the workers with its query."""
 
     class NamedFunction:
         run = FunctionRun(function)
@@ -170,8 +170,8 @@ def _named(name: str, function: TableFunction) -> type:
     return NamedFunction
 
 
-def as_tables(found: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
-    for batch in found:
+def as_tables(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
+    for batch in batches:
         yield pa.Table.from_batches([batch])
 
 

@@ -70,20 +70,20 @@ class Detector:
 
     def finish(self) -> Instances:
         """No event is still to come."""
-        found = detect(self.program, self._ticks(self.waiting), self.states)
+        instances = detect(self.program, self._ticks(self.waiting), self.states)
         self.waiting = no_rows(self.program.words)
-        return found
+        return instances
 
     def _ticks(self, rows: Rows) -> Ticks:
         return rows.ticks(self.keys, repeated=self.repeated)
 
     def _run(self, rows: Rows, *, until: int | None = None) -> Instances:
-        ticks, places = self._ticks(rows).hold_back(until=until)
-        held = rows.at(places)
-        held = condensed(held, self.keys, repeated=self.repeated) if len(held) else held
-        found = detect(self.program, ticks, self.states)
-        self.waiting = held
-        return found
+        ticks, places = self._ticks(rows).without_pending(until=until)
+        pending = rows.at(places)
+        pending = condensed(pending, self.keys, repeated=self.repeated) if len(pending) else pending
+        instances = detect(self.program, ticks, self.states)
+        self.waiting = pending
+        return instances
 
     def _refuse_late(self, times: Int64s) -> None:
         if self.earliest is not None and len(times) and times.min() < self.earliest:

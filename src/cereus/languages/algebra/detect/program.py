@@ -85,7 +85,7 @@ class DetectorProgram:
 
     @property
     def in_durations(self) -> bool | None:
-        """Whether τ is in microseconds or in ticks; None when there is no τ."""
+        """True if τ is in microseconds, False if in ticks; None when there is no τ."""
         taus = restrictions(self.expression)
         return isinstance(taus[0], timedelta) if taus else None
 
@@ -125,10 +125,10 @@ def build(expression: EventExpression, *, values: bool = False) -> DetectorProgr
         if tau_length(tau) >= LONGEST:
             raise RefusedError(f"the time restriction {tau} is too long", hint="leave it out")
     layout = lay_out(expression, values=values)
-    found = primitives(expression)
-    reach = _reach(expression, found)
+    leaves = primitives(expression)
+    reach = _reach(expression, leaves)
     # Masks of several words are not looked up (see `schedules`).
-    known = tuple(islice(_likely_masks(len(found)), MOST_SCHEDULES)) if len(found) <= 64 else ()
+    known = tuple(islice(_likely_masks(len(leaves)), MOST_SCHEDULES)) if len(leaves) <= 64 else ()
     code: list[Instruction] = []
     entries, results = [0], []
     for mask in (None, *known):
@@ -140,7 +140,7 @@ def build(expression: EventExpression, *, values: bool = False) -> DetectorProgr
         expression=expression,
         values=values,
         layout=layout,
-        primitives=found,
+        primitives=leaves,
         code=np.array(code, np.int64).reshape(-1, FIELDS),
         entries=np.array(entries, np.int64),
         results=np.array(results, np.int64),
@@ -149,9 +149,11 @@ def build(expression: EventExpression, *, values: bool = False) -> DetectorProgr
     )
 
 
-def _reach(expression: EventExpression, found: tuple[Primitive, ...]) -> dict[EventExpression, int]:
+def _reach(
+    expression: EventExpression, leaves: tuple[Primitive, ...]
+) -> dict[EventExpression, int]:
     """The primitives that occur in each subexpression, as a mask."""
-    reach: dict[EventExpression, int] = {p: 1 << number for number, p in enumerate(found)}
+    reach: dict[EventExpression, int] = {p: 1 << number for number, p in enumerate(leaves)}
     for node in expression.postorder():
         if node not in reach:
             below = [reach[child] for child in node.children()]

@@ -65,7 +65,7 @@ def detect_chunks(
     out = np.empty((length, 3), np.int64)
     out_rows = np.empty(length * program.constituents, np.int64)
     for first in range(0, len(ticks), chunk):
-        found = detection.detect(
+        count = detection.detect(
             _view(program.code),
             _view(program.entries),
             _view(program.results),
@@ -87,7 +87,7 @@ def detect_chunks(
             _view(out),
             _view(out_rows),
         )
-        yield _instances(ticks, out[:found], out_rows)
+        yield _instances(ticks, out[:count], out_rows)
 
 
 def _view(array: npt.NDArray[Any]) -> Any:

@@ -110,7 +110,7 @@ def stay(state: int, letters: Iterable[int]) -> StateRow:
 
 
 def tabulate(atoms: tuple[Atom, ...], rows: Sequence[StateRow], labels: Sequence[str]) -> Machine:
-    """Tables with one column per class of letters that no row tells apart."""
+    """Tables with one column per class of letters that are alike in every row."""
     bit = {atom: 1 << i for i, atom in enumerate(atoms)}
     letters = sorted(sum(bit[atom] for atom in symbol) for _, symbol in occurrences(atoms))
     classes, representatives = partition(rows, letters)
