@@ -70,8 +70,9 @@ test-pure: install
 
 test-checked: install
 	@echo "Building a copy with bounds checks in build/checked ..."
+	@rm -rf build/checked build/lib.*
 	@CEREUS_CHECKED=1 $(PIP) --no-build-isolation --no-deps --upgrade --target build/checked .
-	PYTHONPATH=build/checked CEREUS_TEST_SHORT=1 $(PYTEST) $(COMPILED) $(PYTEST_ARGS)
+	PYTHONPATH=$(CURDIR)/build/checked CEREUS_TEST_SHORT=1 $(PYTEST) $(COMPILED) $(PYTEST_ARGS)
 
 golden: install
 	$(BIN)/python -m pytest -q --update-golden
