@@ -26,7 +26,7 @@ from cereus.plan.plan import Plan
 from cereus.spark.expr.typed import TypedColumn, attribute, micros
 from cereus.stream import UNITS
 
-SLICE, OWN, HOME = "__cereus_slice", "__cereus_own", "__cereus_home"
+SLICE, IN_HOME, HOME = "__cereus_slice", "__cereus_own", "__cereus_home"
 WINDOWS = 8
 """Windows in a slice: one event in eight is read twice."""
 SAFETY = 1.001
@@ -50,7 +50,7 @@ class Slices:
         home, last = self._slice(self._number), self._slice(self._number + F.lit(self.window))
         both = F.when(home == last, F.array(home)).otherwise(F.array(home, last))
         spread = events.withColumn(HOME, home).withColumn(SLICE, F.explode(both))
-        return spread.withColumn(OWN, F.col(SLICE) == F.col(HOME)).drop(HOME)
+        return spread.withColumn(IN_HOME, F.col(SLICE) == F.col(HOME)).drop(HOME)
 
     @property
     def _number(self) -> Column:

@@ -142,10 +142,10 @@ def _round_integer(number: Vector, zeros: int) -> Vector:
     # Unsigned, so that neither 10**19 nor the largest size wraps around.
     step = np.uint64(10**zeros)
     size = np.where(number.values < 0, -number.values, number.values).astype(np.uint64)
-    whole = size // step
-    whole = whole + (size - whole * step >= step // np.uint64(2))
-    fits = (whole == 0) | (whole <= np.uint64(INT64.max) // step)
-    sized = np.where(fits, whole * step, np.uint64(0)).astype(np.int64)
+    integer = size // step
+    integer = integer + (size - integer * step >= step // np.uint64(2))
+    fits = (integer == 0) | (integer <= np.uint64(INT64.max) // step)
+    sized = np.where(fits, integer * step, np.uint64(0)).astype(np.int64)
     return replace(number, values=np.where(number.values < 0, -sized, sized)[()]).where(fits)
 
 
@@ -312,8 +312,8 @@ def _to_integer(value: Vector) -> Vector:
         return as_int64(_as_number(value))
     number = as_float(value)
     inside = (number.values > -(2.0**63) - 1) & (number.values < 2.0**63)
-    whole = np.where(inside, np.trunc(number.values), 0.0).astype(np.int64)[()]
-    return Vector(Kind.INTEGER, whole, number.valid).where(inside)
+    integer = np.where(inside, np.trunc(number.values), 0.0).astype(np.int64)[()]
+    return Vector(Kind.INTEGER, integer, number.valid).where(inside)
 
 
 def _to_string(value: Vector) -> Vector:

@@ -31,7 +31,7 @@ from cereus.spark.schemas import (
     orderable,
     pattern_schema,
 )
-from cereus.spark.slices import OWN, SLICE, Slices, Split, slices_for
+from cereus.spark.slices import IN_HOME, SLICE, Slices, Split, slices_for
 from cereus.spark.worker import Task
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class Batch:
 
     @property
     def shape(self) -> EventShape:
-        return EventShape(self.shown, self.listed, OWN if self.sliced else None)
+        return EventShape(self.shown, self.listed, IN_HOME if self.sliced else None)
 
     @property
     def sliced(self) -> bool:

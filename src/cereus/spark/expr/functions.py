@@ -105,9 +105,9 @@ def _integral(toward: Callable[[Column], Column]) -> Callable[[TypedColumn], Typ
         if number.kind is Kind.INTEGER:
             return number
         value = as_float(number).column
-        whole = toward(value).cast("double")
+        integral = toward(value).cast("double")
         return TypedColumn(
-            F.when(F.abs(value) < HAS_NO_FRACTION, whole).otherwise(value), Kind.FLOAT
+            F.when(F.abs(value) < HAS_NO_FRACTION, integral).otherwise(value), Kind.FLOAT
         )
 
     return build
@@ -122,8 +122,8 @@ def _round(number: TypedColumn, decimals: TypedColumn | None = None) -> TypedCol
     scale = float(f"1e{min(abs(places), 300)}")
     scaled = F.abs(value) * scale if places >= 0 else F.abs(value) / scale
     floor = F.floor(scaled).cast("double")
-    whole = F.when(scaled - floor >= 0.5, floor + 1.0).otherwise(floor)
-    size = whole / scale if places >= 0 else whole * scale
+    integral = F.when(scaled - floor >= 0.5, floor + 1.0).otherwise(floor)
+    size = integral / scale if places >= 0 else integral * scale
     rounded = F.when(value < 0, -size).otherwise(size)
     return TypedColumn(F.when(scaled < HAS_NO_FRACTION, rounded).otherwise(value), Kind.FLOAT)
 
@@ -231,8 +231,8 @@ def _extract(
 ) -> TypedColumn:
     wanted = 0 if group is None else _literal_integer(group, "the group")
     spelled = "(?d)" + with_text_end(str(pattern.value), r"\z")
-    found = F.regexp_extract(text.column, spelled, wanted)
-    return TypedColumn(F.when(text.column.rlike(spelled), found), Kind.STRING)
+    extracted = F.regexp_extract(text.column, spelled, wanted)
+    return TypedColumn(F.when(text.column.rlike(spelled), extracted), Kind.STRING)
 
 
 def _to_integer(value: TypedColumn) -> TypedColumn:
@@ -274,8 +274,8 @@ def _to_timestamp(value: TypedColumn) -> TypedColumn:
     text = F.regexp_replace(_read(value, TIME_TEXT), minutes, "$1:00$2")
     dated = F.when(F.length(text) == 10, F.concat(text, F.lit("T00:00:00Z")))
     zoned = F.when(text.rlike("(Z|[+-][0-9]{2}:[0-9]{2})$"), text)
-    whole = F.coalesce(dated, zoned, F.concat(text, F.lit("Z")))
-    return TypedColumn(whole.try_cast("timestamp"), Kind.TIMESTAMP)
+    instant_text = F.coalesce(dated, zoned, F.concat(text, F.lit("Z")))
+    return TypedColumn(instant_text.try_cast("timestamp"), Kind.TIMESTAMP)
 
 
 def _read(text: TypedColumn, form: re.Pattern[str]) -> Column:
