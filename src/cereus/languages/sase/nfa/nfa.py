@@ -228,7 +228,7 @@ class Nfa(Automaton):
         checks: dict[Check, None] = {}
         answers: dict[Any, bool] = {}
         for wanted, question in literals:
-            answer = self.memory.ask(question, run.remembered, letter)
+            answer = self.memory.decide(question, run.remembered, letter)
             if isinstance(answer, bool):
                 if answer is not wanted:
                     return None
