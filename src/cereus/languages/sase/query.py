@@ -184,7 +184,7 @@ def _output(plan: ProgramPlan) -> Iterator[str]:
 
 def _order(plan: ProgramPlan) -> Iterator[str]:
     if any(block.emits_late for block in plan.result.blocks):
-        yield "matches that wait for their window are told when it has passed, never earlier"
+        yield "matches that wait for their window are emitted when it has passed, never earlier"
     if not plan.composed:
         return
     yield (
@@ -199,7 +199,7 @@ def _delays(plan: ProgramPlan) -> Iterator[str]:
         if any(map(_waits_for_the_end, stage.blocks)):
             yield (
                 f"what {stage.title} puts out reaches the next query at the end of the input only: "
-                "its matches are told late, and no window in time says how late"
+                "its matches are emitted late, and no window in time says how late"
             )
 
 
