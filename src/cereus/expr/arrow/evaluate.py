@@ -126,6 +126,7 @@ def _missing(schema: pa.Schema, path: Path) -> DataError:
 
 
 def value_of(node: ex.Expression, columns: Columns) -> Vector:
+    """The value of an expression, given every attribute that it mentions."""
     coded = _coded_column(node, columns)
     if coded is not None:
         return _by_code(node, *coded)
