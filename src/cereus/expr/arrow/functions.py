@@ -258,7 +258,8 @@ def _replace_text(text: Vector, old: Vector, new: Vector) -> Vector:
 def _split_part(text: Vector, separator: Vector, number: Vector) -> Vector:
     sign, place = separator.values.as_py(), _literal_integer(number, "the number of a part")
     if text.constant:
-        return constant(python.split_part(text.values.as_py(), sign, place))
+        value = text.values.as_py()
+        return constant(None if value is None else python.split_part(value, sign, place))
     if not sign:
         return text if place in (1, -1) else _mapped(text, lambda _: "", pa.string())
     parts = pc.split_pattern(text.values, sign)
