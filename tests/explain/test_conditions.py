@@ -7,8 +7,8 @@ import pytest
 
 import cereus
 from cereus.engine.executor import PatternExecutor
-from cereus.explain.analysis import Analysis
-from cereus.explain.conditions import COUNTED_AGAIN, FOUND_AGAIN, FOUND_ONCE, ambiguity
+from cereus.explain.analysis import PlanAnalysis
+from cereus.explain.conditions import COUNTED_AGAIN, MATCHED_AGAIN, MATCHED_ONCE, ambiguity
 from cereus.languages.ceql.explaining.description import CeqlDescription
 from cereus.languages.ceql.explaining.growth import repeating
 
@@ -48,7 +48,7 @@ def test_a_rise_is_decided_by_one_register() -> None:
         "  s2  accepts"
     )
     assert "one per state and distinct value of a.price in the window" in said["memory"]
-    assert FOUND_ONCE in said["matches"]
+    assert MATCHED_ONCE in said["matches"]
 
 
 def test_an_equality_finds_its_partial_matches_by_an_index() -> None:
@@ -107,7 +107,7 @@ def test_why_states_remember_values(where: str, head: str, why: str) -> None:
     said = sections(where, head)
     (line,) = (x for x in said["conditions between events"].splitlines() if "by states" in x)
     assert why in line
-    assert FOUND_ONCE in said["matches"]
+    assert MATCHED_ONCE in said["matches"]
 
 
 def test_one_condition_that_needs_states_takes_the_others_with_it() -> None:
@@ -157,7 +157,7 @@ EITHER = "A AS a ; B AS b FILTER a.card = b.card OR a.price < b.price"
 
 
 def test_an_or_of_filters_may_find_a_match_twice() -> None:
-    assert FOUND_AGAIN in sections(EITHER)["matches"]
+    assert MATCHED_AGAIN in sections(EITHER)["matches"]
     assert COUNTED_AGAIN in sections(EITHER, "SELECT COUNT(*)")["matches"]
 
 
@@ -174,7 +174,7 @@ def test_an_or_of_filters_may_find_a_match_twice() -> None:
 def test_what_is_said_of_ambiguity_is_what_the_engine_finds(where: str) -> None:
     """The engine asks while it runs; over every letter it comes to the same answer."""
     plan = query(where).compiled.plan(SCHEMA)
-    outlook = Analysis(plan, CeqlDescription())
+    outlook = PlanAnalysis(plan, CeqlDescription())
     table = PatternExecutor(plan, SCHEMA).runner.table
     table.know(list(outlook.alphabet.letters))
     state = 0
@@ -182,7 +182,7 @@ def test_what_is_said_of_ambiguity_is_what_the_engine_finds(where: str) -> None:
         for letter in range(len(table.letters)):
             table.expand(state, letter)
         state += 1
-    assert table.ambiguous == (ambiguity(outlook) == FOUND_AGAIN)
+    assert table.ambiguous == (ambiguity(outlook) == MATCHED_AGAIN)
 
 
 # ---------------------------------------------------------------- warnings

@@ -12,7 +12,7 @@ import pytest
 
 import cereus
 from cereus.automata.explore import explore, explore_deterministic
-from cereus.explain.analysis import GROWS, Analysis
+from cereus.explain.analysis import GROWS, PlanAnalysis
 from cereus.explain.wording import letters_text
 from cereus.languages.ceql.explaining.description import CeqlDescription
 
@@ -68,8 +68,8 @@ def query(where: str, head: str = "SELECT *") -> cereus.Query:
     return cereus.compile(f"{head} FROM S WHERE {where}", stream=STREAM)
 
 
-def outlook(where: str) -> Analysis:
-    return Analysis(query(where).compiled.plan(), CeqlDescription())
+def outlook(where: str) -> PlanAnalysis:
+    return PlanAnalysis(query(where).compiled.plan(), CeqlDescription())
 
 
 def test_a_whole_explanation() -> None:

@@ -294,11 +294,11 @@ class Interleaving(PairAutomaton):
         return True
 
     def slots(self, state: Any) -> Slots:
-        found = NO_SLOTS
+        slots = NO_SLOTS
         for body, side in ((self.left, state[0]), (self.right, state[1])):
             if side not in (WAITING, DONE):
-                found |= body.slots(side)
-        return found
+                slots |= body.slots(side)
+        return slots
 
 
 @dataclass(frozen=True)

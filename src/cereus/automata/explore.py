@@ -57,21 +57,21 @@ class Explored:
         before: dict[int, set[int]] = {}
         for edge in self.edges:
             before.setdefault(edge.target, set()).add(edge.source)
-        found, todo = set(self.completing), list(self.completing)
+        useful, todo = set(self.completing), list(self.completing)
         while todo:
-            fresh = before.get(todo.pop(), set()) - found
-            found |= fresh
+            fresh = before.get(todo.pop(), set()) - useful
+            useful |= fresh
             todo += fresh
-        return frozenset(found)
+        return frozenset(useful)
 
 
 def explore(automaton: Automaton, letters: Iterable[Letter], most: int = MOST_STEPS) -> Explored:
     """The automaton as it is built: nondeterministic."""
-    found, states = _explore(automaton, tuple(letters), most)
+    explored, states = _explore(automaton, tuple(letters), most)
     accepting = frozenset(n for n, state in enumerate(states) if automaton.accepts(state))
     closing = frozenset(n for n, state in enumerate(states) if automaton.closes(state))
     slots = tuple(map(automaton.slots, states))
-    return replace(found, accepting=accepting, slots=slots, closing=closing)
+    return replace(explored, accepting=accepting, slots=slots, closing=closing)
 
 
 def explore_deterministic(

@@ -2,7 +2,7 @@
 
 A *letter* is what an event looks like to a pattern: the set of atoms that it satisfies, as a bit
 mask. An automaton answers three questions: where do runs begin, where can they go on a letter,
-and which states accept. States are made when they are asked for, so that constructions whose
+and which states accept. States are made when they are needed, so that constructions whose
 full state space is exponential (determinisation, strategies) cost only what a stream visits.
 
 Three invariants that every construction keeps, and that the engine relies on:
@@ -44,7 +44,7 @@ class Check(NamedTuple):
     """The slot's value `op` the value in the event's column must hold; without a slot, the value
     in `column` is compared with the one in `other`. Nothing holds of NULL, but `differs`.
 
-    With a `term` (`memory.terms`), `holds` asks that it is true, and `fails` that it is not.
+    With a `term` (`memory.terms`), `holds` requires that it is true, and `fails` that it is not.
     """
 
     op: str
@@ -100,7 +100,7 @@ NO_SLOTS: Slots = frozenset()
 
 
 class Automaton(ABC):
-    """What an automaton is to those who use it."""
+    """The interface of every automaton: initial states, moves on a letter, accepting states."""
 
     @abstractmethod
     def initial(self) -> Iterable[State]: ...
@@ -138,8 +138,8 @@ def targets_by_label(
     automaton: Automaton, states: Iterable[State], letter: Letter
 ) -> dict[Label, set[State]]:
     """Δ(R, P, L) for every label L that occurs."""
-    found: dict[Label, set[State]] = {}
+    targets: dict[Label, set[State]] = {}
     for state in states:
         for move in automaton.moves(state, letter):
-            found.setdefault(move.label, set()).add(move.target)
-    return found
+            targets.setdefault(move.label, set()).add(move.target)
+    return targets

@@ -90,16 +90,16 @@ class NamedAutomaton(Automaton):
                 yield Move(label, Started(frozenset(seen) - ahead, ahead))
 
     def _reached(self, states: States, letter: Letter) -> Reached:
-        found = Reached(set(), set(), {})
+        targets = Reached(set(), set(), {})
         for label, reached in targets_by_label(self.body, states, letter).items():
             shown = label & self.variables
             if not marks(label):
-                found.unmarked.update(reached)
+                targets.unmarked.update(reached)
             elif not shown:
-                found.unseen.update(reached)
+                targets.unseen.update(reached)
             else:
-                found.seen.setdefault(shown, set()).update(reached)
-        return found
+                targets.seen.setdefault(shown, set()).update(reached)
+        return targets
 
     def accepts(self, state: Any) -> bool:
         if isinstance(state, Unstarted):

@@ -1,1 +1,1 @@
-"""What a query says beside its pattern: window, partitions, strategy, consumption, limit."""
+"""The clauses of a query beside its pattern: window, partitions, strategy, consumption, limit."""

@@ -1,4 +1,4 @@
-"""What a query says beside its pattern: output, strategy, window, partitions, consumption, limit.
+"""Clauses of a query beside its pattern: output, strategy, window, partitions, consumption, limit.
 
 Every language whose patterns run on the automaton kernel has these clauses, or some of them.
 """

@@ -1,4 +1,4 @@
-"""What can be said of a plan before the first event: its letters, its states, what may go wrong."""
+"""What is known of a plan before the first event: its letters, its states, what may go wrong."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ GROWS = (
 
 
 @dataclass(frozen=True)
-class Analysis:
+class PlanAnalysis:
     """The automaton of a plan over the letters that can occur, without conditions between events
-    (whose automata depend on the values): `plan` is the skeleton of the `whole` plan."""
+    (whose automata depend on the values): `plan` is the skeleton of the `full_plan`."""
 
-    whole: Plan
+    full_plan: Plan
     description: Description
 
     @cached_property
     def plan(self) -> Plan:
-        return self.description.skeleton(self.whole)
+        return self.description.skeleton(self.full_plan)
 
     @cached_property
     def alphabet(self) -> Alphabet:
@@ -48,9 +48,9 @@ class Analysis:
     @cached_property
     def joint(self) -> Explored:
         """As it runs with registers, if it has any."""
-        if not self.whole.traits.registers or self.whole.tests != self.plan.tests:
+        if not self.full_plan.traits.registers or self.full_plan.tests != self.plan.tests:
             return self.run
-        return explore_deterministic(self.whole.automaton, self.alphabet.letters)
+        return explore_deterministic(self.full_plan.automaton, self.alphabet.letters)
 
     # ------------------------------------------------------------ questions
 
@@ -70,7 +70,7 @@ class Analysis:
         if not (
             self.alphabet.complete
             and self.built.complete
-            and self.description.only_adds(self.whole)
+            and self.description.only_adds(self.full_plan)
         ):
             return False
         if not self.built.useful.intersection(self.built.initial):
@@ -92,17 +92,17 @@ class Analysis:
     @cached_property
     def _unmarked(self) -> set[int]:
         """The states that are reached before anything is marked."""
-        found = set(self.built.initial)
+        reached = set(self.built.initial)
         while True:
-            more = {e.target for e in self.built.edges if e.source in found and not _marks(e)}
-            if more <= found:
-                return found
-            found |= more
+            more = {e.target for e in self.built.edges if e.source in reached and not _marks(e)}
+            if more <= reached:
+                return reached
+            reached |= more
 
     @cached_property
     def grows(self) -> bool:
-        """Whether partial matches may wait for ever: without a window, and a state that is
-        reached after the first mark can be come back to while events are skipped."""
+        """Partial matches may wait for ever: there is no window, and a state after the first
+        mark can be reached again while events are skipped."""
         return self.plan.query.window is None and (
             not self.run.complete or any(not _marks(edge) for edge in self._cycles)
         )
@@ -134,21 +134,21 @@ class Analysis:
 
 def warnings(plan: Plan, description: Description) -> list[str]:
     """What a person should know before running the query."""
-    analysis = Analysis(plan, description)
-    found = []
+    analysis = PlanAnalysis(plan, description)
+    texts = []
     if analysis.never_matches:
-        found.append(f"this pattern can never match{_why(analysis)}")
+        texts.append(f"this pattern can never match{_why(analysis)}")
     else:
         for bit in analysis.impossible_tests:
-            found.append(f"a part of the pattern can never match: {_nothing_passes(analysis, bit)}")
+            texts.append(f"a part of the pattern can never match: {_nothing_passes(analysis, bit)}")
     if analysis.grows and not analysis.never_matches:
-        found.append(GROWS)
+        texts.append(GROWS)
     if isinstance(plan.query.window, TimeWindow) and plan.stream.time is None:
-        found.append("WITHIN a length of time needs a time column: Stream(time=…)")
-    return found + description.exponential(plan)
+        texts.append("WITHIN a length of time needs a time column: Stream(time=…)")
+    return texts + description.exponential(plan)
 
 
-def _why(analysis: Analysis) -> str:
+def _why(analysis: PlanAnalysis) -> str:
     window = analysis.plan.query.window
     if analysis.impossible_tests:
         return f": {_nothing_passes(analysis, analysis.impossible_tests[0])}"
@@ -157,7 +157,7 @@ def _why(analysis: Analysis) -> str:
     return ": no sequence of events satisfies it"
 
 
-def _nothing_passes(analysis: Analysis, bit: int) -> str:
+def _nothing_passes(analysis: PlanAnalysis, bit: int) -> str:
     test, stream = analysis.plan.tests[bit], analysis.plan.stream
     if stream.type is None and test.type not in (None, ONLY_TYPE):
         return f"without a type column every event is of type {ONLY_TYPE}, none is {test.type}"
@@ -177,12 +177,12 @@ def _cycles(explored: Explored) -> list[Edge]:
 
 
 def _closure(states: set[int], edges: list[Edge]) -> set[int]:
-    found, todo = set(states), list(states)
+    reached, todo = set(states), list(states)
     after: dict[int, set[int]] = {}
     for edge in edges:
         after.setdefault(edge.source, set()).add(edge.target)
     while todo:
-        fresh = after.get(todo.pop(), set()) - found
-        found |= fresh
+        fresh = after.get(todo.pop(), set()) - reached
+        reached |= fresh
         todo += fresh
-    return found
+    return reached

@@ -17,15 +17,15 @@ from cereus.automata.memory.filters import (
 from cereus.automata.memory.terms import Term
 from cereus.automata.model import NOTHING, Automaton, Check, Label, Slot
 from cereus.automata.subset import exclusive, index_columns
-from cereus.explain.analysis import Analysis
+from cereus.explain.analysis import PlanAnalysis
 from cereus.expr.print import condition_text
 from cereus.expr.tree import Comparison, Expression, about
 from cereus.plan.plan import Plan
 
-FOUND_ONCE = "a match is found in one way only"
-FOUND_AGAIN = "a match may be found in several ways: duplicates are removed"
+MATCHED_ONCE = "a match is found in one way only"
+MATCHED_AGAIN = "a match may be found in several ways: duplicates are removed"
 COUNTED_AGAIN = "a match may be found in several ways, so that COUNT(*) is refused when it happens"
-FOUND_UNKNOWN = (
+MATCHED_UNKNOWN = (
     "if a match is found in several ways, which shows while running, duplicates are removed"
 )
 
@@ -33,36 +33,36 @@ FOUND_UNKNOWN = (
 # ---------------------------------------------------------------- each condition
 
 
-def by_registers(analysis: Analysis) -> Iterator[str]:
+def by_registers(analysis: PlanAnalysis) -> Iterator[str]:
     """Each condition that registers decide, when it is checked, and what is remembered for it."""
-    plan, names, indexed = analysis.whole, slot_names(analysis), _indexed(analysis)
+    plan, names, indexed = analysis.full_plan, slot_names(analysis), _indexed(analysis)
     alike: dict[str, list[SlotFilter]] = {}
     for node in comparisons(plan.automaton):
         alike.setdefault(_condition_text(plan, node), []).append(node)
     for text, nodes in alike.items():
         yield text
         yield f"    by registers, {_when_checked(nodes[0])}"
-        for place, held in enumerate(_held(plan, nodes[0])):
+        for place, content in enumerate(_slot_contents(plan, nodes[0])):
             slots = [slot for n in nodes if (slot := n.slot(place)) in names]
-            if held and slots:
-                yield f"    {_listed(names[slot] for slot in slots)}: {held}"
-        found = indexed.intersection(n.slot(place) for n in nodes for place in _places(n))
-        if found:
-            holding = _listed(names[slot] for slot in found)
+            if content and slots:
+                yield f"    {_listed(names[slot] for slot in slots)}: {content}"
+        indexed_slots = indexed.intersection(n.slot(place) for n in nodes for place in _places(n))
+        if indexed_slots:
+            holding = _listed(names[slot] for slot in indexed_slots)
             yield f"    index: an event finds the partial matches with its value in {holding}"
 
 
 def comparisons(automaton: Automaton) -> Iterator[SlotFilter]:
     """The conditions in an automaton that registers decide, in the order of their numbers."""
 
-    def found(part: object) -> Iterator[SlotFilter]:
+    def filters_in(part: object) -> Iterator[SlotFilter]:
         if isinstance(part, ComparisonFilter | TermFilter):
             yield part
         if isinstance(part, Automaton):
             for value in vars(part).values():
-                yield from found(value)
+                yield from filters_in(value)
 
-    return iter(sorted(found(automaton), key=lambda node: node.number))
+    return iter(sorted(filters_in(automaton), key=lambda node: node.number))
 
 
 def _places(node: SlotFilter) -> list[int]:
@@ -74,11 +74,11 @@ def _sides(node: SlotFilter) -> tuple[Side | Value, ...]:
     return node.sides
 
 
-def slot_names(analysis: Analysis) -> dict[Slot, str]:
+def slot_names(analysis: PlanAnalysis) -> dict[Slot, str]:
     """Names for the slots that are ever set, in the order in which the kernel has them."""
     needed = {
         node.slot(place)
-        for node in comparisons(analysis.whole.automaton)
+        for node in comparisons(analysis.full_plan.automaton)
         for place in _places(node)
     }
     known = needed.union(*analysis.joint.slots)
@@ -119,7 +119,7 @@ def _when_checked(node: SlotFilter) -> str:
     return f"checked when {later[0].variable} is marked"
 
 
-def _held(plan: Plan, node: SlotFilter) -> list[str]:
+def _slot_contents(plan: Plan, node: SlotFilter) -> list[str]:
     """What the slot of each place holds; nothing where none is needed."""
     if isinstance(node, TermFilter):
         return [_value(plan, value) if value.needed else "" for value in node.values]
@@ -143,23 +143,23 @@ def _listed(names: Iterable[str]) -> str:
 # ---------------------------------------------------------------- the automaton with registers
 
 
-def doing_text(analysis: Analysis, edge: Edge) -> tuple[str, str]:
-    """What a move asks of registers, and what it writes to them."""
+def doing_text(analysis: PlanAnalysis, edge: Edge) -> tuple[str, str]:
+    """The checks of a move on registers, and what it writes to them."""
     names = slot_names(analysis)
-    columns = [condition_text(c.expression, bare=True) for c in analysis.whole.columns_compared]
-    asked = [_asked(check, names, columns) for check in edge.checks]
+    columns = [condition_text(c.expression, bare=True) for c in analysis.full_plan.columns_compared]
+    checks = [_check_text(check, names, columns) for check in edge.checks]
     written = [
         f"{names[slot]} := " + _written(how, names[slot], columns[column] if column >= 0 else "")
         for slot, how, column in edge.updates
     ]
-    return (f" if {' and '.join(asked)}" if asked else "", ", ".join(written))
+    return (f" if {' and '.join(checks)}" if checks else "", ", ".join(written))
 
 
-def _asked(check: Check, names: dict[Slot, str], columns: list[str]) -> str:
+def _check_text(check: Check, names: dict[Slot, str], columns: list[str]) -> str:
     op, slot, column, other, term = check
     if term is not None:
-        said = term_text(term, names, columns)
-        return said if op == "holds" else f"not ({_bare(said)})"
+        text = term_text(term, names, columns)
+        return text if op == "holds" else f"not ({_bare(text)})"
     left = columns[column] if slot is None else names[slot]
     return f"{left} {'!=' if op == 'differs' else op} {columns[other if slot is None else column]}"
 
@@ -191,9 +191,9 @@ def term_text(term: Term, names: dict[Slot, str], columns: list[str]) -> str:
     return parts[0] if op == "to" else f"{op}({', '.join(map(_bare, parts))})"
 
 
-def _bare(said: str) -> str:
-    """Without the parentheses around the whole of it."""
-    return said[1:-1] if said.startswith("(") else said
+def _bare(text: str) -> str:
+    """The text without the outermost parentheses."""
+    return text[1:-1] if text.startswith("(") else text
 
 
 INFIX = {
@@ -202,10 +202,10 @@ INFIX = {
 }  # fmt: skip
 
 
-def _indexed(analysis: Analysis) -> set[Slot]:
+def _indexed(analysis: PlanAnalysis) -> set[Slot]:
     """The slots that the engine finds partial matches by (`TransitionTable._index`): the first
-    of a state, where all moves but staying ask it to equal one and the same column."""
-    explored, found = analysis.joint, set()
+    of a state, where all moves but staying require it to equal one and the same column."""
+    explored, indexed = analysis.joint, set()
     for state, slots in enumerate(explored.slots):
         first = min(slots, default=None)
         by_letter: dict[int, list[Edge]] = {}
@@ -215,8 +215,8 @@ def _indexed(analysis: Analysis) -> set[Slot]:
         for edges in by_letter.values():
             moving = [edge for edge in edges if not _stays(edge)]
             if first is not None and len(moving) < len(edges):
-                found |= {first} if index_columns(first, (e.checks for e in moving)) else set()
-    return found
+                indexed |= {first} if index_columns(first, (e.checks for e in moving)) else set()
+    return indexed
 
 
 def _stays(edge: Edge) -> bool:
@@ -226,19 +226,19 @@ def _stays(edge: Edge) -> bool:
 # ---------------------------------------------------------------- matches and memory
 
 
-def ambiguity(analysis: Analysis) -> str:
+def ambiguity(analysis: PlanAnalysis) -> str:
     """Whether one match may be found twice."""
-    plan = analysis.whole
+    plan = analysis.full_plan
     if not plan.traits.registers:
-        return FOUND_ONCE  # the states of all runs that mark the same events are one set
+        return MATCHED_ONCE  # the states of all runs that mark the same events are one set
     if not analysis.alphabet.complete:
-        return FOUND_UNKNOWN
+        return MATCHED_UNKNOWN
     explored = explore_deterministic(
         plan.automaton, analysis.alphabet.letters, seen=lambda label: _seen(plan, label)
     )
     if _ambiguous(explored):
-        return COUNTED_AGAIN if plan.query.count else FOUND_AGAIN
-    return FOUND_ONCE if explored.complete else FOUND_UNKNOWN
+        return COUNTED_AGAIN if plan.query.count else MATCHED_AGAIN
+    return MATCHED_ONCE if explored.complete else MATCHED_UNKNOWN
 
 
 def _seen(plan: Plan, label: Label) -> Label:
@@ -247,7 +247,7 @@ def _seen(plan: Plan, label: Label) -> Label:
 
 
 def _ambiguous(explored: Explored) -> bool:
-    """Two moves that mark an event alike and may both be possible, as `TransitionTable` asks."""
+    """Two moves may both be possible and mark an event alike, as `TransitionTable` decides."""
     alike: dict[tuple[int, int, Label], list[Edge]] = {}
     for edge in explored.edges:
         alike.setdefault((edge.source, edge.letter, edge.label), []).append(edge)
@@ -258,9 +258,9 @@ def _ambiguous(explored: Explored) -> bool:
     )
 
 
-def growth(analysis: Analysis) -> Iterator[str]:
+def growth(analysis: PlanAnalysis) -> Iterator[str]:
     """How many configurations (states with values) there may be at once, as far as is known."""
-    plan = analysis.whole
+    plan = analysis.full_plan
     if plan.traits.registers:
         remembered = _live_values(analysis)
     else:
@@ -283,15 +283,15 @@ def _configurations(plan: Plan, remembered: list[list[str]]) -> str:
     return f"configurations: at most one per state and {kinds} of {values} in the {where}"
 
 
-def _live_values(analysis: Analysis) -> list[list[str]]:
-    """What is held in the fullest states that partial matches can stay in."""
+def _live_values(analysis: PlanAnalysis) -> list[list[str]]:
+    """The values remembered in the fullest states that partial matches can stay in."""
     explored, names = analysis.joint, slot_names(analysis)
     lasting = {explored.slots[state] for state in analysis.lasting(explored)}
     if not explored.complete:
         lasting = {frozenset(names)}
-    for node in comparisons(analysis.whole.automaton):
+    for node in comparisons(analysis.full_plan.automaton):
         for place, side in enumerate(_sides(node)):
-            names[node.slot(place)] = _value(analysis.whole, side)
-    names.update(analysis.description.slot_values(analysis.whole))
+            names[node.slot(place)] = _value(analysis.full_plan, side)
+    names.update(analysis.description.slot_values(analysis.full_plan))
     fullest = [slots for slots in lasting if not any(slots < other for other in lasting)]
     return [sorted({names[slot] for slot in slots}) for slots in fullest]

@@ -1,4 +1,4 @@
-"""What a language tells about the plans of its patterns, so that explain can describe them."""
+"""What a language knows about the plans of its patterns, so that explain can describe them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cereus.automata.model import Slot
 from cereus.plan.plan import Plan
 
 if TYPE_CHECKING:
-    from cereus.explain.analysis import Analysis
+    from cereus.explain.analysis import PlanAnalysis
 
 
 class Description(ABC):
@@ -30,7 +30,7 @@ class Description(ABC):
         """What happens to a text before there is an automaton: parsing and rewriting."""
         return iter(())
 
-    def between(self, analysis: Analysis) -> Iterator[str]:
+    def between(self, analysis: PlanAnalysis) -> Iterator[str]:
         """The conditions between events, and what is remembered for them."""
         return iter(())
 
@@ -57,7 +57,7 @@ class Description(ABC):
         return {}
 
     def values_read(self, plan: Plan) -> list[str] | None:
-        """The values that states remember; None where the language does not tell."""
+        """The values that states remember; None where the language does not know."""
         return None
 
     def each_match(self, names: tuple[str, ...]) -> str:

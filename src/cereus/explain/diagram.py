@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cereus.automata.model import NOTHING, Label
-from cereus.explain.analysis import Analysis
+from cereus.explain.analysis import PlanAnalysis
 from cereus.explain.description import Description
 from cereus.explain.dot import FONT, escaped, graph, legend
 from cereus.explain.explain import moves
@@ -27,13 +27,13 @@ def automaton_dot(plan: Plan, description: Description) -> str:
 
     Conditions between events stand below it: the states that they split depend on the values.
     """
-    analysis = Analysis(plan, description)
+    analysis = PlanAnalysis(plan, description)
     lines = [f"t{bit}: {test_text(test)}" for bit, test in enumerate(analysis.plan.tests)]
     lines += [f"and {condition}" for condition in description.conditions(plan)]
     return graph("automaton", [*STYLE, f'label="{legend(lines)}";', *_states(analysis)])
 
 
-def _states(analysis: Analysis) -> Iterator[str]:
+def _states(analysis: PlanAnalysis) -> Iterator[str]:
     explored = analysis.run
     wanted = range(explored.states) if not explored.complete else sorted(explored.useful)
     shown = {state: f"s{place}" for place, state in enumerate(wanted) if place < MOST_STATES}

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from cereus.automata.explore import Edge, Explored
 from cereus.automata.model import NOTHING
 from cereus.clauses.tree import Consume, Strategy
-from cereus.explain.analysis import Analysis, warnings
+from cereus.explain.analysis import PlanAnalysis, warnings
 from cereus.explain.conditions import ambiguity, doing_text, growth, slot_names
 from cereus.explain.description import Description
 from cereus.explain.wording import label_text, letters_text, several, test_text
@@ -29,8 +29,8 @@ ENGINES = {
 
 
 def explain(plan: Plan, description: Description) -> str:
-    """The query as understood, the stages it goes through, what each asks, keeps and drops."""
-    analysis = Analysis(plan, description)
+    """The query as understood, the stages it goes through, what each checks, keeps and drops."""
+    analysis = PlanAnalysis(plan, description)
     sections = {
         "query": description.query_text(plan).splitlines(),
         "stages": _stages(plan, analysis),
@@ -53,13 +53,13 @@ def explain(plan: Plan, description: Description) -> str:
 # ---------------------------------------------------------------- stages and tests
 
 
-def _stages(plan: Plan, analysis: Analysis) -> Iterator[str]:
+def _stages(plan: Plan, analysis: PlanAnalysis) -> Iterator[str]:
     yield from analysis.description.stages(plan)
-    yield f"automaton  {_states_text(analysis.built, 'state')} over {_letters_said(analysis)}"
-    said = [_engine(plan)]
+    yield f"automaton  {_states_text(analysis.built, 'state')} over {_letters_text(analysis)}"
+    parts = [_engine(plan)]
     if not plan.traits.correlated:
-        said.append(_states_text(analysis.run, "I/O-deterministic state"))
-    yield f"kernel     {': '.join(filter(None, said))}"
+        parts.append(_states_text(analysis.run, "I/O-deterministic state"))
+    yield f"kernel     {': '.join(filter(None, parts))}"
 
 
 def _engine(plan: Plan) -> str:
@@ -78,14 +78,14 @@ def _states_text(explored: Explored, what: str) -> str:
     return several(len(explored.useful), what)
 
 
-def _letters_said(analysis: Analysis) -> str:
+def _letters_text(analysis: PlanAnalysis) -> str:
     count = len(analysis.alphabet.letters)
     if not analysis.alphabet.complete:
         return f"more than {count} letters"
     return several(count, "letter")
 
 
-def _tests(analysis: Analysis) -> Iterator[str]:
+def _tests(analysis: PlanAnalysis) -> Iterator[str]:
     impossible = analysis.impossible_tests
     for bit, test in enumerate(analysis.plan.tests):
         yield f"t{bit}  {test_text(test)}{'   (no event passes it)' if bit in impossible else ''}"
@@ -116,7 +116,7 @@ def _of_what(plan: Plan) -> str:
     return " (without them)" if plan.traits.correlated else ""
 
 
-def _automaton(analysis: Analysis) -> Iterator[str]:
+def _automaton(analysis: PlanAnalysis) -> Iterator[str]:
     explored, registers = analysis.joint, slot_names(analysis)
     if not explored.complete:
         yield f"{_states_text(explored, 'state')} while events come, at most what they visit"
@@ -128,16 +128,16 @@ def _automaton(analysis: Analysis) -> Iterator[str]:
     for state in useful[:MOST_STATES_SHOWN]:
         roles = ["start"] if state in explored.initial else []
         roles += ["accepts"] if state in explored.accepting else []
-        roles += [_completes_when(analysis.whole)] if state in explored.closing else []
+        roles += [_completes_when(analysis.full_plan)] if state in explored.closing else []
         roles += [f"holds {registers[slot]}" for slot in sorted(explored.slots[state])]
         yield f"s{numbers[state]}  {', '.join(roles)}".rstrip()
         for letters, edge in moves(analysis, explored, state):
-            asked, written = doing_text(analysis, edge)
+            checks, written = doing_text(analysis, edge)
             if edge.label == NOTHING and edge.target == state and not written:
-                yield f"    {letters}: stays{asked}"
+                yield f"    {letters}: stays{checks}"
             else:
                 to = f"s{numbers[edge.target]}" + (f", {written}" if written else "")
-                yield f"    {letters}: {label_text(edge.label)}{asked} → {to}"
+                yield f"    {letters}: {label_text(edge.label)}{checks} → {to}"
     if len(useful) > MOST_STATES_SHOWN:
         yield f"… {len(useful) - MOST_STATES_SHOWN} more states"
 
@@ -147,7 +147,7 @@ def _completes_when(plan: Plan) -> str:
     return f"complete when {when}"
 
 
-def moves(analysis: Analysis, explored: Explored, state: int) -> list[tuple[str, Edge]]:
+def moves(analysis: PlanAnalysis, explored: Explored, state: int) -> list[tuple[str, Edge]]:
     """The moves of a state that can still lead to a match: on which letters, and one of them."""
     useful = explored.useful
     alike: dict[Edge, list[int]] = {}
@@ -164,7 +164,7 @@ def moves(analysis: Analysis, explored: Explored, state: int) -> list[tuple[str,
 # ---------------------------------------------------------------- matches and memory
 
 
-def _matches(plan: Plan, analysis: Analysis) -> Iterator[str]:
+def _matches(plan: Plan, analysis: PlanAnalysis) -> Iterator[str]:
     query = plan.query
     if plan.keys:
         keys = ", ".join(".".join(path) for path in plan.keys)
@@ -195,7 +195,7 @@ def _matches(plan: Plan, analysis: Analysis) -> Iterator[str]:
         yield f"at most {query.limit} per event that completes matches"
 
 
-def _memory(plan: Plan, analysis: Analysis) -> Iterator[str]:
+def _memory(plan: Plan, analysis: PlanAnalysis) -> Iterator[str]:
     if analysis.never_matches:
         yield "none: nothing can match"
         return

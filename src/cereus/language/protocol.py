@@ -35,8 +35,8 @@ class Option:
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """Whether two queries mean the same, None if that is not decided; and why, for people."""
+class EquivalenceAnswer:
+    """Two queries are equivalent, or not; None if that is not decided. `text` is the reason."""
 
     equivalent: bool | None
     text: str
@@ -51,7 +51,7 @@ class Language(ABC):
     options   the keywords that its `compile` takes beside the common ones
     result_time  the column of its results that has their time
     limits    the names of the `Limits` that bound a run of it
-    compares  whether `equivalent` is answered
+    compares  `equivalent` is implemented
     """
 
     name: ClassVar[str]
@@ -69,7 +69,7 @@ class Language(ABC):
 
     @abstractmethod
     def accepts(self, source: object) -> bool:
-        """Whether an object is a syntax tree of this language."""
+        """An object is a syntax tree of this language."""
 
     @abstractmethod
     def compile(
@@ -83,8 +83,8 @@ class Language(ABC):
     ) -> CompiledQuery:
         """The query of a syntax tree. `text` is what it was parsed from, for error messages."""
 
-    def equivalent(self, first: str, second: str) -> Comparison:
-        """Whether two texts mean the same."""
+    def equivalent(self, first: str, second: str) -> EquivalenceAnswer:
+        """Decide whether two texts mean the same."""
         raise CereusError(f"no way is known to compare two queries in {self.title}")
 
     def option(self, name: str) -> Option | None:

@@ -149,8 +149,8 @@ def _representatives(constants: list[Any]) -> list[Any]:
     """Values such that every condition on the column behaves at any value as at one of them."""
     values: list[Any] = [None, True, False]
     for kind in (str, datetime, timedelta, (int, float)):
-        own = {v for v in constants if isinstance(v, kind) and not isinstance(v, bool)}
-        values += _around(sorted(own))
+        alike = {v for v in constants if isinstance(v, kind) and not isinstance(v, bool)}
+        values += _around(sorted(alike))
     return values
 
 

@@ -42,6 +42,6 @@ def check_stream(stream: Stream, schema: pa.Schema) -> None:
 
 def columns_read(tests: Iterable[EventTest], stream: Stream) -> frozenset[tuple[str, ...]]:
     """The columns that tests, time and keys are read from."""
-    found = {path for test in tests for each in test.conditions for path in attributes(each)}
-    own = (stream.type, stream.time, *stream.keys)
-    return frozenset(found.union((name,) for name in own if name is not None))
+    tested = {path for test in tests for each in test.conditions for path in attributes(each)}
+    stream_columns = (stream.type, stream.time, *stream.keys)
+    return frozenset(tested.union((name,) for name in stream_columns if name is not None))

@@ -35,7 +35,7 @@ class Plan:
     """A query made ready to run. `Plan.of` makes one.
 
     query      the clauses, and the pattern in its language's tree, which nothing here looks into
-    tests      what is asked of every event; the answers are the letters of the automaton
+    tests      the tests of every event; the answers are the letters of the automaton
     automaton  recognises the matches; labels are what is shown of them
     traits     what follows for the way it is run
     compared   the attributes that conditions between events read

@@ -16,11 +16,11 @@ Path = tuple[str, ...]
 
 def check_pattern(query: AnyQuery, keys: Iterable[Path], *, timed: bool) -> None:
     """Key columns and selected variables become columns beside those that every match has."""
-    own = [
+    fixed = [
         name for name in (COUNTS if query.count else SPANS) if timed or not name.endswith("_time")
     ]
-    check_keys(keys, own)
-    taken = {*own, *map(".".join, keys)}
+    check_keys(keys, fixed)
+    taken = {*fixed, *map(".".join, keys)}
     for output in query.select or ():
         if output.variable in taken:
             raise RefusedError(
@@ -32,11 +32,11 @@ def check_pattern(query: AnyQuery, keys: Iterable[Path], *, timed: bool) -> None
         taken.add(output.variable)
 
 
-def check_keys(keys: Iterable[Path], own: Sequence[str]) -> None:
+def check_keys(keys: Iterable[Path], columns: Sequence[str]) -> None:
     """Key columns keep their names."""
     for name in map(".".join, keys):
-        if name in own:
+        if name in columns:
             raise RefusedError(
                 f"the key column {name!r} is called like a column of the result",
-                hint=f"rename it; the result has the columns {', '.join(own)}",
+                hint=f"rename it; the result has the columns {', '.join(columns)}",
             )

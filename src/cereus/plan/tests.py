@@ -11,7 +11,7 @@ from cereus.expr.tree import And, Expression
 class EventTest:
     """Is the event of this type, from this stream, and are all conditions true of it?
 
-    `type` None is any type. `negated` asks the opposite (an event that fails to be such).
+    `type` None is any type. `negated` tests the opposite (an event that fails to be such).
     """
 
     type: str | None = None

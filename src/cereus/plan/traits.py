@@ -30,7 +30,7 @@ class PatternFacts:
     open_ended          a match may be emitted at a later event than its last one
     closes              a match may be complete because its window has passed or the input ended
     ends_at_marks       a match ends at the last event that it has, wherever it is emitted
-    detects             only the events that end a match are asked for
+    detects             only the events that end a match are wanted
     distinct            a match is found in one way only
     position_sensitive  events that satisfy no test still count, because their positions do
     always_bound        variables that hold events in every match

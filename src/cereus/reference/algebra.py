@@ -121,14 +121,14 @@ def intervals(stream: Iterable[Instance]) -> frozenset[tuple[int, int]]:
 
 def restriction_faults(full: Iterable[Instance], detected: Iterable[Instance]) -> list[str]:
     """What keeps `detected` from being a valid restriction of `full`: empty when rem holds."""
-    whole, chosen = frozenset(full), frozenset(detected)
-    faults = [f"{e} is no instance of the full semantics" for e in sorted_(chosen - whole)]
+    instances, chosen = frozenset(full), frozenset(detected)
+    faults = [f"{e} is no instance of the full semantics" for e in sorted_(chosen - instances)]
     latest: dict[int, int] = {}
     for e in sorted_(chosen):
         if e.end in latest:
             faults.append(f"more than one instance ends at {e.end}")
         latest[e.end] = max(e.start, latest.get(e.end, e.start))
-    for e in sorted_(whole):
+    for e in sorted_(instances):
         if e.end not in latest:
             faults.append(f"nothing detected at {e.end}, where {e} ends")
         elif latest[e.end] < e.start:

@@ -232,16 +232,16 @@ def is_interval(positions: frozenset[int]) -> bool:
     return not positions or max(positions) - min(positions) + 1 == len(positions)
 
 
-def select(strategy: Strategy, found: frozenset[Valuation]) -> frozenset[Valuation]:
+def select(strategy: Strategy, candidates: frozenset[Valuation]) -> frozenset[Valuation]:
     """SEL(⟦φ⟧(S, i, j)). ANY keeps what LAST keeps, so that it is deterministic."""
     if strategy is Strategy.ALL:
-        return found
+        return candidates
     if strategy is Strategy.STRICT:
-        return frozenset(v for v in found if is_interval(support(v)))
+        return frozenset(v for v in candidates if is_interval(support(v)))
     less = LESS.get(strategy, last_less)
-    supports = {support(v) for v in found}
+    supports = {support(v) for v in candidates}
     best = {s for s in supports if not any(less(s, other) for other in supports)}
-    return frozenset(v for v in found if support(v) in best)
+    return frozenset(v for v in candidates if support(v) in best)
 
 
 # ---------------------------------------------------------------- queries
@@ -275,8 +275,8 @@ class _Partition:
         """The matches that end their evaluation at local position j."""
         if j < self.begin:
             return []
-        found = valuations(self.query.formula, self.stream, self.begin, j)
-        kept = frozenset(v for v in found if (s := support(v)) and self.reach(min(s), max(s)))
+        candidates = valuations(self.query.formula, self.stream, self.begin, j)
+        kept = frozenset(v for v in candidates if (s := support(v)) and self.reach(min(s), max(s)))
         rows = [self._row(v, j, key) for v in select(self.query.strategy, kept)]
         latest: dict[Any, Match] = {}
         for row in sorted((r for r in rows if r.positions), key=lambda r: (r.start, r.end)):
@@ -284,19 +284,19 @@ class _Partition:
         return list(latest.values())
 
     def _row(self, valuation: Valuation, j: int, key: tuple[Any, ...]) -> Match:
-        whole = sorted(support(valuation))
+        marked = sorted(support(valuation))
         bindings: tuple[tuple[str, tuple[int, ...]], ...] = ()
-        positions = whole
+        positions = marked
         if self.query.select is not None:
             names = [output.variable for output in self.query.select]
-            held = {name: sorted(p for n, p in valuation if n == name) for name in names}
-            bindings = tuple((n, tuple(self.rows[p] for p in held[n])) for n in names)
-            positions = sorted({p for each in held.values() for p in each})
+            events = {name: sorted(p for n, p in valuation if n == name) for name in names}
+            bindings = tuple((n, tuple(self.rows[p] for p in events[n])) for n in names)
+            positions = sorted({p for each in events.values() for p in each})
         return Match(
             key,
             self.rows[j],
-            self.rows[whole[0]],
-            self.rows[whole[-1]],
+            self.rows[marked[0]],
+            self.rows[marked[-1]],
             tuple(self.rows[p] for p in positions),
             bindings,
         )
@@ -328,10 +328,10 @@ def matches(
         partition = partitions[key]
         partition.stream.events.append(event)  # type: ignore[attr-defined]
         partition.rows.append(row)
-        found = partition.reported(len(partition.rows) - 1, key)
-        found = found if query.limit is None else found[: query.limit]
-        answer.extend(found)
-        if found and query.consume is not Consume.NONE:
+        reported = partition.reported(len(partition.rows) - 1, key)
+        reported = reported if query.limit is None else reported[: query.limit]
+        answer.extend(reported)
+        if reported and query.consume is not Consume.NONE:
             every = query.consume is Consume.ANY
             for each in partitions.values() if every else [partition]:
                 each.begin = len(each.rows)

@@ -138,11 +138,11 @@ def _like(text: str | None, pattern: str) -> bool | None:
     return len(text) in places
 
 
-def matches(text: str | None, pattern: str, whole: bool = False) -> bool | None:
+def matches(text: str | None, pattern: str, full_match: bool = False) -> bool | None:
     """RE2 is the definition of regular expressions; Arrow has it."""
-    spelled = rf"\A(?:{pattern})\z" if whole else pattern
-    found: bool | None = pc.match_substring_regex(pa.scalar(text, pa.string()), spelled).as_py()
-    return found
+    spelled = rf"\A(?:{pattern})\z" if full_match else pattern
+    result: bool | None = pc.match_substring_regex(pa.scalar(text, pa.string()), spelled).as_py()
+    return result
 
 
 # ---------------------------------------------------------------- arithmetic

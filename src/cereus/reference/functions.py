@@ -95,7 +95,7 @@ def _round(number: float, digits: int = 0) -> float | None:
     return math.copysign(nearest / factor if digits >= 0 else nearest * factor, number)
 
 
-def _whole(toward: Callable[[float], int]) -> Callable[[float], float]:
+def _rounded(toward: Callable[[float], int]) -> Callable[[float], float]:
     return lambda number: (
         float(toward(number)) if isinstance(number, float) and math.isfinite(number) else number
     )
@@ -218,8 +218,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "ln": _real(math.log),
     "power": _real(_power),
     "round": _round,
-    "floor": _whole(math.floor),
-    "ceil": _whole(math.ceil),
+    "floor": _rounded(math.floor),
+    "ceil": _rounded(math.ceil),
     "lower": str.lower,
     "upper": str.upper,
     "trim": lambda text: text.strip(" "),

@@ -32,7 +32,7 @@ NO_TYPE = "EVENT"
 
 @dataclass(eq=False)
 class String:
-    """S, and what tells types and times. `span` gives the microseconds between two events."""
+    """S, and the columns of types and times. `span` gives the microseconds between two events."""
 
     events: Sequence[Event]
     type: str | None = "type"
@@ -84,8 +84,8 @@ def _denote(e: sremo.Sremo, string: String, i: int, j: int, v: Valuation) -> Ite
             writes = sremo.written(left)
             for (m, v1), (other, v2) in product(of(left, i, j, v), of(right, i, j, v)):
                 if m == other:
-                    own = frozenset(pair for pair in v1 if pair[0] in writes)
-                    yield m, own | frozenset(pair for pair in v2 if pair[0] not in writes)
+                    from_left = frozenset(pair for pair in v1 if pair[0] in writes)
+                    yield m, from_left | frozenset(pair for pair in v2 if pair[0] not in writes)
         case sremo.Complement(body):
             if not of(body, i, j, v):
                 yield frozenset(), v
@@ -102,12 +102,12 @@ def _denote(e: sremo.Sremo, string: String, i: int, j: int, v: Valuation) -> Ite
 def satisfied(e: sremo.Terminal, string: String, i: int, v: Valuation) -> bool:
     """(u, v) ⊨ φ, Def. 13: an atomic condition on an empty register is false."""
     event = string.events[i]
-    own = NO_TYPE if string.type is None else event[string.type]
-    if e.type is not None and e.type != own:
+    event_type = NO_TYPE if string.type is None else event[string.type]
+    if e.type is not None and e.type != event_type:
         return False
-    held = dict(v)
-    condition = sremo.with_empty(e.condition, e.reads - set(held))
-    return holds(condition, event, {r: string.events[p] for r, p in held.items()})
+    registers = dict(v)
+    condition = sremo.with_empty(e.condition, e.reads - set(registers))
+    return holds(condition, event, {r: string.events[p] for r, p in registers.items()})
 
 
 def inside(window: Window, string: String, first: int, last: int) -> bool:
@@ -149,12 +149,12 @@ def matches(
     for row, event in enumerate(events):
         key = tuple(repr(read(event, path)) for path in (*keys, *query.partition_by))
         parts.setdefault(key, []).append(row)
-    found: list[tuple[int, ...]] = []
+    rows_of_matches: list[tuple[int, ...]] = []
     for rows in parts.values():
         string = String([events[row] for row in rows], type, span)
         for k in range(len(rows)):
             here = streaming_matches(e, string, k)
             if pattern.detect:
                 here = frozenset({frozenset({k})} if here else ())
-            found.extend(tuple(rows[p] for p in sorted(m)) for m in here)
-    return sorted(found)
+            rows_of_matches.extend(tuple(rows[p] for p in sorted(m)) for m in here)
+    return sorted(rows_of_matches)

@@ -1,4 +1,4 @@
-"""What to tell a person whose text does not follow the grammar.
+"""Errors and hints for a text that does not follow the grammar.
 
 The parser knows which terminals it could have taken; here they become words that the person
 knows, and the commonest mistakes become hints.
@@ -19,12 +19,12 @@ from cereus.syntax.literals import RESERVED
 
 @dataclass(frozen=True)
 class Trouble:
-    """Where a parse stopped: `found` is None at the end of the text, `before` are the tokens
+    """Where a parse stopped: `unexpected` is None at the end of the text, `before` are the tokens
     that were taken, `accepted` the terminals that could have come next."""
 
     text: str
     span: Span
-    found: str | None
+    unexpected: str | None
     before: tuple[Token, ...]
     accepted: frozenset[str]
 
@@ -124,12 +124,12 @@ def refuse(trouble: Trouble, words: str, hints: Iterable[HintRule]) -> NoReturn:
 
 
 def _expecting(words: str, trouble: Trouble, hints: Iterable[HintRule]) -> QuerySyntaxError:
-    found = "the text ends" if trouble.found is None else f"found {trouble.found!r}"
+    problem = "the text ends" if trouble.unexpected is None else f"found {trouble.unexpected!r}"
     return QuerySyntaxError(
-        f"expected {words}, but {found}",
+        f"expected {words}, but {problem}",
         text=trouble.text,
         span=trouble.span,
-        hint=next((said for rule in (*hints, *HINTS) if (said := rule(trouble))), None),
+        hint=next((hint for rule in (*hints, *HINTS) if (hint := rule(trouble))), None),
     )
 
 
@@ -151,8 +151,8 @@ def expected(accepted: frozenset[str]) -> str:
 
 def _broken_quote(trouble: Trouble) -> QuerySyntaxError | None:
     names = {"'": "string", '"': "quoted name", "`": "quoted name"}
-    if trouble.found in names:
-        what, closer = names[trouble.found], trouble.found
+    if trouble.unexpected in names:
+        what, closer = names[trouble.unexpected], trouble.unexpected
     elif trouble.rest.startswith("/*"):
         what, closer = "comment", "*/"
     else:
@@ -168,14 +168,14 @@ def _broken_quote(trouble: Trouble) -> QuerySyntaxError | None:
 def _broken_bracket(trouble: Trouble) -> QuerySyntaxError | None:
     opener = trouble.unclosed()
     if opener is None:
-        if trouble.found in CLOSING.values():
+        if trouble.unexpected in CLOSING.values():
             return QuerySyntaxError(
-                f"this {trouble.found!r} closes nothing", text=trouble.text, span=trouble.span
+                f"this {trouble.unexpected!r} closes nothing", text=trouble.text, span=trouble.span
             )
         return None
     closer = CLOSING[opener]
-    wrong = trouble.found in CLOSING.values() and trouble.found != closer
-    ended = trouble.found is None and _takes_closer(closer, trouble.accepted)
+    wrong = trouble.unexpected in CLOSING.values() and trouble.unexpected != closer
+    ended = trouble.unexpected is None and _takes_closer(closer, trouble.accepted)
     if not (wrong or ended):
         return None
     start = opener.start_pos or 0
@@ -205,7 +205,7 @@ def _compares(trouble: Trouble) -> bool:
 
 
 def chained_comparison(trouble: Trouble) -> str | None:
-    chained = trouble.found in {"<", "<=", ">", ">=", "=", "=="} and "_AND" in trouble.accepted
+    chained = trouble.unexpected in {"<", "<=", ">", ">=", "=", "=="} and "_AND" in trouble.accepted
     return "compare twice: a < b AND b < c" if chained else None
 
 
@@ -217,7 +217,7 @@ def programmers_operator(trouble: Trouble) -> str | None:
 
 
 def keyword_as_name(trouble: Trouble) -> str | None:
-    word = trouble.found or ""
+    word = trouble.unexpected or ""
     if word.upper() not in RESERVED or "NAME" not in trouble.accepted:
         return None
     if _compares(trouble) and word.upper() in CONTINUING:

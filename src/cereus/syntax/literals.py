@@ -106,8 +106,8 @@ def _scaled(amount: str, unit: str, span: Span) -> Decimal:
 def split_duration(text: str) -> list[tuple[str, str]] | None:
     """The (amount, unit) pairs of `1 hour 30 minutes`, or None when it is not a duration."""
     parts = re.findall(r"\s*([+-]?[\d.]+)\s*([^\W\d]+)\s*", text)
-    whole = re.fullmatch(r"(?:\s*[+-]?[\d.]+\s*[^\W\d]+\s*)+", text)
-    return parts if whole else None
+    matched = re.fullmatch(r"(?:\s*[+-]?[\d.]+\s*[^\W\d]+\s*)+", text)
+    return parts if matched else None
 
 
 def duration_text(length: int) -> str:

@@ -97,18 +97,18 @@ def _trouble(
     tokens: list[Token],
     error: UnexpectedInput,
 ) -> Trouble:
-    found: str | None = None
+    unexpected: str | None = None
     start = len(text.rstrip())
     if not isinstance(error, UnexpectedToken):
         start = error.pos_in_stream or 0
-        found = _word_at(text, start)
+        unexpected = _word_at(text, start)
     elif error.token.type != "$END":
         start = error.token.start_pos or 0
-        found = str(error.token)
+        unexpected = str(error.token)
         if tokens and tokens[-1] is error.token:
             tokens = tokens[:-1]
-    span = (start, start + len(found or " "))
-    return Trouble(text, span, found, tuple(tokens), _accepted(lark, parser))
+    span = (start, start + len(unexpected or " "))
+    return Trouble(text, span, unexpected, tuple(tokens), _accepted(lark, parser))
 
 
 def _word_at(text: str, start: int) -> str:

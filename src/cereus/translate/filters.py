@@ -1,4 +1,4 @@
-"""Filters of a formula as what is asked of single events, and of what was stored before them."""
+"""Filters of a formula as conditions on single events and on what was stored before them."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ from cereus.expr.tree import (
 )
 from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.explaining.skeleton import is_between
-from cereus.translate.leaves import Around, Asked, Stored, places
+from cereus.translate.leaves import Around, StoredVariables, VariableCondition, places
 from cereus.translate.limits import refused
 
 
-def asked(node: cel.Filter, condition: Expression) -> Around:
-    """A filter on one variable, or between some: asked of the last one, the others stored."""
+def filter_conditions(node: cel.Filter, condition: Expression) -> Around:
+    """A filter on one variable, or between several: a condition on the last, the others stored."""
     if any(isinstance(part, Aggregate) for part in condition.walk()):
         raise refused(node, "an aggregate is about several events, and a register holds one")
     if any(">" in name for name in variables(condition)):
         raise refused(node, "SREMO has no streams to tell apart")
     if not is_between(condition):
         (name,) = variables(condition)
-        return (Asked(name, without_variable(condition)),)
-    found, names = places(node.body), variables(condition)
-    if not names <= found.keys():
+        return (VariableCondition(name, without_variable(condition)),)
+    bound, names = places(node.body), variables(condition)
+    if not names <= bound.keys():
         raise refused(node, "a variable of this filter may hold nothing")
-    last = max(names, key=lambda name: found[name].first)
-    here = {n for n in names if found[n].once and found[n].events == found[last].events} | {last}
+    last = max(names, key=lambda name: bound[name].first)
+    here = {n for n in names if bound[n].once and bound[n].events == bound[last].events} | {last}
     for name in names - here:
-        if not found[name].once or found[name].last >= found[last].first:
+        if not bound[name].once or bound[name].last >= bound[last].first:
             raise refused(
                 node,
                 f"{name} may hold several events, none, or one after {last}",
                 "a register holds the last event stored in it",
             )
     on_event = _on_event(condition, frozenset(here))
-    return (Asked(last, on_event), Stored(frozenset(names - here)))
+    return (VariableCondition(last, on_event), StoredVariables(frozenset(names - here)))
 
 
 def _on_event(condition: Expression, here: frozenset[str]) -> Expression:
@@ -62,9 +62,9 @@ def variables_of(predicate: cel.Predicate) -> list[str]:
 def of_one_event(node: cel.Filter, predicate: cel.Predicate) -> Expression:
     """A filter where there is one event only: AND and OR of filters are those of conditions."""
     names = variables_of(predicate)
-    found = places(node.body)
-    conditions = [p.condition for p in _held(predicate)]
-    mixed = len(names) > 1 and len({found[n].events for n in names if n in found}) > 1
+    bound = places(node.body)
+    conditions = [p.condition for p in _conditions_of(predicate)]
+    mixed = len(names) > 1 and len({bound[n].events for n in names if n in bound}) > 1
     if mixed or any(isinstance(n, Aggregate) for c in conditions for n in c.walk()):
         raise refused(node, "this filter is about several events, and ! about each alone")
     return _one_condition(predicate)
@@ -78,8 +78,8 @@ def _one_condition(predicate: cel.Predicate) -> Expression:
     return And(parts) if isinstance(predicate, cel.AllOf) else Or(parts)
 
 
-def _held(predicate: cel.Predicate) -> list[cel.Holds]:
+def _conditions_of(predicate: cel.Predicate) -> list[cel.Holds]:
     if isinstance(predicate, cel.AllOf | cel.AnyOf):
-        return [held for each in predicate.operands for held in _held(each)]
+        return [condition for each in predicate.operands for condition in _conditions_of(each)]
     assert isinstance(predicate, cel.Holds)
     return [predicate]

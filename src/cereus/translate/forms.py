@@ -69,12 +69,12 @@ def either(left: Forms, right: Forms) -> Forms:
 
 
 def then(left: Forms, right: Forms) -> Forms:
-    found = [_then(a, b) for a in left for b in right]
+    joined = [_then(a, b) for a in left for b in right]
     if right.nullable:
-        found += left
+        joined += left
     if left.nullable:
-        found += right
-    return Forms(left.nullable and right.nullable, tuple(dict.fromkeys(found)))
+        joined += right
+    return Forms(left.nullable and right.nullable, tuple(dict.fromkeys(joined)))
 
 
 def _then(a: Form, b: Form) -> Form:
@@ -112,13 +112,13 @@ def both(left: Forms, right: Forms) -> Forms | None:
         return None
     if any(form.trail for form in known) or len({form.lead for form in known}) > 1:
         return None
-    found = (
+    joined = (
         Form(cel.And(a.formula, b.formula), a.lead)
         for a in left
         for b in right
         if a.formula is not None and b.formula is not None
     )
-    return Forms(left.nullable and right.nullable, tuple(found))
+    return Forms(left.nullable and right.nullable, tuple(joined))
 
 
 def disjunction(forms: Forms) -> cel.Formula:

@@ -1,4 +1,4 @@
-"""What stands around one event of a formula: what is asked of it, and whether it is shown.
+"""What stands around one event of a formula: conditions on it, and whether it is shown.
 
 Names, projections, filters and UNLESS around a part of a formula concern the events inside it; here
 they are collected on the way down, and settled where an event is reached.
@@ -19,7 +19,7 @@ from cereus.plan.tests import conjuncts
 Names = frozenset[str]
 
 
-class Named(NamedTuple):
+class NamedAs(NamedTuple):
     """`φ AS variable`"""
 
     variable: str
@@ -31,14 +31,14 @@ class Kept(NamedTuple):
     names: Names
 
 
-class Asked(NamedTuple):
+class VariableCondition(NamedTuple):
     """A condition on the events of one variable."""
 
     variable: str
     condition: Expression
 
 
-class Stored(NamedTuple):
+class StoredVariables(NamedTuple):
     """Variables that a later condition reads."""
 
     variables: Names
@@ -50,13 +50,13 @@ class Forbidden(NamedTuple):
     events: tuple[sremo.Terminal, ...]
 
 
-Around = tuple[Named | Kept | Asked | Stored | Forbidden, ...]
+Around = tuple[NamedAs | Kept | VariableCondition | StoredVariables | Forbidden, ...]
 """Outermost first."""
 
 
 @dataclass
 class Leaf:
-    """One event: its variables as they are seen from outside, and what is asked of it."""
+    """One event: its variables as they are seen from outside, and the conditions on it."""
 
     type: str | None
     names: Names
@@ -70,18 +70,18 @@ class Leaf:
 
 def leaf(node: cel.Type, around: Around) -> Leaf:
     """An event inside what stands around it, taken from the innermost to the outermost."""
-    found = Leaf(None if node.name == "*" else node.name, frozenset({node.name}))
+    event = Leaf(None if node.name == "*" else node.name, frozenset({node.name}))
     for each in reversed(around):
         match each:
-            case Named(variable) if found.names:
-                found.names |= {variable}
+            case NamedAs(variable) if event.names:
+                event.names |= {variable}
             case Kept(names):
-                found.names = frozenset(n for n in found.names if is_kept(n, names))
-            case Asked(variable, condition) if variable in found.names:
-                found.conditions += conjuncts(condition)
-            case Stored(variables):
-                found.stored |= found.names & variables
-    return found
+                event.names = frozenset(n for n in event.names if is_kept(n, names))
+            case VariableCondition(variable, condition) if variable in event.names:
+                event.conditions += conjuncts(condition)
+            case StoredVariables(variables):
+                event.stored |= event.names & variables
+    return event
 
 
 def forbidden(around: Around) -> tuple[sremo.Terminal, ...]:
@@ -90,15 +90,17 @@ def forbidden(around: Around) -> tuple[sremo.Terminal, ...]:
 
 
 def without_filters(around: Around) -> Around:
-    """What stands around, but for what filters ask."""
-    return tuple(each for each in around if not isinstance(each, Asked | Stored))
+    """What stands around, without the conditions of filters."""
+    return tuple(
+        each for each in around if not isinstance(each, VariableCondition | StoredVariables)
+    )
 
 
 # ---------------------------------------------------------------- where variables are bound
 
 
 @dataclass(frozen=True)
-class Place:
+class BindingPlace:
     """Where a variable is bound, counting events from left to right; `once` if every match binds
     it to exactly one event. `others` are variables of the same events."""
 
@@ -129,17 +131,17 @@ ALWAYS = (
 """What every match goes through, part by part."""
 
 
-def places(formula: cel.Formula) -> dict[str, Place]:
+def places(formula: cel.Formula) -> dict[str, BindingPlace]:
     """The variables of a formula, as a filter around it sees them."""
-    found: dict[str, Place] = {}
+    bindings: dict[str, BindingPlace] = {}
     for number, (node, around, certain) in enumerate(_events(formula, (), True)):
         names = leaf(node, around).names
         for name in names:
-            before = found.get(name, Place(frozenset(), True, frozenset()))
+            before = bindings.get(name, BindingPlace(frozenset(), True, frozenset()))
             once = certain and not before.events
             others = before.others | (names - {name})
-            found[name] = Place(before.events | {number}, once, others)
-    return found
+            bindings[name] = BindingPlace(before.events | {number}, once, others)
+    return bindings
 
 
 def _events(
@@ -152,7 +154,7 @@ def _events(
         case cel.Not():
             return
         case cel.As(body, variable):
-            yield from _events(body, (*around, Named(variable)), certain)
+            yield from _events(body, (*around, NamedAs(variable)), certain)
         case cel.Project(names, body):
             yield from _events(body, (*around, Kept(names)), certain)
         case cel.Unless(left, _) | cel.And(left, _):
@@ -164,5 +166,5 @@ def _events(
 
 def labels(formula: cel.Formula) -> frozenset[tuple[str | None, Names]]:
     """The types of a formula's events, each with the variables that hold them."""
-    found = (leaf(node, around) for node, around, _ in _events(formula, (), True))
-    return frozenset((each.type, each.names) for each in found)
+    events = (leaf(node, around) for node, around, _ in _events(formula, (), True))
+    return frozenset((each.type, each.names) for each in events)

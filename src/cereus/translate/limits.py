@@ -1,4 +1,4 @@
-"""Where CEL and SREMO look at different things, so that a formula cannot be said."""
+"""Where CEL and SREMO look at different things, so that a formula has no translation."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ def check_same_variables(
         )
 
 
-def asks_more(events: list[tuple[cel.Type, Around]], around: Around) -> bool:
-    """Whether a filter outside would be asked before the strategy chooses."""
+def adds_conditions(events: list[tuple[cel.Type, Around]], around: Around) -> bool:
+    """Whether a filter outside would be checked before the strategy chooses."""
     return any(
-        leaf(event, around + own).conditions != leaf(event, own).conditions
-        or leaf(event, around + own).stored
-        for event, own in events
+        leaf(event, around + inner).conditions != leaf(event, inner).conditions
+        or leaf(event, around + inner).stored
+        for event, inner in events
     )

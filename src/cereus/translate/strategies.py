@@ -1,4 +1,4 @@
-"""Where a strategy has nothing to choose, or chooses what can be said without it."""
+"""Where a strategy has nothing to choose, or chooses what can be written without it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from cereus.clauses.tree import Strategy
 from cereus.expr.tree import variables, without_variable
 from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.explaining.skeleton import is_between
-from cereus.translate.leaves import Around, Asked, Named
+from cereus.translate.leaves import Around, NamedAs, VariableCondition
 
 Events = list[tuple[cel.Type, Around]]
 
@@ -62,7 +62,7 @@ def contiguous(formula: cel.Formula) -> cel.Formula | None:
 
 
 def chain(formula: cel.Formula) -> Events | None:
-    """`φ1 ; … ; φn` of single events, each with what its own filters ask; else None."""
+    """`φ1 ; … ; φn` of single events, each with the filters on it; else None."""
     return _chain(formula, ())
 
 
@@ -71,10 +71,10 @@ def _chain(formula: cel.Formula, around: Around) -> Events | None:
         case cel.Type():
             return [(formula, around)]
         case cel.As(body, variable):
-            return _chain(body, (*around, Named(variable)))
+            return _chain(body, (*around, NamedAs(variable)))
         case cel.Filter(body, cel.Holds(condition)) if not is_between(condition):
             (name,) = variables(condition)
-            return _chain(body, (*around, Asked(name, without_variable(condition))))
+            return _chain(body, (*around, VariableCondition(name, without_variable(condition))))
         case cel.Sequence(left, right):
             one, two = _chain(left, around), _chain(right, around)
             return None if one is None or two is None else one + two

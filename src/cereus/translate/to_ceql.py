@@ -1,4 +1,4 @@
-"""A SREMO query as CEQL, where CEQL can say it: `as_sremo` read backwards.
+"""Translate a SREMO query to CEQL, where CEQL can express it: `as_sremo` read backwards.
 
 Registers become variables, and conditions on them filters between variables. That is the same
 where a register is stored exactly once, on every way, before it is read: in the whole pattern, or
@@ -31,7 +31,7 @@ READS_NOTHING = "a filter of CEQL reads an attribute"
 
 
 def as_ceql(query: AnyQuery) -> cel.CeqlTree:
-    """The query in CEQL, or RefusedError that says what cannot be said."""
+    """The query in CEQL; RefusedError names what CEQL cannot express."""
     if isinstance(query.formula, cel.Formula):
         return cel.in_ceql(query)
     bounded = outermost_window(sremo.in_sremo(query))
@@ -39,9 +39,9 @@ def as_ceql(query: AnyQuery) -> cel.CeqlTree:
     if pattern.detect:
         raise RefusedError("CEQL has no DETECT", span=query.span, hint="write LIMIT 1")
     translation = _Translation(pattern.expression, projects=False)
-    formula = translation.whole()
+    formula = translation.full_formula()
     if translation.unshown:
-        formula = _Translation(pattern.expression, projects=True).whole()
+        formula = _Translation(pattern.expression, projects=True).full_formula()
     return cel.in_ceql(replace(cast(AnyQuery, bounded), formula=formula, text=None))
 
 
@@ -51,7 +51,7 @@ def _refused(node: sremo.Sremo, reason: str, hint: str | None = None) -> Refused
 
 @dataclass
 class _Scope:
-    """A part of the expression in which registers are stored once, and what is asked there.
+    """A part of the expression in which registers are stored once, and the filters there.
     `closed`: variables from outside are not seen."""
 
     certain: frozenset[str]
@@ -61,8 +61,8 @@ class _Scope:
 
 
 class _Translation:
-    """`projects`: a PROJECT tells the marked events from others. `unshown` turns true where that
-    is needed: an event is read without a mark, or both sides of a `&` have to look alike."""
+    """`projects`: a PROJECT separates the marked events from others. `unshown` turns true where
+    that is needed: an event is read without a mark, or both sides of a `&` have to look alike."""
 
     def __init__(self, expression: sremo.Sremo, *, projects: bool) -> None:
         self.expression = expression
@@ -82,17 +82,17 @@ class _Translation:
         self.taken.add(made)
         return made
 
-    def whole(self) -> cel.Formula:
+    def full_formula(self) -> cel.Formula:
         made = self.scoped(self.forms(self.expression))
         # what ends without a mark is no match (Def. 24)
-        found = tuple(f for f in made if f.formula is not None and f.ends is not False)
-        if not all(form.ends for form in found):
+        matching = tuple(f for f in made if f.formula is not None and f.ends is not False)
+        if not all(form.ends for form in matching):
             raise _refused(
                 self.expression, "in CEQL a match may end with an event that is not marked"
             )
-        if not found:
+        if not matching:
             raise _refused(self.expression, "CEQL has no pattern that never matches")
-        formula = forms.disjunction(Forms(False, found))
+        formula = forms.disjunction(Forms(False, matching))
         return self.projected(formula)
 
     def projected(self, formula: cel.Formula) -> cel.Formula:
@@ -184,7 +184,7 @@ class _Translation:
         formula = _leaf(node, variable, local)
         self.unshown |= not node.marks
         if between:
-            self.ask(node, between, str(variable))
+            self.add_filters(node, between, str(variable))
         if node.register is not None:
             for scope in self.scopes:
                 scope.so_far.add(node.register)
@@ -208,22 +208,24 @@ class _Translation:
             local = [c for c in conjuncts(event.condition) if c != sremo.TRUE]
             variable = self.fresh("e") if local and event.type is None else None
             parts.append(cel.Not(_leaf(event, variable, local)))
-        whole = parts[0]
+        conjunction = parts[0]
         for part in parts[1:]:
-            whole = cel.And(whole, part)
-        return whole
+            conjunction = cel.And(conjunction, part)
+        return conjunction
 
     # ------------------------------------------------------------ registers
 
-    def ask(self, node: sremo.Terminal, conditions: list[ex.Expression], variable: str) -> None:
+    def add_filters(
+        self, node: sremo.Terminal, conditions: list[ex.Expression], variable: str
+    ) -> None:
         scope = self.scope_of(node)
-        own = scope is self.scopes[-1]
+        innermost = scope is self.scopes[-1]
         for condition in conditions:
             plain = isinstance(condition, ex.Comparison)
             reads_event = any(
                 isinstance(n, ex.Attribute) and n.variable is None for n in condition.walk()
             )
-            if not reads_event or not (plain or own):
+            if not reads_event or not (plain or innermost):
                 raise _refused(node, "a filter of CEQL is about all events of a variable at once")
             if not _reads_throughout(condition):
                 raise _refused(node, READS_NOTHING)
@@ -250,13 +252,13 @@ class _Translation:
         return made
 
     def scoped(self, made: Forms) -> Forms:
-        """What is asked in the scope at hand, asked there."""
+        """The forms with the filters of the current scope."""
         conditions = self.scopes[-1].filters
 
         def filtered(formula: cel.Formula) -> cel.Formula:
             names = bound(formula)
             for condition in conditions:
-                if ex.variables(condition) <= names:  # else nothing is asked
+                if ex.variables(condition) <= names:  # else the condition does not apply
                     formula = cel.Filter(formula, cel.Holds(condition))
             return formula
 
@@ -284,7 +286,7 @@ def _spine(node: sremo.Sremo) -> Iterator[sremo.Terminal]:
 def _leaf(
     node: sremo.Terminal, variable: str | None, conditions: list[ex.Expression]
 ) -> cel.Formula:
-    """One event under its variable, with what is asked of it alone."""
+    """One event under its variable, with the conditions on it alone."""
     name = node.type or "*"
     formula: cel.Formula = cel.Type(name)
     if variable is not None:
@@ -292,8 +294,8 @@ def _leaf(
     if conditions:
         if not any(map(ex.attributes, conditions)):
             raise _refused(node, READS_NOTHING)
-        asked = _of(sremo.conjunction(conditions), variable or name)
-        formula = cel.Filter(formula, cel.Holds(asked))
+        condition = _of(sremo.conjunction(conditions), variable or name)
+        formula = cel.Filter(formula, cel.Holds(condition))
     return formula
 
 
@@ -309,8 +311,8 @@ def _of(
 ) -> ex.Expression:
     """The condition with the event at hand, and registers, read from variables."""
     if isinstance(condition, ex.Attribute):
-        own = condition.variable
-        return about(condition, variable if own is None else (registers or {})[own])
+        register = condition.variable
+        return about(condition, variable if register is None else (registers or {})[register])
     return ex.rebuild(condition, lambda child: _of(child, variable, registers))
 
 

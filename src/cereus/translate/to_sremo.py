@@ -1,4 +1,4 @@
-"""A CEL query as SREMO, where SREMO can say it.
+"""Translate a CEL query to SREMO, where SREMO can express it.
 
 A formula reads some events that do not matter, and then its first event: a *piece* keeps the two
 apart, because `:` and START leave no room between them, and UNLESS does not let everything by.
@@ -22,18 +22,18 @@ from cereus.languages.sremo import tree as sremo
 from cereus.languages.sremo.srt.closure import renamed
 from cereus.languages.sremo.srt.negation import fails
 from cereus.languages.sremo.text import named
-from cereus.translate.filters import asked, of_one_event, variables_of
+from cereus.translate.filters import filter_conditions, of_one_event, variables_of
 from cereus.translate.leaves import (
     Around,
-    Asked,
     Forbidden,
     Kept,
-    Named,
+    NamedAs,
+    VariableCondition,
     forbidden,
     leaf,
     without_filters,
 )
-from cereus.translate.limits import asks_more, check_edge, check_same_variables, refused
+from cereus.translate.limits import adds_conditions, check_edge, check_same_variables, refused
 from cereus.translate.strategies import chain, contiguous, only_one
 
 FROM_THE_BEGINNING = (
@@ -43,32 +43,32 @@ FROM_THE_BEGINNING = (
 
 
 def as_sremo(query: AnyQuery, type_column: str | None = "type") -> sremo.SremoTree:
-    """The query in SREMO, or RefusedError that says what cannot be said."""
+    """The query in SREMO; RefusedError names what SREMO cannot express."""
     if isinstance(query.formula, sremo.Pattern):
         return sremo.in_sremo(query)
-    whole = cel.in_ceql(query).formula
+    original = cel.in_ceql(query).formula
     if query.select is not None:
         raise refused(query, "SREMO has no variables to select", "write SELECT *")
     if query.count:
         raise refused(query, "SREMO has no COUNT(*): it lists matches", "write SELECT *")
     if query.streams[1:]:
         raise refused(query, "SREMO has no streams to tell apart", None)
-    formula = cel.Select(query.strategy, whole, span=whole.span)
+    formula = cel.Select(query.strategy, original, span=original.span)
     piece = _Translation(type_column).piece(rewrite(formula, RULES), (), False)
     if not piece.floats:
-        looking = (n for n in whole.walk() if isinstance(n, cel.Start | cel.Unless))
-        part = next(looking, whole)
+        looking = (n for n in original.walk() if isinstance(n, cel.Start | cel.Unless))
+        part = next(looking, original)
         raise refused(part, FROM_THE_BEGINNING, "START and UNLESS after a ; can be said")
-    if not ends_marked(whole):
+    if not ends_marked(original):
         raise refused(
-            whole, "a SREMO match ends with an event that is marked", "leave NOT out there"
+            original, "a SREMO match ends with an event that is marked", "leave NOT out there"
         )
-    pattern = sremo.Pattern(_with_names_told_apart(piece.body, query))
+    pattern = sremo.Pattern(_with_distinct_names(piece.body, query))
     clauses = replace(query, formula=pattern, strategy=Strategy.ALL, streams=(), text=None)
     return sremo.in_sremo(clauses)
 
 
-def _with_names_told_apart(expression: sremo.Sremo, query: AnyQuery) -> sremo.Sremo:
+def _with_distinct_names(expression: sremo.Sremo, query: AnyQuery) -> sremo.Sremo:
     if named(expression) != expression:
         raise refused(
             query.formula,
@@ -88,7 +88,7 @@ class _Piece:
     floats: bool
 
     @property
-    def whole(self) -> sremo.Sremo:
+    def expression(self) -> sremo.Sremo:
         return self.body if self.lead is None else sremo.Concatenation(self.lead, self.body)
 
 
@@ -102,11 +102,11 @@ class _Translation:
             case cel.Type() | cel.Not():
                 return self.event(node, around, anchored)
             case cel.As(body, variable):
-                return self.piece(body, (*around, Named(variable)), anchored)
+                return self.piece(body, (*around, NamedAs(variable)), anchored)
             case cel.Project(names, body):
                 return self.piece(body, (*around, Kept(names)), anchored)
             case cel.Filter(body, cel.Holds(condition)):
-                return self.piece(body, (*around, *asked(node, condition)), anchored)
+                return self.piece(body, (*around, *filter_conditions(node, condition)), anchored)
             case cel.Unless(left, right):
                 events = Forbidden(tuple(self.single(right, ())))
                 return self.piece(left, (*around, events), anchored)
@@ -138,7 +138,7 @@ class _Translation:
                 one, more = self.piece(body, around, anchored), self.piece(body, around, False)
                 if more.lead == sremo.SKIP_ANY and one.body == more.body:
                     return replace(one, body=sremo.Any((sremo.Plus(one.body),)))
-                return replace(one, body=sremo.Concatenation(one.body, sremo.Star(more.whole)))
+                return replace(one, body=sremo.Concatenation(one.body, sremo.Star(more.expression)))
             case cel.ContiguousIteration(body):
                 check_edge(node, body, first=True)
                 check_edge(node, body, first=False)
@@ -165,16 +165,18 @@ class _Translation:
     def marked(self, node: cel.Type, around: Around) -> sremo.Sremo:
         if node.stream is not None:
             raise refused(node, "SREMO has no streams to tell apart")
-        own = leaf(node, around)
-        if len(own.stored) > 1:
-            names = " and ".join(sorted(own.stored))
+        event_leaf = leaf(node, around)
+        if len(event_leaf.stored) > 1:
+            names = " and ".join(sorted(event_leaf.stored))
             raise refused(node, f"{names} are the same event", "compare with one of them")
-        conditions = own.conditions
+        conditions = event_leaf.conditions
         for event in forbidden(around):
-            if event.type in (None, own.type) or own.type is None:
-                conditions += (fails(self.tested(event, own.type)),)
-        whole = sremo.conjunction(conditions)
-        return sremo.Terminal(whole, bool(own.names), next(iter(own.stored), None), own.type)
+            if event.type in (None, event_leaf.type) or event_leaf.type is None:
+                conditions += (fails(self.tested(event, event_leaf.type)),)
+        condition = sremo.conjunction(conditions)
+        return sremo.Terminal(
+            condition, bool(event_leaf.names), next(iter(event_leaf.stored), None), event_leaf.type
+        )
 
     def tested(self, event: sremo.Terminal, known: str | None) -> Expression:
         """The condition that an event of a known type, or of any, is such an event."""
@@ -186,14 +188,14 @@ class _Translation:
         """The single events that a formula is about, in NOT and on the right of UNLESS."""
         match node:
             case cel.Type(_, None):
-                own = leaf(node, around)
-                return [sremo.Terminal(own.condition, type=own.type)]
+                event_leaf = leaf(node, around)
+                return [sremo.Terminal(event_leaf.condition, type=event_leaf.type)]
             case cel.As(body, variable):
-                return self.single(body, (*around, Named(variable)))
+                return self.single(body, (*around, NamedAs(variable)))
             case cel.Filter(body, predicate):
                 condition = of_one_event(node, predicate)
                 name = variables_of(predicate)[0]
-                return self.single(body, (*around, Asked(name, condition)))
+                return self.single(body, (*around, VariableCondition(name, condition)))
             case cel.Or(left, right):
                 return [*self.single(left, around), *self.single(right, around)]
             case cel.Iteration(body) | cel.ContiguousIteration(body) | cel.Start(body):
@@ -210,7 +212,7 @@ class _Translation:
     def both(
         self, node: cel.Formula, left: cel.Formula, right: cel.Formula, around: Around, first: bool
     ) -> _Piece:
-        """`&`: what filters around ask is asked on the left, both sides being the same events."""
+        """`&`: filters around it go to the left side; both sides are the same events."""
         check_same_variables(node, left, right, around)
         one = self.piece(left, around, first)
         two = self.piece(right, without_filters(around), first)
@@ -234,7 +236,7 @@ class _Translation:
             return self.piece(strict, around, anchored)
         if strategy in (Strategy.LAST, Strategy.ANY):
             events = chain(body)
-            if events and not asks_more(events, around):
+            if events and not adds_conditions(events, around):
                 return self.latest(events, around, anchored)
             raise refused(
                 node, f"{strategy} can be said of single events one after the other, each by itself"
@@ -250,8 +252,8 @@ class _Translation:
     ) -> _Piece:
         """LAST: of each event the latest, so that no other one like it comes before the next."""
         parts: list[sremo.Sremo] = []
-        for place, (event, own) in enumerate(events):
-            marked = self.marked(event, around + own)
+        for place, (event, inner) in enumerate(events):
+            marked = self.marked(event, around + inner)
             parts.append(marked)
             if place < len(events) - 1:
                 assert isinstance(marked, sremo.Terminal)
@@ -289,16 +291,16 @@ def _joined(
     floats = one.floats and two.floats
     if together:
         return _Piece(one.lead, join(one.body, two.body), floats)
-    return _Piece(None, join(one.whole, two.whole), floats)
+    return _Piece(None, join(one.expression, two.expression), floats)
 
 
 def _renamed(body: sremo.Sremo, taken: frozenset[str]) -> sremo.Sremo:
     """The right side of a `&` stores into registers of its own."""
-    own = sremo.written(body)
+    written = sremo.written(body)
     names: dict[str, str] = {}
-    for register in sorted(own & taken):
+    for register in sorted(written & taken):
         fresh = (f"{register}{number}" for number in range(2, 10**9))
-        names[register] = next(n for n in fresh if n not in taken | own | set(names.values()))
+        names[register] = next(n for n in fresh if n not in taken | written | set(names.values()))
 
     def change(node: sremo.Sremo) -> sremo.Sremo:
         if not isinstance(node, sremo.Terminal):

@@ -1,4 +1,4 @@
-"""A query of one dialect as a text of another, where that one can say it."""
+"""Translate a query of one dialect to a text of another, where that one can express it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ INTO: dict[str, Callable[[AnyQuery, Stream], str]] = {
 
 
 def translated(compiled: CompiledQuery, dialect: str) -> str:
-    """The text of the same query in another dialect; an error says what it cannot say."""
+    """The text of the same query in another dialect; an error names what it cannot express."""
     if dialect not in INTO:
         raise CereusError(
             f"no query can be written as {dialect!r}",

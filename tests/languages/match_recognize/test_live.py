@@ -21,7 +21,7 @@ from tests.languages.match_recognize.random_clauses import (
     tables,
 )
 
-SETTINGS = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=250)
+SETTINGS = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=150)
 
 
 def compiled(text: str) -> cereus.Query:

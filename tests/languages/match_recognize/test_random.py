@@ -74,7 +74,7 @@ def by_partition(rows: Any) -> Any:
 
 
 @pytest.mark.parametrize("pool", POOLS)
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=1000)
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=800)
 @given(data=st.data())
 def test_the_engine_puts_out_what_the_reference_puts_out(pool: str, data: st.DataObject) -> None:
     text = data.draw(clauses(POOLS[pool]))
@@ -83,7 +83,7 @@ def test_the_engine_puts_out_what_the_reference_puts_out(pool: str, data: st.Dat
     assert by_partition(comparable(put_out(text, table))) == by_partition(wanted), text
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=300)
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=150)
 @given(text=clauses(OF_ROW, within=False), table=tables())
 def test_a_clause_of_rows_gives_the_same_on_every_path(text: str, table: pa.Table) -> None:
     by_rows = put_out(text, table, finding.Path.ROWS)
@@ -91,7 +91,7 @@ def test_a_clause_of_rows_gives_the_same_on_every_path(text: str, table: pa.Tabl
         assert put_out(text, table, path) == by_rows, text
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=300)
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=150)
 @given(text=clauses(OF_ROW, within=False), table=tables())
 def test_without_numbered_sets_the_matches_are_the_same(text: str, table: pa.Table) -> None:
     by_sets = put_out(text, table)

@@ -63,7 +63,7 @@ def comparable(condition: Comparison, schema: pa.Schema) -> str:
     if kind is Kind.NUMBER:
         if any(value_kind(part, schema) is Kind.DECIMAL for part in parts):
             return _decimals(parts, condition.op, schema)
-        plain = [_whole(part, schema) for part in parts]
+        plain = [_are_integers(part, schema) for part in parts]
         return "int" if all(plain) else "float"
     if kind is Kind.BOOLEAN:
         return "int"
@@ -108,7 +108,7 @@ def _digits(type_: pa.DataType) -> int:
     return INTEGER_DIGITS[type_.bit_width]
 
 
-def _whole(part: Expression, schema: pa.Schema) -> bool:
+def _are_integers(part: Expression, schema: pa.Schema) -> bool:
     """Whether the values are whole numbers: floats have no room for those beyond 2**53."""
     read = [type_at(schema, node.path) for node in part.walk() if isinstance(node, Attribute)]
     if pa.uint64() in read:

@@ -78,14 +78,14 @@ class TermBuilder:
     @property
     def readings(self) -> tuple[ValueRead, ...]:
         """Everything that the condition reads, each once."""
-        found: dict[ValueRead, None] = {}
+        readings: dict[ValueRead, None] = {}
 
         def note(reading: ValueRead) -> Term:
-            found[reading] = None
+            readings[reading] = None
             return constant(None)
 
         self.term(note)
-        return tuple(found)
+        return tuple(readings)
 
     def term(self, read: Read) -> Term:
         """The condition, its readings as `read` gives them."""
@@ -256,8 +256,8 @@ def _compare(op: str, left: TypedTerm, right: TypedTerm) -> TypedTerm:
 
 def _as(kind: Kind, *operands: TypedTerm) -> tuple[Term, ...]:
     return tuple(
-        Term("to float", (term,)) if kind == Kind.FLOAT and own == Kind.INTEGER else term
-        for term, own in operands
+        Term("to float", (term,)) if kind == Kind.FLOAT and term_kind == Kind.INTEGER else term
+        for term, term_kind in operands
     )
 
 

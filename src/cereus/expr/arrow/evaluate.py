@@ -1,4 +1,4 @@
-"""Conditions over whole Arrow batches; the values are those of `expr.python`.
+"""Evaluates conditions over Arrow batches; the values are those of `expr.python`.
 
 A part of a condition that reads nothing but one dictionary-encoded column is computed once per
 dictionary entry and looked up by code, so `symbol LIKE 'A%'` costs as much as `symbol = 'A'`.
@@ -67,12 +67,12 @@ def _batches(
     table: pa.Table, bindings: Bindings | None
 ) -> list[tuple[pa.RecordBatch, Bindings | None]]:
     """The table in batches (at least one), each with its rows of the bindings."""
-    found: list[tuple[pa.RecordBatch, Bindings | None]] = []
+    batches: list[tuple[pa.RecordBatch, Bindings | None]] = []
     row = 0
     for batch in table.to_batches() or [_empty(table.schema)]:
-        found.append((batch, bindings and _rows(bindings, row, batch.num_rows)))
+        batches.append((batch, bindings and _rows(bindings, row, batch.num_rows)))
         row += batch.num_rows
-    return found
+    return batches
 
 
 def _empty(schema: pa.Schema) -> pa.RecordBatch:
@@ -126,6 +126,7 @@ def _missing(schema: pa.Schema, path: Path) -> DataError:
 
 
 def value_of(node: ex.Expression, columns: Columns) -> Vector:
+    """The value of an expression, given every attribute that it mentions."""
     coded = _coded_column(node, columns)
     if coded is not None:
         return _by_code(node, *coded)
@@ -193,9 +194,9 @@ def _in(node: ex.In, columns: Columns) -> Vector:
     simple = all(item.kind is operand.kind and item.constant for item in known)
     if operand.constant or not simple or operand.kind not in (Kind.STRING, Kind.INTEGER):
         return op.disjunction([op.compare("=", operand, item) for item in items])
-    found = _member(operand, known)
+    member = _member(operand, known)
     valid = operand.validity()
-    return boolean(found, valid if len(known) == len(items) else both(valid, found))
+    return boolean(member, valid if len(known) == len(items) else both(valid, member))
 
 
 def _member(operand: Vector, items: Sequence[Vector]) -> Any:

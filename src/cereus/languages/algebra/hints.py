@@ -1,4 +1,4 @@
-"""What to tell a person whose event expression does not follow the grammar."""
+"""Hints for event expressions that do not follow the grammar."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ def expected(accepted: frozenset[str]) -> str:
 
 def operator_in_condition(trouble: Trouble) -> str | None:
     """`A (B ; C)`: parentheses after a type hold a condition."""
-    if "COMPARE" in trouble.accepted and trouble.found in (";", "|", ")"):
+    if "COMPARE" in trouble.accepted and trouble.unexpected in (";", "|", ")"):
         return "parentheses after an event type hold a condition; write A ; (B ; C) for a sequence"
     return None
 
 
 def condition_in_brackets(trouble: Trouble) -> str | None:
     """`BUY[price > 10]`"""
-    if trouble.found == "[" and trouble.previous in ("NAME", "QUOTED"):
+    if trouble.unexpected == "[" and trouble.previous in ("NAME", "QUOTED"):
         return f"a condition stands in parentheses: {trouble.before[-1]}(price > 10)"
     return None
 
@@ -52,14 +52,14 @@ def condition_in_brackets(trouble: Trouble) -> str | None:
 def restriction_in_front(trouble: Trouble) -> str | None:
     """`_2 (B ; B)`"""
     names = [token for token in trouble.before[-3:] if plain_terminal(token.type) == "NAME"]
-    if any(re.match(r"_\d", name) for name in names) and trouble.found:
+    if any(re.match(r"_\d", name) for name in names) and trouble.unexpected:
         return "a time restriction follows what it restricts: (B ; B)_2"
     return None
 
 
 def unit_apart(trouble: Trouble) -> str | None:
     """`(A ; B)_5 seconds`"""
-    if trouble.previous == "RESTRICTION" and (trouble.found or "").isidentifier():
+    if trouble.previous == "RESTRICTION" and (trouble.unexpected or "").isidentifier():
         return "write a duration without spaces, _5s, or in braces, _{5 seconds}"
     return None
 
@@ -81,13 +81,14 @@ def within(trouble: Trouble) -> str | None:
 
 def prefix_negation(trouble: Trouble) -> str | None:
     """`! A`, `- A`, `not A`"""
-    if "ZERO" in trouble.accepted and (trouble.found or "").lower() in ("!", "¬", "not", "-", "~"):
+    word = (trouble.unexpected or "").lower()
+    if "ZERO" in trouble.accepted and word in ("!", "¬", "not", "-", "~"):
         return "a negation has two sides: A - B is an A during which no B occurs"
     return None
 
 
 def trailing_operator(trouble: Trouble) -> str | None:
-    if trouble.found in (None, ")") and trouble.previous in OPERATORS:
+    if trouble.unexpected in (None, ")") and trouble.previous in OPERATORS:
         return f"{trouble.before[-1]} joins two expressions: one is missing after it"
     return None
 
@@ -95,9 +96,9 @@ def trailing_operator(trouble: Trouble) -> str | None:
 def others_operators(trouble: Trouble) -> str | None:
     if "COMPARE" in trouble.accepted:
         return None
-    if trouble.found == ">" and trouble.previous == "MINUS":
+    if trouble.unexpected == ">" and trouble.previous == "MINUS":
         return "write ; for «then»"
-    if trouble.found == "|" and trouble.previous == "_EITHER":
+    if trouble.unexpected == "|" and trouble.previous == "_EITHER":
         return "write | for «either»"
     for signs, instead in (
         (("=>", "→", ",", "."), "write ; for «then»"),
@@ -111,7 +112,7 @@ def others_operators(trouble: Trouble) -> str | None:
 
 
 def two_expressions(trouble: Trouble) -> str | None:
-    if trouble.found and trouble.found.isidentifier() and "SEMICOLON" in trouble.accepted:
+    if trouble.unexpected and trouble.unexpected.isidentifier() and "SEMICOLON" in trouble.accepted:
         return "put ; (then), + (both), | (either) or - (without) between two expressions"
     return None
 

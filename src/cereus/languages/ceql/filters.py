@@ -33,8 +33,10 @@ def predicate(condition: ex.Expression, negated: bool = False) -> cel.Predicate:
         operands = tuple(predicate(each, negated) for each in condition.operands)
         together = isinstance(condition, ex.And) != negated  # De Morgan
         return (cel.AllOf if together else cel.AnyOf)(operands, span=condition.span)
-    held = _boxed(condition) if isinstance(condition, Boxed) else _plain(condition)
-    return cel.Holds(ex.Not(held, span=held.span) if negated else held, span=condition.span)
+    checked = _boxed(condition) if isinstance(condition, Boxed) else _plain(condition)
+    return cel.Holds(
+        ex.Not(checked, span=checked.span) if negated else checked, span=condition.span
+    )
 
 
 def _of_stream(condition: ex.Expression) -> ex.Expression:

@@ -34,7 +34,7 @@ def missing_where(trouble: Trouble) -> str | None:
 
 def selected_attribute(trouble: Trouble) -> str | None:
     selecting = trouble.before[-1:] and not any(t.type == "_WHERE" for t in trouble.before)
-    if trouble.found == "." and selecting:
+    if trouble.unexpected == "." and selecting:
         return f"attributes are selected in brackets: {trouble.before[-1]}[…]"
     return None
 
@@ -46,50 +46,50 @@ def arrow(trouble: Trouble) -> str | None:
 
 
 def in_for_as(trouble: Trouble) -> str | None:
-    found = (trouble.found or "").upper()
-    return "name events with AS: SELL AS a" if found == "IN" and _after_event(trouble) else None
+    word = (trouble.unexpected or "").upper()
+    return "name events with AS: SELL AS a" if word == "IN" and _after_event(trouble) else None
 
 
 def two_events(trouble: Trouble) -> str | None:
-    if trouble.found and _after_event(trouble) and trouble.found.isidentifier():
+    if trouble.unexpected and _after_event(trouble) and trouble.unexpected.isidentifier():
         return "put ; (later) or : (immediately after) between two events, AS before a name"
     return None
 
 
 def comma(trouble: Trouble) -> str | None:
-    if trouble.found == "," and _after_event(trouble):
+    if trouble.unexpected == "," and _after_event(trouble):
         return "put ; (later) or : (immediately after) between two events"
     return None
 
 
 def other_repetition(trouble: Trouble) -> str | None:
     """`SELL*`, `SELL?`, `SELL{2,3}`"""
-    if trouble.found not in REPETITIONS or not _after_event(trouble):
+    if trouble.unexpected not in REPETITIONS or not _after_event(trouble):
         return None
-    return REPETITIONS[trouble.found]
+    return REPETITIONS[trouble.unexpected]
 
 
 def type_as_string(trouble: Trouble) -> str | None:
-    found = trouble.found or ""
-    if not found.startswith("'") or not {"STAR", "LPAR", "_NOT"} <= trouble.accepted:
+    word = trouble.unexpected or ""
+    if not word.startswith("'") or not {"STAR", "LPAR", "_NOT"} <= trouble.accepted:
         return None
     return "a type is a name: leave out the quotes, or make them double ones"
 
 
 def bare_not(trouble: Trouble) -> str | None:
-    if trouble.previous == "_NOT" and trouble.found and trouble.found.isidentifier():
-        name = trouble.found
+    if trouble.previous == "_NOT" and trouble.unexpected and trouble.unexpected.isidentifier():
+        name = trouble.unexpected
         return f"NOT({name}) is an event that is no {name}; UNLESS {name} says that none comes"
     return None
 
 
 def group_by(trouble: Trouble) -> str | None:
-    grouped = (trouble.found or "").upper() == "GROUP"
+    grouped = (trouble.unexpected or "").upper() == "GROUP"
     return "for each value on its own write PARTITION BY" if grouped else None
 
 
 def clause_in_parentheses(trouble: Trouble) -> str | None:
-    word = (trouble.found or "").upper()
+    word = (trouble.unexpected or "").upper()
     if word in ("WITHIN", "PARTITION", "CONSUME", "LIMIT") and trouble.unclosed() == "(":
         return f"{word} stands after the whole pattern: close the ( before it"
     return None
@@ -105,13 +105,17 @@ def condition_in_pattern(trouble: Trouble) -> str | None:
 
 def pattern_after_filter(trouble: Trouble) -> str | None:
     signs = {";", ":", ":+", "UNLESS", "ALL", "AS"}
-    if (trouble.found or "").upper() in signs and "_FILTER" in trouble.accepted:
+    if (trouble.unexpected or "").upper() in signs and "_FILTER" in trouble.accepted:
         return "FILTER binds loosest: put the part with its FILTER in parentheses"
     return None
 
 
 def trailing_semicolon(trouble: Trouble) -> str | None:
-    ended = trouble.found is None or trouble.found.upper() in {"WITHIN", "PARTITION", "FILTER"}
+    ended = trouble.unexpected is None or trouble.unexpected.upper() in {
+        "WITHIN",
+        "PARTITION",
+        "FILTER",
+    }
     if ended and trouble.previous == "SEMICOLON":
         return "; joins two events: drop it here"
     return None

@@ -14,7 +14,7 @@ from cereus.languages.ceql.filters import REGEX_SIGNS
 from cereus.syntax.literals import quote_name
 
 
-class Level(IntEnum):
+class CeqlLevel(IntEnum):
     """How tightly the outermost operator of a formula binds."""
 
     FILTER = 1
@@ -26,13 +26,13 @@ class Level(IntEnum):
     ATOM = 7
 
 
-BINARY: dict[type[cel.Formula], tuple[Level, str]] = {
-    cel.Unless: (Level.UNLESS, " UNLESS "),
-    cel.Or: (Level.OR, " OR "),
-    cel.And: (Level.AND, " AND "),
-    cel.All: (Level.AND, " ALL "),
-    cel.Sequence: (Level.SEQUENCE, " ; "),
-    cel.ContiguousSequence: (Level.SEQUENCE, " : "),
+BINARY: dict[type[cel.Formula], tuple[CeqlLevel, str]] = {
+    cel.Unless: (CeqlLevel.UNLESS, " UNLESS "),
+    cel.Or: (CeqlLevel.OR, " OR "),
+    cel.And: (CeqlLevel.AND, " AND "),
+    cel.All: (CeqlLevel.AND, " ALL "),
+    cel.Sequence: (CeqlLevel.SEQUENCE, " ; "),
+    cel.ContiguousSequence: (CeqlLevel.SEQUENCE, " : "),
 }
 
 
@@ -80,37 +80,40 @@ def variable_text(variable: str) -> str:
 
 
 def formula_text(formula: cel.Formula) -> str:
-    return _at(Level.FILTER, formula)
+    return _at(CeqlLevel.FILTER, formula)
 
 
-def _at(level: Level, formula: cel.Formula) -> str:
-    own, text = _formula(formula)
-    return text if own >= level else f"({text})"
+def _at(level: CeqlLevel, formula: cel.Formula) -> str:
+    operator, text = _formula(formula)
+    return text if operator >= level else f"({text})"
 
 
-def _formula(formula: cel.Formula) -> tuple[Level, str]:
+def _formula(formula: cel.Formula) -> tuple[CeqlLevel, str]:
     match formula:
         case cel.Filter(body, predicate):
-            return Level.FILTER, f"{_at(Level.FILTER, body)} FILTER {predicate_text(predicate)}"
+            return (
+                CeqlLevel.FILTER,
+                f"{_at(CeqlLevel.FILTER, body)} FILTER {predicate_text(predicate)}",
+            )
         case cel.As(body, variable):
-            return Level.POSTFIX, f"{_at(Level.POSTFIX, body)} AS {quote_name(variable)}"
+            return CeqlLevel.POSTFIX, f"{_at(CeqlLevel.POSTFIX, body)} AS {quote_name(variable)}"
         case cel.Iteration(body):
-            return Level.POSTFIX, f"{_at(Level.POSTFIX, body)}+"
+            return CeqlLevel.POSTFIX, f"{_at(CeqlLevel.POSTFIX, body)}+"
         case cel.ContiguousIteration(body):
-            return Level.POSTFIX, f"{_at(Level.POSTFIX, body)}:+"
+            return CeqlLevel.POSTFIX, f"{_at(CeqlLevel.POSTFIX, body)}:+"
     if type(formula) in BINARY:
         return _binary(formula)
-    return Level.ATOM, _atom(formula)
+    return CeqlLevel.ATOM, _atom(formula)
 
 
-def _binary(formula: cel.Formula) -> tuple[Level, str]:
+def _binary(formula: cel.Formula) -> tuple[CeqlLevel, str]:
     """A chain of operators of one level, which all group to the left. A loop, because a
     sequence may be longer than Python's stack is deep."""
     level = BINARY[type(formula)][0]
     parts: list[str] = []
     while type(formula) in BINARY and BINARY[type(formula)][0] is level:
         left, right = formula.children()
-        parts.append(f"{BINARY[type(formula)][1]}{_at(Level(level + 1), right)}")
+        parts.append(f"{BINARY[type(formula)][1]}{_at(CeqlLevel(level + 1), right)}")
         formula = left
     return level, _at(level, formula) + "".join(reversed(parts))
 

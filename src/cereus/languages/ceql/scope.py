@@ -39,7 +39,7 @@ def bound(formula: cel.Formula) -> frozenset[str]:
     return frozenset().union(*(bound(child) for child in formula.children()))
 
 
-def _own_names(node: cel.Formula) -> frozenset[str]:
+def _names_bound_by(node: cel.Formula) -> frozenset[str]:
     """The names that this one node binds, whatever becomes of them further out."""
     if isinstance(node, cel.As):
         return frozenset((node.variable,))
@@ -48,7 +48,7 @@ def _own_names(node: cel.Formula) -> frozenset[str]:
 
 def check_names(query: cel.CeqlTree) -> None:
     """Raise where a query mentions a variable or a stream that is not there."""
-    everywhere = frozenset().union(*(_own_names(node) for node in query.formula.walk()))
+    everywhere = frozenset().union(*(_names_bound_by(node) for node in query.formula.walk()))
     for formula in query.formula.walk():
         _check_formula(formula, query.streams, everywhere)
     names = bound(query.formula)
@@ -87,22 +87,22 @@ def _check_negated(
         case cel.As(body, _):
             _check_negated(body, streams, everywhere)
         case cel.Filter(body, predicate):
-            _check_own(predicate, body, streams, everywhere)
+            _check_negated_filter(predicate, body, streams, everywhere)
             _check_negated(body, streams, everywhere)
         case _:
             raise RefusedError(ONE_EVENT, span=formula.span, hint=USE_UNLESS)
 
 
-def _check_own(
+def _check_negated_filter(
     predicate: cel.Predicate,
     body: cel.Formula,
     streams: tuple[str, ...],
     everywhere: frozenset[str],
 ) -> None:
     """A filter inside NOT mentions its own event only; other variables are not known there."""
-    own = bound(body)
+    inside = bound(body)
     for name, span in mentioned(predicate):
-        if name in everywhere and not _knows(name, own, streams):
+        if name in everywhere and not _knows(name, inside, streams):
             raise RefusedError(
                 f"a filter inside NOT(…) cannot compare with {name!r}", span=span, hint=USE_UNLESS
             )

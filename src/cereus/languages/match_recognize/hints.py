@@ -27,24 +27,24 @@ def missing_clause(trouble: Trouble) -> str | None:
 
 
 def window_function(trouble: Trouble) -> str | None:
-    if (trouble.found or "").upper() in ("OVER", "FILTER"):
+    if (trouble.unexpected or "").upper() in ("OVER", "FILTER"):
         return "aggregates here range over the rows of the match: they take no OVER and no FILTER"
     return None
 
 
 def ordered_aggregate(trouble: Trouble) -> str | None:
     inside = trouble.unclosed() is not None and "RPAR" in trouble.accepted
-    if inside and (trouble.found or "").upper() == "ORDER" and trouble.previous == "NAME":
+    if inside and (trouble.unexpected or "").upper() == "ORDER" and trouble.previous == "NAME":
         return "aggregates here see the rows in the order of the match: they take no ORDER BY"
     return None
 
 
 def lambda_arrow(trouble: Trouble) -> str | None:
-    return "functions of functions are not supported" if trouble.found == ">" else None
+    return "functions of functions are not supported" if trouble.unexpected == ">" else None
 
 
 def empty_pattern(trouble: Trouble) -> str | None:
-    if trouble.found == ")" and [t.type for t in trouble.before[-2:]][:1] == ["_PATTERN"]:
+    if trouble.unexpected == ")" and [t.type for t in trouble.before[-2:]][:1] == ["_PATTERN"]:
         return "the pattern of no row is (): PATTERN (())"
     return None
 
@@ -54,7 +54,7 @@ def pattern_without_parentheses(trouble: Trouble) -> str | None:
 
 
 def clause_order(trouble: Trouble) -> str | None:
-    if (trouble.found or "").upper() in CLAUSES:
+    if (trouble.unexpected or "").upper() in CLAUSES:
         return (
             "the order is PARTITION BY, ORDER BY, MEASURES, rows per match, AFTER MATCH SKIP, "
             "PATTERN, WITHIN, SUBSET, DEFINE"

@@ -16,6 +16,7 @@ class MatchRecognize(Language):
     name = "match_recognize"
     title = "MATCH_RECOGNIZE"
     suffixes = ("sql",)
+    limits = ("nodes", "configurations")
 
     def parse(self, text: str, *, params: Params | None = None, **options: Any) -> Clause:
         return parse(text, params)

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from cereus.engine.executor import Executor
 from cereus.errors import CereusError
-from cereus.language.compiled import CompiledQuery, sections
+from cereus.language.compiled import EventwiseQuery, sections
 from cereus.languages.match_recognize import tree
 from cereus.languages.match_recognize.binding import Bound, bound
 from cereus.languages.match_recognize.diagram import dot
@@ -39,7 +39,7 @@ WHY = {
 }
 
 
-class MatchRecognizeQuery(CompiledQuery):
+class MatchRecognizeQuery(EventwiseQuery):
     """A clause, and what was made of it for the schemas it has met."""
 
     dialect = "match_recognize"
@@ -47,7 +47,8 @@ class MatchRecognizeQuery(CompiledQuery):
     def __init__(
         self, clause: tree.Clause, stream: Stream, limits: Limits, text: str | None = None
     ) -> None:
-        self.clause, self.stream, self.limits, self._text = clause, stream, limits, text
+        self.clause, self.limits, self._text = clause, limits, text
+        self.stream = _timed(stream, clause)
 
     @property
     def tree(self) -> tree.Clause:
@@ -72,6 +73,14 @@ class MatchRecognizeQuery(CompiledQuery):
     @property
     def returned(self) -> tuple[str, ...]:
         return tuple(measure.name for measure in self.clause.measures)
+
+    @property
+    def result_columns(self) -> tuple[str, ...]:
+        return self.returned
+
+    @property
+    def counts_events(self) -> bool:
+        return True  # a row that satisfies no condition ends a match all the same
 
     @property
     def row_columns(self) -> dict[str, str]:
@@ -217,3 +226,16 @@ class MatchRecognizeQuery(CompiledQuery):
 
     def diagram(self) -> str:
         return dot(self.clause, self.automaton)
+
+
+def _timed(stream: Stream, clause: tree.Clause) -> Stream:
+    """The first column of ORDER BY is the time, unless the stream names another."""
+    if stream.time is not None or not clause.order:
+        return stream
+    return Stream(
+        type=stream.type,
+        time=clause.order[0].path[0],
+        keys=stream.keys,
+        stream=stream.stream,
+        unit=stream.unit,
+    )

@@ -1,4 +1,4 @@
-"""What to tell a person whose PAR text does not follow the grammar."""
+"""Hints for PAR texts that do not follow the grammar."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def expected(accepted: frozenset[str]) -> str:
 
 def condition_in_brackets(trouble: Trouble) -> str | None:
     """`BUY[price > 10]`"""
-    if "LSQB" not in [token.type for token in trouble.before[-2:]] or trouble.found is None:
+    if "LSQB" not in [token.type for token in trouble.before[-2:]] or trouble.unexpected is None:
         return None
     type_ = trouble.before[-3] if len(trouble.before) > 2 else "BUY"
     return f"[…] names outputs; a condition stands in parentheses: {type_}(price > 10)"
@@ -46,52 +46,54 @@ def condition_in_brackets(trouble: Trouble) -> str | None:
 
 def program_in_parentheses(trouble: Trouble) -> str | None:
     """`a (b ; c)`: parentheses after a type hold a condition."""
-    if trouble.found in (";", "|") and "COMPARE" in trouble.accepted:
+    if trouble.unexpected in (";", "|") and "COMPARE" in trouble.accepted:
         return "parentheses after an event type hold a condition; write a ; (b ; c) for a sequence"
     return None
 
 
 def try_needs_parentheses(trouble: Trouble) -> str | None:
     """`repeat try a unless b`, `! try …`"""
-    if (trouble.found or "").lower() != "try":
+    if (trouble.unexpected or "").lower() != "try":
         return None
     return f"put it in parentheses: {trouble.before[-1]} (try … unless …)"
 
 
 def output_of_try(trouble: Trouble) -> str | None:
     """`try a unless b ; [A]`, `; [A]`"""
-    if trouble.found == "[" and "TYPE" in trouble.accepted:
+    if trouble.unexpected == "[" and "TYPE" in trouble.accepted:
         return "an output follows the program that brings it about: a[A], (a ; b)[A]"
     return None
 
 
 def unless_without_try(trouble: Trouble) -> str | None:
-    if (trouble.found or "").lower() == "unless":
+    if (trouble.unexpected or "").lower() == "unless":
         return "write try x unless y"
     return None
 
 
 def try_without_unless(trouble: Trouble) -> str | None:
-    if "_UNLESS" in trouble.accepted and trouble.found in (None, ")"):
+    if "_UNLESS" in trouble.accepted and trouble.unexpected in (None, ")"):
         return "try x needs its unless y; without one, write x alone"
     return None
 
 
 def two_programs(trouble: Trouble) -> str | None:
-    begins = trouble.found and (trouble.found.isidentifier() or trouble.found[0] in '!¬*("`')
+    begins = trouble.unexpected and (
+        trouble.unexpected.isidentifier() or trouble.unexpected[0] in '!¬*("`'
+    )
     if begins and "SEMICOLON" in trouble.accepted:
         return "put ; (then) or | (either) between two programs"
     return None
 
 
 def trailing_operator(trouble: Trouble) -> str | None:
-    if trouble.found in (None, ")") and trouble.previous in ("SEMICOLON", "VBAR"):
+    if trouble.unexpected in (None, ")") and trouble.previous in ("SEMICOLON", "VBAR"):
         return f"{trouble.before[-1]} joins two programs: drop it here"
     return None
 
 
 def double_bar(trouble: Trouble) -> str | None:
-    doubled = trouble.found == "|" and trouble.previous == "VBAR"
+    doubled = trouble.unexpected == "|" and trouble.previous == "VBAR"
     return "write | for «either»" if doubled else None
 
 

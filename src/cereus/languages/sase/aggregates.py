@@ -1,4 +1,4 @@
-"""The aggregates of a user's own in SASE+: checked, and what fails in them said with its place."""
+"""Aggregates that a user adds to SASE+: they are checked, and their errors carry the place."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ def checked(aggregates: Any) -> dict[str, sase.UserAggregate]:
             f"aggregates are given by name, in a dict, not as {type(aggregates).__name__}",
             hint='write aggregates={"name": object}',
         )
-    for name, own in (aggregates or {}).items():
+    for name, aggregate in (aggregates or {}).items():
         if name in sase.BUILT_IN:
             raise CereusError(
                 f"there is an aggregate {name!r} already", hint="give your own another name"
             )
-        if not hasattr(own, "identity") or not callable(getattr(own, "combine", None)):
+        if not hasattr(aggregate, "identity") or not callable(getattr(aggregate, "combine", None)):
             raise CereusError(
                 f"the aggregate {name!r} has no `identity` and `combine`",
                 hint="give an object with both: combine(a, b) is associative, and "
@@ -36,38 +36,43 @@ def checked(aggregates: Any) -> dict[str, sase.UserAggregate]:
 def guarded(
     aggregates: Mapping[str, sase.UserAggregate], program: sase.Program
 ) -> dict[str, sase.UserAggregate]:
-    """The same, so that an exception of theirs names the aggregate and where it is asked for."""
+    """The aggregates wrapped, so that their exceptions name the aggregate and where it is used."""
     places: dict[str, Span | None] = {}
     for node in _aggregates(program):
         places.setdefault(node.function, node.span)
     return {
-        name: Guarded(name, own, program.text, places.get(name)) for name, own in aggregates.items()
+        name: Guarded(name, aggregate, program.text, places.get(name))
+        for name, aggregate in aggregates.items()
     }
 
 
 def _aggregates(program: sase.Program) -> Iterator[sase.Aggregate]:
     for block in (block for union in program.queries for block in union.blocks):
         having = () if block.having is None else (block.having,)
-        asked = (*(clause.condition for clause in block.clauses), *having, *block.output.values)
-        yield from (n for each in asked for n in each.walk() if isinstance(n, sase.Aggregate))
+        expressions = (
+            *(clause.condition for clause in block.clauses),
+            *having,
+            *block.output.values,
+        )
+        yield from (n for each in expressions for n in each.walk() if isinstance(n, sase.Aggregate))
 
 
 @dataclass(frozen=True)
 class Guarded:
-    """A user's aggregate; `span` is where `text` first asks for it."""
+    """A user's aggregate; `span` is where `text` first uses it."""
 
     name: str
-    own: sase.UserAggregate
+    aggregate: sase.UserAggregate
     text: str | None
     span: Span | None
 
     @property
     def identity(self) -> Any:
-        return self.own.identity
+        return self.aggregate.identity
 
     def combine(self, left: Any, right: Any) -> Any:
         try:
-            return self.own.combine(left, right)
+            return self.aggregate.combine(left, right)
         except CereusError:
             raise
         except Exception as error:

@@ -1,4 +1,4 @@
-"""The rules of SASE+ that its grammar does not say (A.1, §2.2): raises where one is broken."""
+"""The rules of SASE+ beyond its grammar (A.1, §2.2): raises where one is broken."""
 
 from __future__ import annotations
 
@@ -7,17 +7,24 @@ from collections.abc import Iterable
 from cereus.errors import RefusedError, UnknownNameError, did_you_mean
 from cereus.expr import tree as ex
 from cereus.languages.sase import tree as sase
-from cereus.languages.sase.places import Identifier, Place, atoms, identifiers, last_variable, rank
+from cereus.languages.sase.places import (
+    ClausePlace,
+    Identifier,
+    atoms,
+    identifiers,
+    last_variable,
+    rank,
+)
 from cereus.languages.sase.streams import check_streams
 
 Composite = sase.Series | sase.Record | sase.Records
 COMPOSITES = (sase.Series, sase.Record, sase.Records)
-ITERATED = (Place.EACH, Place.LATER)
+ITERATED = (ClausePlace.EACH, ClausePlace.LATER)
 
 
 def check(program: sase.Program, aggregates: Iterable[str] = ()) -> None:
-    """Whether the queries of a program, whose names are resolved, make sense on their own and
-    together. `aggregates` are the names of the user's own."""
+    """Check the queries of a program, whose names are resolved, one by one and together.
+    `aggregates` are the names of those that the user adds."""
     known = frozenset((*sase.BUILT_IN, *aggregates))
     for union in program.queries:
         for block in union.blocks:
@@ -32,9 +39,9 @@ def _check_query(query: sase.Query, aggregates: frozenset[str]) -> None:
     for clause in query.clauses:
         _check_terms(clause.condition, aggregates)
         _check_clause(query, clause)
-    whole = (*query.output.values, *(() if query.having is None else (query.having,)))
-    for expression in whole:
-        _check_whole(query, expression)
+    on_matches = (*query.output.values, *(() if query.having is None else (query.having,)))
+    for expression in on_matches:
+        _check_complete(query, expression)
         _check_terms(expression, aggregates, returned=expression is not query.having)
     _check_output(query.output)
 
@@ -94,8 +101,8 @@ def _check_clause(query: sase.Query, clause: sase.Clause) -> None:
     _check_iteration(query, condition, variable)
     if clause.partition:
         _check_partition(condition, variable)
-    own = [node for node in identifiers(condition) if node.variable == variable]
-    stage = max(map(_stage, own))
+    of_variable = [node for node in identifiers(condition) if node.variable == variable]
+    stage = max(map(_stage, of_variable))
     for atom in atoms(condition):
         if not any(
             node.variable == variable and _stage(node) is stage for node in identifiers(atom)
@@ -110,9 +117,9 @@ def _check_clause(query: sase.Query, clause: sase.Clause) -> None:
 
 
 def _check_partition(condition: ex.Expression, variable: str) -> None:
-    """Partitions are told by the events themselves (§2.2.1)."""
+    """A partition is decided by each event alone (§2.2.1)."""
     for node in identifiers(condition):
-        last = node.variable == variable and rank(node) is Place.LAST
+        last = node.variable == variable and rank(node) is ClausePlace.LAST
         if last or isinstance(node, sase.Aggregate):
             raise RefusedError(
                 "what defines a partition uses no aggregate and no last event",
@@ -121,14 +128,16 @@ def _check_partition(condition: ex.Expression, variable: str) -> None:
             )
 
 
-def _stage(node: Identifier) -> Place:
+def _stage(node: Identifier) -> ClausePlace:
     """The state in which an identifier gets its value: `a[i-1]` is read where `a[i]` is taken."""
-    own = rank(node)
-    return Place.EACH if own is Place.LATER else own
+    place = rank(node)
+    return ClausePlace.EACH if place is ClausePlace.LATER else place
 
 
-def _written(variable: str, stage: Place, array: bool) -> str:
-    index = {Place.FIRST: "1", Place.EACH: "i", Place.LAST: f"{variable}.LEN"}[stage]
+def _written(variable: str, stage: ClausePlace, array: bool) -> str:
+    index = {ClausePlace.FIRST: "1", ClausePlace.EACH: "i", ClausePlace.LAST: f"{variable}.LEN"}[
+        stage
+    ]
     return f"{variable}[{index}]" if array else variable
 
 
@@ -146,12 +155,12 @@ def _check_negated(query: sase.Query, condition: ex.Expression) -> None:
 def _check_iteration(query: sase.Query, condition: ex.Expression, variable: str) -> None:
     """`i` runs over the last component, while that is being selected."""
     nodes = list(identifiers(condition))
-    whole = any(n.variable == variable and rank(n) is Place.LAST for n in nodes)
+    complete = any(n.variable == variable and rank(n) is ClausePlace.LAST for n in nodes)
     for node in nodes:
         if rank(node) not in ITERATED:
             continue
         name = node.variable
-        if name != variable or whole:
+        if name != variable or complete:
             raise RefusedError(
                 f"{name}[i] has no meaning here: all of {name}[] is selected when this is decided",
                 span=node.span,
@@ -211,7 +220,7 @@ def _operand_hint(node: ex.Expression) -> str:
     return "tuples stand in RETURN"
 
 
-def _check_whole(query: sase.Query, expression: ex.Expression) -> None:
+def _check_complete(query: sase.Query, expression: ex.Expression) -> None:
     """HAVING and RETURN see whole matches: no `i`, and no negated component."""
     for node in expression.walk():
         name = getattr(node, "variable", None)

@@ -18,20 +18,20 @@ def missing_sequence(trouble: Trouble) -> str | None:
 
 def missing_variable(trouble: Trouble) -> str | None:
     in_pattern = not any(token.type in ("_WHERE", "_RETURN") for token in trouble.before)
-    if in_pattern and trouble.found in (",", ")") and "NAME" in trouble.accepted:
+    if in_pattern and trouble.unexpected in (",", ")") and "NAME" in trouble.accepted:
         return "every component has a type and a variable: STOCK b, or STOCK+ a[]"
     return None
 
 
 def open_sequence(trouble: Trouble) -> str | None:
-    keyword = (trouble.found or "").isupper() and "RPAR" in trouble.accepted
+    keyword = (trouble.unexpected or "").isupper() and "RPAR" in trouble.accepted
     in_pattern = not any(token.type in ("_WHERE", "_RETURN") for token in trouble.before)
     return "close SEQ with )" if keyword and in_pattern else None
 
 
 def other_negation(trouble: Trouble) -> str | None:
     """`NOT B b`, `!B b`"""
-    if "TILDE" in trouble.accepted and (trouble.found or "").upper() in ("!", "NOT"):
+    if "TILDE" in trouble.accepted and (trouble.unexpected or "").upper() in ("!", "NOT"):
         return "a component that must not occur begins with ~: ~B b, or ~(B+ b[])"
     return None
 
@@ -39,7 +39,7 @@ def other_negation(trouble: Trouble) -> str | None:
 def strategy_without_variables(trouble: Trouble) -> str | None:
     """`WHERE skip_till_any_match { … }`"""
     name = str(trouble.before[-1]).lower() if trouble.before else ""
-    if trouble.found == "{" and name in list(Strategy):
+    if trouble.unexpected == "{" and name in list(Strategy):
         return f"say of which variables, as in {name}(a, b[]) {{ conditions }}"
     return None
 
@@ -51,7 +51,7 @@ def negated_sequence(trouble: Trouble) -> str | None:
 
 
 def clause_order(trouble: Trouble) -> str | None:
-    word = (trouble.found or "").upper()
+    word = (trouble.unexpected or "").upper()
     if word in ("PATTERN", "WHERE", "WITHIN", "HAVING", "RETURN", "FROM"):
         return "the order is FROM, PATTERN, WHERE, WITHIN, HAVING, RETURN"
     return None

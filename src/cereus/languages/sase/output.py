@@ -1,4 +1,4 @@
-"""What the values of RETURN are called where `AS TYPE(…)` does not say."""
+"""The names of RETURN's values where `AS TYPE(…)` gives none."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def output_names(union: sase.Union, reserved: Iterable[str] = ()) -> tuple[str, 
     if given is not None:
         return _unreserved(given, reserved)
     values = union.blocks[0].output.values
-    own = [_own_name(value) for value in values]
-    shared = {name for name, times in Counter(own).items() if times > 1} | set(reserved)
+    short = [_short_name(value) for value in values]
+    shared = {name for name, times in Counter(short).items() if times > 1} | set(reserved)
     names: list[str] = []
-    for value, name in zip(values, own, strict=True):
+    for value, name in zip(values, short, strict=True):
         names.append(_fresh(_qualified(value, name) if name in shared else name, names, reserved))
     return tuple(names)
 
@@ -46,7 +46,7 @@ def _unreserved(output: sase.Output, reserved: Iterable[str]) -> tuple[str, ...]
     return output.names
 
 
-def _own_name(value: ex.Expression) -> str:
+def _short_name(value: ex.Expression) -> str:
     match value:
         case sase.Aggregate(function, variable, attribute):
             return f"{function}_{attribute[-1] if attribute else variable}"

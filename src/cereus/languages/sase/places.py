@@ -3,7 +3,7 @@
 The last identifier of a clause, in SEQ order, decides. In a Kleene component that order is
 `a[1]`, then `a[i]` with what was selected before it, then `a[a.LEN]` with all that is known only
 of the whole array. A clause that mentions a negated component belongs to it, whatever else it
-mentions: it is asked when the events around the negated component are known.
+mentions: it is decided when the events around the negated component are known.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from cereus.expr import tree as ex
 from cereus.languages.sase import tree as sase
 
 
-class Place(IntEnum):
-    """The events that a clause is asked of, in the order of the states they are selected in."""
+class ClausePlace(IntEnum):
+    """The events that a clause is checked on, in the order of the states they are selected in."""
 
     FIRST = 0
     """The one event of a single component; `a[1]` of a Kleene."""
@@ -38,7 +38,7 @@ class Placed:
 
     clause: sase.Clause
     variable: str
-    place: Place
+    place: ClausePlace
 
 
 def identifiers(expression: ex.Expression) -> Iterator[Identifier]:
@@ -57,18 +57,18 @@ def atoms(condition: ex.Expression) -> Iterator[ex.Expression]:
         yield condition
 
 
-def rank(node: Identifier) -> Place:
+def rank(node: Identifier) -> ClausePlace:
     """The place of one identifier among those of its own variable."""
     match node:
         case sase.Item(at=sase.Index.FIRST):
-            return Place.FIRST
+            return ClausePlace.FIRST
         case sase.Item(at=sase.Index.EACH):
-            return Place.EACH
+            return ClausePlace.EACH
         case sase.Item(at=sase.Index.PREVIOUS) | sase.Aggregate(running=True):
-            return Place.LATER
+            return ClausePlace.LATER
         case sase.Item() | sase.Aggregate():
-            return Place.LAST
-    return Place.FIRST
+            return ClausePlace.LAST
+    return ClausePlace.FIRST
 
 
 def last_variable(query: sase.Query, condition: ex.Expression) -> str | None:
@@ -76,24 +76,24 @@ def last_variable(query: sase.Query, condition: ex.Expression) -> str | None:
     mentioned = {node.variable for node in identifiers(condition)}
     order = [part.variable for part in query.parts if part.variable in mentioned]
     negated = [name for name in order if query.is_negated(name)]
-    found = negated or order
-    return found[-1] if found else None
+    candidates = negated or order
+    return candidates[-1] if candidates else None
 
 
-def place(condition: ex.Expression, variable: str) -> Place:
+def place(condition: ex.Expression, variable: str) -> ClausePlace:
     """The place of a condition that belongs to `variable`. `a[i]` beside `a[1]` is correlated."""
     ranks = {rank(node) for node in identifiers(condition) if node.variable == variable}
-    if max(ranks) is Place.EACH and Place.FIRST in ranks:
-        return Place.LATER
+    if max(ranks) is ClausePlace.EACH and ClausePlace.FIRST in ranks:
+        return ClausePlace.LATER
     return max(ranks)
 
 
 def placed(query: sase.Query) -> tuple[Placed, ...]:
     """Every clause of a checked query but the equivalence tests, which belong to all components."""
-    found = []
+    clauses = []
     for clause in query.clauses:
         if not isinstance(clause.condition, sase.Equivalence):
             variable = last_variable(query, clause.condition)
             assert variable is not None, "a clause of a checked query mentions a variable"
-            found.append(Placed(clause, variable, place(clause.condition, variable)))
-    return tuple(found)
+            clauses.append(Placed(clause, variable, place(clause.condition, variable)))
+    return tuple(clauses)

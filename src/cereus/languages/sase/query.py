@@ -46,10 +46,10 @@ class SaseQuery(EventwiseQuery):
         limits: Limits,
         aggregates: Aggregates,
         output: str | int | None = None,
-        unsaid: tuple[str, ...] = (),
+        implicit_keys: tuple[str, ...] = (),
     ) -> None:
         self.program, self.stream, self.limits = program, stream, limits
-        self.aggregates, self.output, self.unsaid = aggregates, output, unsaid
+        self.aggregates, self.output, self.implicit_keys = aggregates, output, implicit_keys
         self._plans: dict[bytes | None, ProgramPlan] = {}
 
     @property
@@ -69,19 +69,19 @@ class SaseQuery(EventwiseQuery):
         return self.plan().result.names
 
     @property
-    def late(self) -> bool:
-        return self.plan().late
+    def emits_late(self) -> bool:
+        return self.plan().emits_late
 
     @property
     def warnings(self) -> list[str]:
         plan = self.plan()
-        found = [
+        texts = [
             f"{stage.title}: {warning}" if plan.composed else warning
             for stage in plan.stages
             for block in stage.blocks
             for warning in warnings(block.query, block.plan)
         ]
-        return [*dict.fromkeys(found), *_held_back(plan)]
+        return [*dict.fromkeys(texts), *_delays(plan)]
 
     def plan(self, schema: pa.Schema | None = None) -> ProgramPlan:
         """The plans for events of a schema (checked against it), or for events yet unknown."""
@@ -114,14 +114,16 @@ class SaseQuery(EventwiseQuery):
 
     @property
     def unshown(self) -> frozenset[str]:
-        return frozenset({"start", "end", *self.unsaid}) - {*self.returned}
+        return frozenset({"start", "end", *self.implicit_keys}) - {*self.returned}
 
     def spread(self, schema: pa.Schema) -> SaseQuery:
-        unsaid = shared_keys(self.plan(schema))
-        if not unsaid:
+        implicit_keys = shared_keys(self.plan(schema))
+        if not implicit_keys:
             return self
-        stream = replace(self.stream, keys=(*self.stream.keys, *unsaid))
-        return SaseQuery(self.program, stream, self.limits, self.aggregates, self.output, unsaid)
+        stream = replace(self.stream, keys=(*self.stream.keys, *implicit_keys))
+        return SaseQuery(
+            self.program, stream, self.limits, self.aggregates, self.output, implicit_keys
+        )
 
     def executor(
         self,
@@ -141,7 +143,7 @@ class SaseQuery(EventwiseQuery):
 
     def explain(self, schema: pa.Schema | None = None) -> str:
         plan = self.plan(schema)
-        whole = sections(
+        of_program = sections(
             {
                 "streams": map(_flow, plan.stages) if plan.composed else (),
                 "output": _output(plan),
@@ -150,12 +152,12 @@ class SaseQuery(EventwiseQuery):
         )
         blocks = [(stage, block) for stage in plan.stages for block in stage.blocks]
         if len(blocks) == 1:
-            return f"{explain(blocks[0][1].plan, SaseDescription())}\n\n{whole}"
+            return f"{explain(blocks[0][1].plan, SaseDescription())}\n\n{of_program}"
         parts = (
             f"── {_title(*each)} ──\n\n{explain(each[1].plan, SaseDescription())}"
             for each in blocks
         )
-        return "\n\n".join([whole, *parts])
+        return "\n\n".join([of_program, *parts])
 
 
 def _title(stage: Stage, block: Block) -> str:
@@ -181,25 +183,25 @@ def _output(plan: ProgramPlan) -> Iterator[str]:
 
 
 def _order(plan: ProgramPlan) -> Iterator[str]:
-    if any(block.late for block in plan.result.blocks):
-        yield "matches that wait for their window are told when it has passed, never earlier"
+    if any(block.emits_late for block in plan.result.blocks):
+        yield "matches that wait for their window are emitted when it has passed, never earlier"
     if not plan.composed:
         return
     yield (
         "events between queries are held back until none can come before them, as "
         + ("advance() and the end say" if plan.stream.keys else "the times that are read tell")
     )
-    yield from _held_back(plan)
+    yield from _delays(plan)
 
 
-def _held_back(plan: ProgramPlan) -> Iterator[str]:
+def _delays(plan: ProgramPlan) -> Iterator[str]:
     for stage in plan.stages[:-1]:
         if any(map(_waits_for_the_end, stage.blocks)):
             yield (
                 f"what {stage.title} puts out reaches the next query at the end of the input only: "
-                "its matches are told late, and no window in time says how late"
+                "its matches are emitted late, and no window in time says how late"
             )
 
 
 def _waits_for_the_end(block: Block) -> bool:
-    return block.late and not isinstance(block.query.window, TimeWindow)
+    return block.emits_late and not isinstance(block.query.window, TimeWindow)

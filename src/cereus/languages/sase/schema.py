@@ -39,19 +39,19 @@ def checked(
     output events. Raises, with the place, where a column is unknown or operands do not fit.
     """
     streams: dict[str, pa.Schema] = {}
-    found: dict[int, tuple[sase.Union, pa.Schema]] = {}
+    by_union: dict[int, tuple[sase.Union, pa.Schema]] = {}
     try:
         for union in in_order(program):
             inputs = [streams.get(b.source or "", schema) for b in union.blocks]
             blocks = tuple(_block(b, s) for b, s in zip(union.blocks, inputs, strict=True))
             coerced = replace(union, blocks=blocks)
             output = _schema(coerced, inputs, type or "type", time)
-            found[id(union)] = coerced, output
+            by_union[id(union)] = coerced, output
             if union.stream is not None:
                 streams[union.stream] = output
     except QueryError as error:
         raise (error if program.text is None else located(error, program.text)) from None
-    made = [found[id(union)] for union in program.queries]
+    made = [by_union[id(union)] for union in program.queries]
     return replace(program, queries=tuple(u for u, _ in made)), tuple(s for _, s in made)
 
 
@@ -101,10 +101,10 @@ def _schema(union: sase.Union, inputs: list[pa.Schema], type: str, time: str | N
         for block, schema in zip(union.blocks, inputs, strict=True)
     )
     for block, types in zip(union.blocks[1:], others, strict=True):
-        for value, own, other in zip(block.output.values, types, first, strict=True):
-            if own != other:
+        for value, kind, other in zip(block.output.values, types, first, strict=True):
+            if kind != other:
                 raise ConditionTypeError(
-                    f"this is of type {own}, in the first query of the UNION of type {other}",
+                    f"this is of type {kind}, in the first query of the UNION of type {other}",
                     span=value.span,
                 )
     fields = [pa.field(type, pa.string())]
@@ -131,7 +131,7 @@ def value_type(value: ex.Expression, schema: pa.Schema) -> pa.DataType:
     kind = check.check(_built_in(value, schema), schema, expected=None)
     if kind is not Kind.NUMBER:
         return ARROW[kind]
-    return pa.int64() if _is_whole(value, schema) else pa.float64()
+    return pa.int64() if _is_integer(value, schema) else pa.float64()
 
 
 def _struct(node: ex.Expression, paths: Iterable[sase.Path], schema: pa.Schema) -> pa.DataType:
@@ -151,7 +151,7 @@ def _aggregate_type(node: sase.Aggregate, schema: pa.Schema) -> pa.DataType:
     return pa.int64() if node.function == "sum" and pa.types.is_integer(column) else pa.float64()
 
 
-def _is_whole(node: ex.Expression, schema: pa.Schema) -> bool:
+def _is_integer(node: ex.Expression, schema: pa.Schema) -> bool:
     """Whether a number is always an integer."""
     match node:
         case ex.Literal(value):
@@ -161,10 +161,10 @@ def _is_whole(node: ex.Expression, schema: pa.Schema) -> bool:
         case sase.Aggregate():
             return bool(pa.types.is_integer(_aggregate_type(node, schema)))
         case ex.Arithmetic(op):
-            return op != "/" and all(_is_whole(child, schema) for child in node.children())
+            return op != "/" and all(_is_integer(child, schema) for child in node.children())
         case ex.Call(function):
             return function == "sign" or FUNCTIONS[function].result is Kind.INTEGER
         case ex.Case(branches, default):
             values = [value for _, value in branches] + ([default] if default else [])
-            return all(_is_whole(value, schema) for value in values)
-    return all(_is_whole(child, schema) for child in node.children())
+            return all(_is_integer(value, schema) for value in values)
+    return all(_is_integer(child, schema) for child in node.children())

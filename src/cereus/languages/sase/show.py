@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from cereus.clauses.print import window_text
 from cereus.explain.dot import FONT, escaped, graph, legend
 from cereus.languages.sase import tree as sase
-from cereus.languages.sase.places import Place, placed
+from cereus.languages.sase.places import ClausePlace, placed
 from cereus.languages.sase.planning.program import ProgramPlan
 from cereus.languages.sase.print import expression_text, pattern_text
 
@@ -26,7 +26,11 @@ IGNORED = {
     sase.Strategy.ANY: "ignore: anything",
 }
 """What each strategy lets a run ignore (Table 1); strict contiguity nothing."""
-FIRST, MORE, LAST = (Place.FIRST, Place.EACH), (Place.EACH, Place.LATER), (Place.LAST,)
+FIRST, MORE, LAST = (
+    (ClausePlace.FIRST, ClausePlace.EACH),
+    (ClausePlace.EACH, ClausePlace.LATER),
+    (ClausePlace.LAST,),
+)
 
 
 def program_dot(plan: ProgramPlan) -> str:
@@ -82,7 +86,7 @@ class _Block:
         yield f'{self.name}_end [shape=doublecircle, label="F"];'
 
     def _legend(self) -> Iterator[str]:
-        """What is asked of the match as a whole."""
+        """The conditions on complete matches."""
         for path in self.query.equivalences:
             yield f"[{'.'.join(path)}]"
         if self.query.window is not None:
@@ -99,10 +103,10 @@ class _Block:
     def _edges(self, number: int, component: sase.Component, more: bool) -> Iterator[str]:
         here, following = self._state(number), self._state(number + 1)
         if more:
-            yield self._edge(here, here, "take", self._said(component, MORE))
+            yield self._edge(here, here, "take", self._described(component, MORE))
             yield self._edge(here, following, "proceed", self._proceeds(component), GRAY)
         else:
-            yield self._edge(here, following, "begin", self._said(component, FIRST))
+            yield self._edge(here, following, "begin", self._described(component, FIRST))
         absent = [] if more else self._absent(component)
         strategy = self.query.strategy(component.variable)
         if absent and strategy is not sase.Strategy.ANY:
@@ -110,12 +114,12 @@ class _Block:
         if strategy in IGNORED and number > 0:
             yield self._edge(here, here, IGNORED[strategy], absent, GRAY)
 
-    def _said(self, component: sase.Component, places: tuple[Place, ...]) -> list[str]:
+    def _described(self, component: sase.Component, places: tuple[ClausePlace, ...]) -> list[str]:
         types = component.types
         first = types[0] if len(types) == 1 else f"ANY({', '.join(types)})"
         return [first, *self._conditions(component.variable, places)]
 
-    def _conditions(self, variable: str, places: Iterable[Place]) -> list[str]:
+    def _conditions(self, variable: str, places: Iterable[ClausePlace]) -> list[str]:
         return [
             expression_text(each.clause.condition)
             for each in self.clauses
@@ -124,11 +128,11 @@ class _Block:
 
     def _proceeds(self, component: sase.Component) -> list[str]:
         """The condition on the last event, or else what ends a Kleene plus (§3.2)."""
-        said = self._conditions(component.variable, LAST)
-        if not said:
+        conditions = self._conditions(component.variable, LAST)
+        if not conditions:
             final = component is self.query.components[-1]
-            said = ["it can go on no more" if final else "the next begins, or no more comes"]
-        return [*said, *(["! stops here"] if self.query.stops(component.variable) else [])]
+            conditions = ["it can go on no more" if final else "the next begins, or no more comes"]
+        return [*conditions, *(["! stops here"] if self.query.stops(component.variable) else [])]
 
     def _absent(self, component: sase.Component) -> list[str]:
         """The negated components right before a component, which must not come meanwhile."""
@@ -141,12 +145,12 @@ class _Block:
         return negated
 
     def _none_of(self, part: sase.Negated) -> list[str]:
-        conditions = self._conditions(part.variable, tuple(Place))
+        conditions = self._conditions(part.variable, tuple(ClausePlace))
         return [f"no {pattern_text(part.component)}", *(f"with {each}" for each in conditions)]
 
     @staticmethod
-    def _edge(tail: str, head: str, what: str, said: list[str], style: str = "") -> str:
-        label = "\\n".join(map(escaped, [what, *said]))
+    def _edge(tail: str, head: str, what: str, conditions: list[str], style: str = "") -> str:
+        label = "\\n".join(map(escaped, [what, *conditions]))
         return f'{tail} -> {head} [label="{label}"{", " + style if style else ""}];'
 
 

@@ -155,8 +155,8 @@ class _Sase(WindowTexts):
 
     def percentage(self, meta: Meta, token: Token) -> ex.Expression:
         value = Decimal(token.rstrip("%").strip()) / 100
-        whole = value == value.to_integral_value()
-        return ex.Literal(int(value) if whole else float(value), span=span_of(meta))
+        is_integer = value == value.to_integral_value()
+        return ex.Literal(int(value) if is_integer else float(value), span=span_of(meta))
 
     # ------------------------------------------------------------ arrays
 
@@ -214,8 +214,8 @@ class _Sase(WindowTexts):
 
     def output(self, meta: Meta, *parts: Any) -> tuple[str, Any]:
         values = tuple(_aggregated_only(p) for p in parts if isinstance(p, ex.Expression))
-        said = {key: value for p in parts if isinstance(p, dict) for key, value in p.items()}
-        return "output", sase.Output(values, span=span_of(meta), **said)
+        fields = {key: value for p in parts if isinstance(p, dict) for key, value in p.items()}
+        return "output", sase.Output(values, span=span_of(meta), **fields)
 
     def typed(self, meta: Meta, type: str, *names: str) -> dict[str, Any]:
         return {"type": type, "names": names}

@@ -120,9 +120,9 @@ def compile(
 ) -> Query:
     """The query of a text or an expression. `window`, `partition_by` and `detect` are the clauses
     of a text; given here, they stand in place of those that it has."""
-    asked = source if isinstance(source, ParsedQuery) else _query(source, params)
+    tree = source if isinstance(source, ParsedQuery) else _query(source, params)
     return query.compile(
-        _with_clauses(asked, window, partition_by, detect),
+        _with_clauses(tree, window, partition_by, detect),
         dialect="sremo",
         stream=stream,
         schema=schema,
@@ -137,7 +137,7 @@ def _query(source: Sremo | str, params: Params | None) -> SremoTree:
 
 
 def _with_clauses(
-    asked: SremoTree,
+    tree: SremoTree,
     window: int | str | None,
     partition_by: str | Iterable[str] | None,
     detect: bool | None,
@@ -149,8 +149,8 @@ def _with_clauses(
         keys = (partition_by,) if isinstance(partition_by, str) else partition_by
         given["partition_by"] = tuple((key,) for key in keys)
     if detect is not None:
-        given["formula"] = replace(asked.formula, detect=detect)
-    return replace(asked, text=None, **given) if given else asked
+        given["formula"] = replace(tree.formula, detect=detect)
+    return replace(tree, text=None, **given) if given else tree
 
 
 def transducer(
@@ -168,8 +168,8 @@ def transducer(
     """
     make = srt.streaming if streaming else srt.from_sremo
     known = stream or Stream()
-    whole = _measured(named(_expression(expression)), known)
-    return make(whole, known.type or "type", window=window, time_column=known.time)
+    measured = _measured(named(_expression(expression)), known)
+    return make(measured, known.type or "type", window=window, time_column=known.time)
 
 
 def _measured(expression: Sremo, stream: Stream) -> Sremo:

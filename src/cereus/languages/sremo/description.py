@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cereus.explain.analysis import Analysis
+from cereus.explain.analysis import PlanAnalysis
 from cereus.explain.description import Description
 from cereus.expr.print import condition_text
 from cereus.languages.sremo import tree as sremo
@@ -25,8 +25,8 @@ class SremoDescription(Description):
         written_out = expression_text(sremo.rewritten(expression))
         yield f"rewrite    any and next written out: {written_out}"
 
-    def between(self, analysis: Analysis) -> Iterator[str]:
-        yield from self.conditions(analysis.whole)
+    def between(self, analysis: PlanAnalysis) -> Iterator[str]:
+        yield from self.conditions(analysis.full_plan)
 
     def conditions(self, plan: Plan) -> list[str]:
         return [condition_text(each) for each in _pattern(plan).conditions_on_registers]

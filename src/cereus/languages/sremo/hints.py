@@ -1,4 +1,4 @@
-"""What to tell a person whose SREMO text does not follow the grammar."""
+"""Hints for a SREMO text that does not follow the grammar."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def expected(accepted: frozenset[str]) -> str:
 
 
 def others_sequence(trouble: Trouble) -> str | None:
-    if trouble.found in (";", ":", ",") and "DOT" in trouble.accepted:
+    if trouble.unexpected in (";", ":", ",") and "DOT" in trouble.accepted:
         return "write . for the very next event, or any(e1, e2) to skip events in between"
     return None
 
 
 def braces_missing(trouble: Trouble) -> str | None:
-    word = trouble.found or ""
+    word = trouble.unexpected or ""
     if "SKIP" in trouble.accepted and word[:1].isalpha():
         return f"an event stands in braces: {{{word}:}} of a type, {{price > 10}} by a condition"
     return None
@@ -54,7 +54,7 @@ def stores_an_event(trouble: Trouble) -> str | None:
 
 
 def two_expressions(trouble: Trouble) -> str | None:
-    if "DOT" in trouble.accepted and (trouble.found or "")[:1] in ("{", "(", "!"):
+    if "DOT" in trouble.accepted and (trouble.unexpected or "")[:1] in ("{", "(", "!"):
         return "put . (then), | (or) or & (and) between two expressions"
     return None
 

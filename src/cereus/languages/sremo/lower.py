@@ -41,7 +41,7 @@ class ExpressionLowering(ABC):
 
     @abstractmethod
     def guard(self, node: sremo.Terminal, conditions: list[ex.Expression], after: Names) -> Guard:
-        """What a terminal asks of registers, and writes."""
+        """The checks of a terminal on registers, and what it writes to them."""
 
     @abstractmethod
     def joined(self, node: sremo.Intersection) -> Any: ...

@@ -96,5 +96,5 @@ def _hinted(
         hint = f"an event of a type is written {{{name}:}}"
     elif rest and name not in schema.names:
         hint = f"no -> {name} writes a register of that name"
-    said = [each for each in (hint, error.hint) if each is not None]
-    return UnknownNameError(error.reason, text=error.text, span=error.span, hint="; ".join(said))
+    hints = [each for each in (hint, error.hint) if each is not None]
+    return UnknownNameError(error.reason, text=error.text, span=error.span, hint="; ".join(hints))

@@ -12,7 +12,7 @@ from cereus.languages.sremo import tree as sremo
 from cereus.syntax.literals import quote_name
 
 
-class Level(IntEnum):
+class SremoLevel(IntEnum):
     """How tightly the outermost operator of a text binds."""
 
     WITHIN = 0
@@ -24,10 +24,10 @@ class Level(IntEnum):
     ATOM = 6
 
 
-BINARY: dict[type[sremo.Sremo], tuple[Level, str]] = {
-    sremo.Disjunction: (Level.OR, " | "),
-    sremo.Intersection: (Level.AND, " & "),
-    sremo.Concatenation: (Level.SEQUENCE, " . "),
+BINARY: dict[type[sremo.Sremo], tuple[SremoLevel, str]] = {
+    sremo.Disjunction: (SremoLevel.OR, " | "),
+    sremo.Intersection: (SremoLevel.AND, " & "),
+    sremo.Concatenation: (SremoLevel.SEQUENCE, " . "),
 }
 POSTFIX: dict[type[sremo.Sremo], str] = {
     sremo.Star: "*",
@@ -39,44 +39,44 @@ POSTFIX: dict[type[sremo.Sremo], str] = {
 def to_text(query: sremo.SremoTree) -> str:
     """A query, one clause a line."""
     pattern = query.formula
-    lines = [("DETECT " if pattern.detect else "") + _at(Level.OR, pattern.expression)]
+    lines = [("DETECT " if pattern.detect else "") + _at(SremoLevel.OR, pattern.expression)]
     return "\n".join([*lines, *clause_lines(query)])
 
 
 def expression_text(expression: sremo.Sremo) -> str:
-    return _at(Level.WITHIN, expression)
+    return _at(SremoLevel.WITHIN, expression)
 
 
-def _at(level: Level, expression: sremo.Sremo) -> str:
-    own, text = _written(expression)
-    return text if own >= level else f"({text})"
+def _at(level: SremoLevel, expression: sremo.Sremo) -> str:
+    operator, text = _written(expression)
+    return text if operator >= level else f"({text})"
 
 
-def _written(node: sremo.Sremo) -> tuple[Level, str]:
+def _written(node: sremo.Sremo) -> tuple[SremoLevel, str]:
     if type(node) in BINARY:
         level, sign = BINARY[type(node)]
         left, right = node.children()
-        return level, f"{_at(level, left)}{sign}{_at(Level(level + 1), right)}"
+        return level, f"{_at(level, left)}{sign}{_at(SremoLevel(level + 1), right)}"
     if type(node) in POSTFIX:
         (body,) = node.children()
-        return Level.POSTFIX, _at(Level.POSTFIX, body) + POSTFIX[type(node)]
+        return SremoLevel.POSTFIX, _at(SremoLevel.POSTFIX, body) + POSTFIX[type(node)]
     match node:
         case sremo.Complement(body):
-            return Level.PREFIX, f"!{_at(Level.PREFIX, body)}"
+            return SremoLevel.PREFIX, f"!{_at(SremoLevel.PREFIX, body)}"
         case sremo.Windowed(body, EventWindow(size)):
-            return Level.POSTFIX, f"{_at(Level.POSTFIX, body)}[1..{size}]"
+            return SremoLevel.POSTFIX, f"{_at(SremoLevel.POSTFIX, body)}[1..{size}]"
         case sremo.Windowed(body, window):
-            return Level.WITHIN, f"{_at(Level.WITHIN, body)} WITHIN {window_text(window)}"
+            return SremoLevel.WITHIN, f"{_at(SremoLevel.WITHIN, body)} WITHIN {window_text(window)}"
         case sremo.Any(parts):
-            return Level.ATOM, f"any({', '.join(map(expression_text, parts))})"
+            return SremoLevel.ATOM, f"any({', '.join(map(expression_text, parts))})"
         case sremo.Next(parts):
-            return Level.ATOM, f"next({', '.join(map(expression_text, parts))})"
+            return SremoLevel.ATOM, f"next({', '.join(map(expression_text, parts))})"
         case sremo.Terminal():
-            return Level.ATOM, _terminal(node)
+            return SremoLevel.ATOM, _terminal(node)
         case sremo.Epsilon():
-            return Level.ATOM, "eps"
+            return SremoLevel.ATOM, "eps"
         case sremo.Nothing():
-            return Level.ATOM, "empty"
+            return SremoLevel.ATOM, "empty"
     raise TypeError(f"no text for {node!r}")
 
 

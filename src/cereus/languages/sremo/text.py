@@ -45,7 +45,7 @@ def parse(text: str, params: Mapping[str, Any] | None = None) -> sremo.SremoTree
 
 
 def parse_expression(text: str, params: Mapping[str, Any] | None = None) -> sremo.Sremo:
-    """Read an expression alone. Register names are not yet told from columns (see `named`)."""
+    """Read an expression alone. Registers and columns are not yet distinguished (see `named`)."""
     result: sremo.Sremo = read(
         "languages/sremo/grammar.lark", "part", text, _transformer(), (in_words,), params
     )
@@ -129,23 +129,23 @@ class _Texts(ClauseTexts):
         return {"condition": condition}
 
     def typed(self, meta: Meta, name: str, condition: ex.Expression | None = None) -> Any:
-        own = {} if condition is None else {"condition": condition}
-        return {"type": name, **own}
+        conditions = {} if condition is None else {"condition": condition}
+        return {"type": name, **conditions}
 
     def store(self, meta: Meta, name: str) -> dict[str, Any]:
         return {"register": name}
 
 
 def _terminal(meta: Meta, marks: bool, parts: tuple[dict[str, Any], ...]) -> sremo.Sremo:
-    said = {key: value for part in parts for key, value in part.items()}
-    for node in said.get("condition", ex.Literal(True)).walk():
+    fields = {key: value for part in parts for key, value in part.items()}
+    for node in fields.get("condition", ex.Literal(True)).walk():
         if isinstance(node, ex.Aggregate):
             raise QuerySyntaxError(
                 f"{node.function} is taken over several events, and a register holds one",
                 span=node.span,
                 hint="least(x, y) and greatest(x, y) compare values of the event and of registers",
             )
-    return sremo.Terminal(marks=marks, span=span_of(meta), **said)
+    return sremo.Terminal(marks=marks, span=span_of(meta), **fields)
 
 
 # ---------------------------------------------------------------- names

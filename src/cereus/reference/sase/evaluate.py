@@ -32,7 +32,7 @@ class Match:
 
     @property
     def positions(self) -> Positions:
-        return tuple(sorted(p for _, held in self.bindings for p in held))
+        return tuple(sorted(p for _, positions in self.bindings for p in positions))
 
     @property
     def end(self) -> int:
@@ -54,15 +54,17 @@ def matches(query: sase.Query, stream: Input, aggregates: Aggregates | None = No
     the positions of their variables in SEQ order."""
     automaton = Automaton(query, stream, aggregates or {})
     negations = Negations(automaton)
-    found: list[Match] = []
+    accepted: list[Match] = []
     for buffer, at in automaton.accepted().items():
         events = automaton.events_of(buffer)
         if negations.block(buffer) or not _kept(query, automaton, events):
             continue
         values = tuple(value(each, events, automaton.aggregates) for each in query.output.values)
         named = zip((c.variable for c in automaton.components), buffer, strict=True)
-        found.append(Match(tuple(named), negations.known_at(buffer, at), values))
-    return sorted(found, key=lambda match: (match.end, [held for _, held in match.bindings]))
+        accepted.append(Match(tuple(named), negations.known_at(buffer, at), values))
+    return sorted(
+        accepted, key=lambda match: (match.end, [positions for _, positions in match.bindings])
+    )
 
 
 def _kept(query: sase.Query, automaton: Automaton, events: dict[str, list[Event]]) -> bool:
@@ -83,24 +85,28 @@ def answers(
     `FROM s` reads what another query writes `IN STREAM s`; where none does, the input, or with a
     `stream` column the rows of the input that say `s`. Positions are row numbers of what is read.
     """
-    whole = Input(events, type, time)
+    everything = Input(events, type, time)
     named: dict[str, Input] = {}
-    found: dict[int, Answer] = {}
+    by_union: dict[int, Answer] = {}
     for union in in_order(program):
-        inputs = [_source(block.source, named, whole, stream) for block in union.blocks]
+        inputs = [_source(block.source, named, everything, stream) for block in union.blocks]
         answer = _answer(union, inputs, aggregates or {})
-        found[id(union)] = answer
+        by_union[id(union)] = answer
         if union.stream is not None:
             named[union.stream] = Input(answer.events, type or "type", time)
-    return tuple(found[id(union)] for union in program.queries)
+    return tuple(by_union[id(union)] for union in program.queries)
 
 
-def _source(name: str | None, named: dict[str, Input], whole: Input, stream: str | None) -> Input:
+def _source(
+    name: str | None, named: dict[str, Input], everything: Input, stream: str | None
+) -> Input:
     if name is not None and name in named:
         return named[name]
     if name is None or stream is None:
-        return whole
-    return replace(whole, events=[event for event in whole.events if event[stream] == name])
+        return everything
+    return replace(
+        everything, events=[event for event in everything.events if event[stream] == name]
+    )
 
 
 def _answer(union: sase.Union, inputs: list[Input], aggregates: Aggregates) -> Answer:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cereus.languages.sase import tree as sase
-from cereus.languages.sase.places import Place
+from cereus.languages.sase.places import ClausePlace
 from cereus.reference.conditions import Event
 from cereus.reference.sase.nfa import Automaton, Buffer, Positions, places_of
 
@@ -36,7 +36,7 @@ class Negations:
         """Whether some negated component has an event, or a series, that it forbids."""
         parts = self.automaton.query.parts
         return any(
-            self.found(part.component, self.region(index, buffer), buffer)
+            self.forbidden(part.component, self.region(index, buffer), buffer)
             for index, part in enumerate(parts)
             if isinstance(part, sase.Negated)
         )
@@ -69,7 +69,7 @@ class Negations:
         )
         return Region(positions, not leads, not trails)
 
-    def found(self, component: sase.Component, region: Region, buffer: Buffer) -> bool:
+    def forbidden(self, component: sase.Component, region: Region, buffer: Buffer) -> bool:
         if isinstance(component, sase.Kleene):
             return self.series(component, region, buffer, 0, ())
         return any(self.selects(component, buffer, (p,)) for p in region.positions)
@@ -86,7 +86,7 @@ class Negations:
         contiguous = self.automaton.query.strategy(component.variable) in CONTIGUOUS
         ended = index == len(region.positions)
         may_end = ended or not (contiguous and region.closed_after)
-        if taken and may_end and self.hold(component, (Place.LAST,), buffer, taken):
+        if taken and may_end and self.hold(component, (ClausePlace.LAST,), buffer, taken):
             return True
         if ended:
             return False
@@ -120,7 +120,7 @@ class Negations:
     def hold(
         self,
         component: sase.Component,
-        places: tuple[Place, ...],
+        places: tuple[ClausePlace, ...],
         buffer: Buffer,
         taken: Positions,
         *,

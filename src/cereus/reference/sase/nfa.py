@@ -17,7 +17,7 @@ from typing import Any
 
 from cereus.clauses.tree import AttributeWindow, EventWindow, TimeWindow
 from cereus.languages.sase import tree as sase
-from cereus.languages.sase.places import Place, placed
+from cereus.languages.sase.places import ClausePlace, placed
 from cereus.reference.conditions import Event, normal, read
 from cereus.reference.sase.terms import Aggregates, holds
 
@@ -44,7 +44,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Input:
-    """A stream, and which of its columns say type and time."""
+    """A stream, and its columns of type and time."""
 
     events: Sequence[Event]
     type: str | None = "type"
@@ -56,10 +56,8 @@ class Input:
     def time_of(self, position: int) -> int:
         """Microseconds; a number in the time column is read as such."""
         assert self.time is not None, "a window in time needs a time"
-        found = normal(self.events[position][self.time])
-        return (
-            (found - EPOCH) // timedelta(microseconds=1) if isinstance(found, datetime) else found
-        )
+        time = normal(self.events[position][self.time])
+        return (time - EPOCH) // timedelta(microseconds=1) if isinstance(time, datetime) else time
 
 
 class Automaton:
@@ -79,7 +77,7 @@ class Automaton:
 
     def accepted(self) -> dict[Buffer, int | None]:
         """The buffers of all accepting runs, with the event on which the first of them accepts."""
-        found: dict[Buffer, int | None] = {}
+        buffers: dict[Buffer, int | None] = {}
         runs: set[Run] = set()
         for j in range(len(self.stream.events) + 1):
             ended = j == len(self.stream.events)
@@ -91,12 +89,12 @@ class Automaton:
                 for target, consumes, peeks in self.moves(run, j):
                     if target.state == len(self.states):
                         at = None if ended and peeks else j if consumes or peeks else j - 1
-                        found.setdefault(target.buffer, at)
+                        buffers.setdefault(target.buffer, at)
                     elif consumes:
                         runs.add(target)
                     else:
                         pending.append(target)
-        return found
+        return buffers
 
     def moves(self, run: Run, j: int) -> Iterator[tuple[Run, bool, bool]]:
         """The runs that `run` becomes at event j; whether the event is consumed; and whether it
@@ -171,10 +169,10 @@ class Automaton:
 
     def strategy(self, state: State) -> sase.Strategy:
         variable = self.variable(state)
-        own, parts = self.query.strategy(variable), self.query.parts
+        strategy, parts = self.query.strategy(variable), self.query.parts
         place = [part.variable for part in parts].index(variable)
         behind = not state.more and place > 0 and isinstance(parts[place - 1], sase.Negated)
-        return sase.Strategy.NEXT if behind and own is not sase.Strategy.ANY else own
+        return sase.Strategy.NEXT if behind and strategy is not sase.Strategy.ANY else strategy
 
     def same_partition(self, run: Run, j: int) -> bool:
         state, buffer = self.states[run.state], self.events_of(self.with_event(run, j))
@@ -190,12 +188,12 @@ class Automaton:
 
     def has_last(self, state: State) -> bool:
         variable = self.variable(state)
-        return any(c.variable == variable and c.place is Place.LAST for c in self.clauses)
+        return any(c.variable == variable and c.place is ClausePlace.LAST for c in self.clauses)
 
     def last(self, run: Run) -> bool:
         """The condition on the last event selected, and on the array as a whole."""
         variable = self.variable(self.states[run.state])
-        return self.all_hold(variable, (Place.LAST,), self.events_of(run.buffer))
+        return self.all_hold(variable, (ClausePlace.LAST,), self.events_of(run.buffer))
 
     # ------------------------------------------------------------ what edges ask
 
@@ -206,17 +204,17 @@ class Automaton:
         return j < len(self.stream.events)
 
     def with_event(self, run: Run, j: int) -> Buffer:
-        own = self.states[run.state].component
-        return tuple((*p, j) if i == own else p for i, p in enumerate(run.buffer))
+        component = self.states[run.state].component
+        return tuple((*p, j) if i == component else p for i, p in enumerate(run.buffer))
 
     def events_of(self, buffer: Buffer) -> dict[str, list[Event]]:
         named = zip(self.components, buffer, strict=True)
-        return {c.variable: [self.stream.events[p] for p in held] for c, held in named}
+        return {c.variable: [self.stream.events[p] for p in positions] for c, positions in named}
 
     def all_hold(
         self,
         variable: str,
-        places: tuple[Place, ...],
+        places: tuple[ClausePlace, ...],
         buffer: Mapping[str, Sequence[Event]],
         *,
         partition: bool = False,
@@ -255,9 +253,9 @@ class Automaton:
                 return bool(last - first <= size)
 
 
-def places_of(more: bool) -> tuple[Place, ...]:
-    return (Place.EACH, Place.LATER) if more else (Place.FIRST, Place.EACH)
+def places_of(more: bool) -> tuple[ClausePlace, ...]:
+    return (ClausePlace.EACH, ClausePlace.LATER) if more else (ClausePlace.FIRST, ClausePlace.EACH)
 
 
 def start_of(buffer: Buffer) -> int | None:
-    return next((held[0] for held in buffer if held), None)
+    return next((positions[0] for positions in buffer if positions), None)

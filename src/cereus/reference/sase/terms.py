@@ -83,9 +83,9 @@ def _aggregate(node: sase.Aggregate, buffer: Buffer, aggregates: Aggregates) -> 
     events = buffer[node.variable]
     events = events[:-1] if node.running else events
     if node.function in aggregates:
-        own = aggregates[node.function]
-        combine: Callable[[Any, Any], Any] = own.combine
-        return reduce(combine, _values(node, events), own.identity)
+        aggregate = aggregates[node.function]
+        combine: Callable[[Any, Any], Any] = aggregate.combine
+        return reduce(combine, _values(node, events), aggregate.identity)
     if node.k is not None:
         return sase.ranked(_values(node, events), node.function, node.k)
     return cel.aggregate(node, events)

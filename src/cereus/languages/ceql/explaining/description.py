@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cereus.explain.analysis import Analysis
+from cereus.explain.analysis import PlanAnalysis
 from cereus.explain.conditions import by_registers
 from cereus.explain.description import Description
 from cereus.languages.ceql.explaining import growth, skeleton
@@ -31,9 +31,9 @@ class CeqlDescription(Description):
         names = ", ".join(rule.__name__ for rule in rules)
         yield f"rewrite    {names}: {formula_text(rewrite(formula, rules))}"
 
-    def between(self, analysis: Analysis) -> Iterator[str]:
+    def between(self, analysis: PlanAnalysis) -> Iterator[str]:
         """Each condition, what decides it, and what is remembered for it."""
-        plan = analysis.whole
+        plan = analysis.full_plan
         if plan.traits.registers:
             yield from by_registers(analysis)
             return

@@ -40,8 +40,8 @@ def conditions(plan: Plan) -> list[Condition]:
     if not plan.traits.correlated:
         return []
     where = CHOSEN if plan.query.strategy is Strategy.MAX else None
-    found = _conditions(rewrite(formula_of(plan), RULES), where)
-    return list({(each.predicate, each.why): each for each in found}.values())
+    compared = _conditions(rewrite(formula_of(plan), RULES), where)
+    return list({(each.predicate, each.why): each for each in compared}.values())
 
 
 def _conditions(node: cel.Formula, where: str | None) -> Iterator[Condition]:
@@ -69,17 +69,17 @@ def exponential(plan: Plan) -> list[str]:
     """A warning for each condition whose remembered values may be as many as sets of events."""
     if plan.query.strategy is Strategy.STRICT:
         return []
-    found = conditions(plan)
+    compared = conditions(plan)
     if plan.traits.registers:
-        found = [each for each in found if _totals(each.condition)]
-    elif plan.why_values == NO_SCHEMA and all(each.why is None for each in found):
+        compared = [each for each in compared if _totals(each.condition)]
+    elif plan.why_values == NO_SCHEMA and all(each.why is None for each in compared):
         # registers, as soon as the types are known
-        found = [each for each in found if _totals(each.condition)]
+        compared = [each for each in compared if _totals(each.condition)]
     return [
         f"{predicate_text(each.predicate)}: {name} repeats and may skip events, so that "
         f"{_kept(each.condition, name)}, and state may grow exponentially with the events in the "
         f"window; use :+ in place of +, or keep WITHIN short"
-        for each in found
+        for each in compared
         for name in sorted(variables(each.condition) & repeating(each.body))
         if _kept(each.condition, name)
     ]
@@ -116,8 +116,8 @@ def repeating(formula: cel.Formula, inside: bool = False) -> frozenset[str]:
         case cel.Type(name):
             return frozenset({name}) if inside else frozenset()
         case cel.As(body, variable):
-            found = repeating(body, inside)
-            return found | {variable} if found else found
+            names = repeating(body, inside)
+            return names | {variable} if names else names
         case cel.Project(names, body):
             return repeating(body, inside) & names
         case cel.Not() | cel.Select(Strategy.STRICT, _):

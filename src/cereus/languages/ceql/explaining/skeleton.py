@@ -51,8 +51,8 @@ def conditions_between(plan: Plan) -> list[cel.Predicate]:
     if not plan.traits.correlated:
         return []
     split = rewrite(formula_of(plan), (split_filters,))
-    found = [n.predicate for n in split.walk() if isinstance(n, cel.Filter) and _correlates(n)]
-    return list(dict.fromkeys(found))
+    predicates = [n.predicate for n in split.walk() if isinstance(n, cel.Filter) and _correlates(n)]
+    return list(dict.fromkeys(predicates))
 
 
 def only_adds(plan: Plan) -> bool:

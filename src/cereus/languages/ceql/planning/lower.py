@@ -38,9 +38,9 @@ class EventKind:
 
 
 class Streams(NamedTuple):
-    """The streams that a formula tells apart, or the only one there is, and their column.
+    """The streams that a formula distinguishes, or the only one there is, and their column.
 
-    `names` is empty when events do not say which stream they came on, or nobody asks. Without
+    `names` is empty when events carry no stream, or the query does not depend on it. Without
     a FROM, there may be `others`, streams that the query does not mention.
     """
 
@@ -209,7 +209,7 @@ class FormulaLowering:
         raise TypeError(f"not a predicate: {predicate!r}")
 
     def _of_its_stream(self, condition: Expression) -> Expression:
-        """What `S>R[…]` asks of an event; it is true of an event of another stream."""
+        """The condition of `S>R[…]` on an event; it is true of an event of another stream."""
         named = {variable.rpartition(">")[0] for variable in variables(condition)}
         streams = sorted(named - {"", self.streams.only})
         if not streams:

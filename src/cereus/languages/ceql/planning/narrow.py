@@ -63,10 +63,10 @@ def _parts(formula: cel.Formula) -> list[cel.Formula]:
 
 
 def _sequence(parts: list[cel.Formula]) -> cel.Formula:
-    whole = parts[0]
+    sequence = parts[0]
     for part in parts[1:]:
-        whole = cel.Sequence(whole, part)
-    return whole
+        sequence = cel.Sequence(sequence, part)
+    return sequence
 
 
 def _in_sequence(parts: list[cel.Formula], holds: cel.Holds, names: frozenset[str]) -> cel.Formula:

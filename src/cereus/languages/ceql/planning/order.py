@@ -32,7 +32,7 @@ class Order(NamedTuple):
 
 
 def leaf_order(formula: cel.Formula) -> Order:
-    """Leaves and their order, as far as the formula's shape tells (it errs on the safe side)."""
+    """Leaves and their order, as far as the formula's shape shows it (it errs on the safe side)."""
     counter = iter(range(10**9))
 
     def visit(node: cel.Formula) -> Order:

@@ -44,10 +44,10 @@ def split_filters(formula: cel.Formula) -> cel.Formula:
                 return body
             case cel.AnyOf(operands):
                 parts = [split(cel.Filter(node.body, p, span=node.span)) for p in operands]
-                whole = parts[0]
+                alternatives = parts[0]
                 for part in parts[1:]:
-                    whole = cel.Or(whole, part)
-                return whole
+                    alternatives = cel.Or(alternatives, part)
+                return alternatives
         return node
 
     return bottom_up(formula, split, into_not=False)  # the body of a NOT is one test
@@ -108,7 +108,7 @@ def _push(body: cel.Formula, variable: str, condition: Expression) -> cel.Formul
 
 
 def _push_to_every(body: cel.Formula, condition: Expression) -> cel.Formula | None:
-    """`(body AS A) FILTER condition(A)`: the condition asked of every marked event."""
+    """`(body AS A) FILTER condition(A)`: the condition applies to every marked event."""
     match body:
         case cel.Type(name):
             return cel.Filter(body, cel.Holds(about(condition, name)))

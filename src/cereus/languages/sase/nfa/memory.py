@@ -28,7 +28,7 @@ class NfaMemory(ABC):
     empty: Remembered = ()
 
     @abstractmethod
-    def ask(self, question: Question, remembered: Remembered, letter: Letter) -> bool | Term:
+    def decide(self, question: Question, remembered: Remembered, letter: Letter) -> bool | Term:
         """The answer, or the term that decides it."""
 
     @abstractmethod
@@ -55,7 +55,7 @@ class SlotMemory(NfaMemory):
     numbers: Mapping[tuple[str, bool], int]
     named: Mapping[Slot, str] = field(default_factory=dict)
 
-    def ask(self, question: Question, remembered: Remembered, letter: Letter) -> bool | Term:
+    def decide(self, question: Question, remembered: Remembered, letter: Letter) -> bool | Term:
         if question.bit is not None and not letter >> question.bit & 1:
             return False
         return question.others if isinstance(question.others, Term) else True
@@ -112,7 +112,7 @@ class ValueMemory(NfaMemory):
     def _places(self) -> dict[Cell, int]:
         return {cell: place for place, cell in enumerate(self.cells)}
 
-    def ask(self, question: Question, remembered: Remembered, letter: Letter) -> bool | Term:
+    def decide(self, question: Question, remembered: Remembered, letter: Letter) -> bool | Term:
         if question.bit is not None and not letter >> question.bit & 1:
             return False
         if question.after:

@@ -37,18 +37,18 @@ class NegatedComponent(ABC):
     def passed(
         self, region: Region, remembered: Remembered, letter: Letter, memory: NfaMemory
     ) -> list[tuple[Literals, Region]]:
-        """An event has come in its place: what that depends on, and what is known then."""
+        """Read an event in its place: the ways that can go, each with its conditions and region."""
 
     @abstractmethod
     def violated(self, region: Region, remembered: Remembered, memory: NfaMemory) -> bool:
-        """Whether there is what it forbids."""
+        """Whether an event, or a series of events, came that it forbids."""
 
     def older(self, region: Region) -> Region:
-        """Another event has come, wherever."""
+        """The region after one more event of the stream, wherever that belongs."""
         return region
 
     def inside(self, region: Region, letter: Letter) -> Region:
-        """What shares the window with an event."""
+        """The part of the region that shares the window with an event."""
         return region
 
 
@@ -120,7 +120,7 @@ class ForbiddenSeries(NegatedComponent):
     ) -> list[tuple[Literals, Region]]:
         if self.leads:
             region = self.inside(region, letter)
-        if not self.contiguous and memory.ask(self.early, remembered, letter) is not True:
+        if not self.contiguous and memory.decide(self.early, remembered, letter) is not True:
             return [((), region)]
         row = PastEvent(int(letter), row_of(letter, self.reads))
         if self.more is None:
@@ -130,9 +130,11 @@ class ForbiddenSeries(NegatedComponent):
     def _unlike(self, region: Region, row: PastEvent) -> Region:
         """Of single events that differ only in their age, the youngest decides: it is in the
         window longest."""
-        return tuple(each for each in region if self._told(each) != self._told(row))
+        return tuple(
+            each for each in region if self._values_but_window(each) != self._values_but_window(row)
+        )
 
-    def _told(self, row: PastEvent) -> tuple[Any, ...]:
+    def _values_but_window(self, row: PastEvent) -> tuple[Any, ...]:
         path = None if self.window is None else self.window.path
         return tuple(v for v, read in zip(row.values, self.reads, strict=True) if read != path)
 
@@ -159,7 +161,7 @@ class ForbiddenSeries(NegatedComponent):
             ValuedLetter.of(r.letter, dict(zip(self.reads, r.values, strict=True))) for r in region
         ]
         if self.more is None:
-            return any(memory.ask(self.first, remembered, letter) for letter in letters)
+            return any(memory.decide(self.first, remembered, letter) for letter in letters)
         return self._series(letters, remembered, memory)
 
     def _series(
@@ -173,7 +175,7 @@ class ForbiddenSeries(NegatedComponent):
             for begun, values in series:
                 question = self.more if begun else self.first
                 assert question is not None
-                if memory.ask(question, values, letter):
+                if memory.decide(question, values, letter):
                     longer = memory.with_event(self.variable, values, letter, first=not begun)
                     after.add((True, longer))
                 if (waits and not (begun and self.contiguous)) or self._skipped(
@@ -192,10 +194,10 @@ class ForbiddenSeries(NegatedComponent):
         """Whether contiguity lets a series skip the event."""
         if self.strict or self.outside is None:
             return False
-        return not memory.ask(self.outside[begun], values, letter)
+        return not memory.decide(self.outside[begun], values, letter)
 
     def _ends(self, series: set[tuple[bool, Remembered]], memory: ValueMemory) -> bool:
         return any(
-            begun and (self.last is None or memory.ask(self.last, values, 0) is True)
+            begun and (self.last is None or memory.decide(self.last, values, 0) is True)
             for begun, values in series
         )

@@ -1,4 +1,4 @@
-"""What an NFA^b consists of (§3.1): states, and what their edges ask.
+"""What an NFA^b consists of (§3.1): states, and the conditions of their edges.
 
 States are in a line: of each component the state that selects its first event, and of a Kleene plus
 then the one that selects more. Conditions are only named here; how they are decided depends on how

@@ -12,7 +12,7 @@ from cereus.clauses.tree import EventWindow, Output, ParsedQuery
 from cereus.expr import tree as ex
 from cereus.languages.sase import tree as sase
 from cereus.languages.sase.nfa.nfa import Nfa
-from cereus.languages.sase.places import Place, place
+from cereus.languages.sase.places import ClausePlace, place
 from cereus.languages.sase.planning.slots import BuffersInSlots
 from cereus.languages.sase.planning.values import BuffersInStates
 from cereus.languages.sase.print import to_text
@@ -36,7 +36,7 @@ def build(
     schema: pa.Schema | None = None,
     aggregates: Aggregates | None = None,
 ) -> Plan:
-    """Make a plan for a block that has been checked (`sase_schema.checked`, with a schema)."""
+    """Make a plan for a block that has been checked (`schema.checked`, with a schema)."""
     keyed = is_keyed(query)
     lowered = _lowered(query, stream, schema, keyed, aggregates or {})
     source = () if query.source is None or stream.stream is None else (query.source,)
@@ -100,6 +100,9 @@ def _on_single_events(block: sase.Query, group: sase.Group) -> sase.Group:
 
 
 def is_local(clause: sase.Clause) -> bool:
-    """Whether a clause asks something of single events."""
+    """Whether a clause is a condition on single events."""
     names = ex.variables(clause.condition)
-    return len(names) == 1 and place(clause.condition, *names) in (Place.FIRST, Place.EACH)
+    return len(names) == 1 and place(clause.condition, *names) in (
+        ClausePlace.FIRST,
+        ClausePlace.EACH,
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cereus.automata.model import Slot
-from cereus.explain.analysis import Analysis
+from cereus.explain.analysis import PlanAnalysis
 from cereus.explain.conditions import slot_names
 from cereus.explain.description import Description
 from cereus.languages.sase import tree as sase
@@ -26,9 +26,9 @@ class SaseDescription(Description):
         yield f"lang       sase text → {len(block_of(plan).parts)} components"
         yield "rewrite    proceed edges of NFA^b become one with the begin or ignore after them"
 
-    def between(self, analysis: Analysis) -> Iterator[str]:
+    def between(self, analysis: PlanAnalysis) -> Iterator[str]:
         """Clauses that compare events, and what is remembered for them."""
-        plan = analysis.whole
+        plan = analysis.full_plan
         for clause in block_of(plan).clauses:
             if isinstance(clause.condition, sase.Equivalence) and plan.query.partition_by:
                 yield f"{clause_text(clause)}: splits the stream"

@@ -13,10 +13,10 @@ from cereus.languages.sase.planning.program import Block, ProgramPlan, Stage
 
 def shared_keys(plan: ProgramPlan) -> tuple[str, ...]:
     """The columns of the input, besides the stream's keys, that split every query of a text."""
-    found: list[tuple[frozenset[str], dict[str, str]]] = []
+    stages: list[tuple[frozenset[str], dict[str, str]]] = []
     for stage in plan.stages:
-        found.append(_stage(stage, found))
-    split = found[-1][0] - {*plan.stream.keys} - _renamed(plan)
+        stages.append(_stage(stage, stages))
+    split = stages[-1][0] - {*plan.stream.keys} - _renamed(plan)
     return tuple(sorted(split))
 
 
@@ -28,13 +28,13 @@ def _stage(
     values: dict[str, str] | None = None
     for block in stage.blocks:
         names = None if block.source is None else before[block.source][1]
-        own = _block(block, names)
+        block_keys = _block(block, names)
         returned = {
             name: column
             for name, value in zip(stage.names, block.query.output.values, strict=True)
-            if (column := _column(value, names)) in own
+            if (column := _column(value, names)) in block_keys
         }
-        keys = own if keys is None else keys & own
+        keys = block_keys if keys is None else keys & block_keys
         values = returned if values is None else dict(values.items() & returned.items())
     assert keys is not None and values is not None
     return keys, values

@@ -23,15 +23,15 @@ from cereus.languages.sase.nfa.negation import (
 )
 from cereus.languages.sase.nfa.nfa import Nfa
 from cereus.languages.sase.nfa.stages import NfaStage, Question
-from cereus.languages.sase.places import Place, Placed, identifiers, placed
+from cereus.languages.sase.places import ClausePlace, Placed, identifiers, placed
 from cereus.plan.lowered import Lowered
 from cereus.plan.tests import EventTest, TestSet
 from cereus.stream import Stream, time_window
 
 CONTIGUOUS = (sase.Strategy.STRICT, sase.Strategy.PARTITION)
-FIRST = (Place.FIRST, Place.EACH)
-MORE = (Place.EACH, Place.LATER)
-LAST = (Place.LAST,)
+FIRST = (ClausePlace.FIRST, ClausePlace.EACH)
+MORE = (ClausePlace.EACH, ClausePlace.LATER)
+LAST = (ClausePlace.LAST,)
 
 
 @dataclass
@@ -52,7 +52,7 @@ class BlockLowering(ABC):
     def question(
         self, clauses: list[ex.Expression], bit: int | None, at: Question, stage: int
     ) -> Question:
-        """`at`, with what it asks; `stage` is the last state that asks it."""
+        """The conditions of `at` as one question; `stage` is the last state that uses it."""
 
     @abstractmethod
     def memory(self, stages: tuple[NfaStage, ...]) -> NfaMemory: ...
@@ -96,7 +96,13 @@ class BlockLowering(ABC):
         several = isinstance(component, sase.Kleene)
         if component is begin and not several:
             return
-        place = Place.LATER if component is begin else Place.EACH if several else Place.FIRST
+        place = (
+            ClausePlace.LATER
+            if component is begin
+            else ClausePlace.EACH
+            if several
+            else ClausePlace.FIRST
+        )
         here, first = _identifier(component, path, sase.Index.EACH), _identifier(begin, path)
         null = ex.And((ex.IsNull(here), ex.IsNull(first)))
         same = ex.Or((ex.Comparison("=", here, first), null))
@@ -156,7 +162,7 @@ class BlockLowering(ABC):
 
     # ------------------------------------------------------------ conditions
 
-    def _placed(self, variable: str, places: tuple[Place, ...]) -> list[ex.Expression]:
+    def _placed(self, variable: str, places: tuple[ClausePlace, ...]) -> list[ex.Expression]:
         return [
             each.clause.condition
             for each in self.clauses
@@ -166,7 +172,7 @@ class BlockLowering(ABC):
     def _question(
         self,
         variable: str,
-        places: tuple[Place, ...],
+        places: tuple[ClausePlace, ...],
         at: Question,
         stage: int,
         *,
@@ -216,7 +222,7 @@ class BlockLowering(ABC):
         later = {each.variable for each in self.query.components[after:]}
         deferred = any(
             node.variable in later
-            for clause in self._placed(variable, tuple(Place))
+            for clause in self._placed(variable, tuple(ClausePlace))
             for node in identifiers(clause)
         )
         if after == 0 or as_series or deferred:
@@ -244,7 +250,7 @@ class BlockLowering(ABC):
         first, more = Question(at=variable), Question(at=variable, first=False)
         paths = {
             node.attribute if isinstance(node, sase.Aggregate) else node.path
-            for clause in self._placed(variable, tuple(Place))
+            for clause in self._placed(variable, tuple(ClausePlace))
             for node in identifiers(clause)
             if node.variable == variable and (as_series or not _is_local(clause, variable, first))
         } - {None}

@@ -47,8 +47,8 @@ class Block:
     kinds: tuple[pa.DataType, ...]
 
     @property
-    def late(self) -> bool:
-        """Whether a match may be reported after its last event."""
+    def emits_late(self) -> bool:
+        """A match may be emitted after its last event."""
         return self.plan.traits.emits_late
 
     @property
@@ -107,23 +107,23 @@ class ProgramPlan:
         return (b for stage in self.stages for b in stage.blocks if b.source is None)
 
     @property
-    def late(self) -> bool:
-        """Whether a result may be told after its last event."""
-        return self.composed or any(block.late for block in self.result.blocks)
+    def emits_late(self) -> bool:
+        """A result may be emitted after its last event."""
+        return self.composed or any(block.emits_late for block in self.result.blocks)
 
     @cached_property
     def fingerprint(self) -> str:
         """Identifies what the state in a snapshot means."""
         plans = [block.plan.fingerprint for stage in self.stages for block in stage.blocks]
-        said = (self.version, to_text(self.program), self.result.number, self.stream, plans)
-        return hashlib.sha256(repr((said, sorted(self.aggregates))).encode()).hexdigest()[:16]
+        identity = (self.version, to_text(self.program), self.result.number, self.stream, plans)
+        return hashlib.sha256(repr((identity, sorted(self.aggregates))).encode()).hexdigest()[:16]
 
     @property
     def columns(self) -> frozenset[Path]:
         """The columns of the input that are read."""
-        found = {path for block in self.readers for path in block.plan.columns}
-        found.update((name,) for block in self.readers for name in block.payload)
-        return frozenset(found)
+        columns = {path for block in self.readers for path in block.plan.columns}
+        columns.update((name,) for block in self.readers for name in block.payload)
+        return frozenset(columns)
 
 
 def paths_of(expression: ex.Expression) -> Iterator[Path]:
@@ -182,11 +182,11 @@ class _Building:
         place = next(n for n, each in enumerate(self.program.queries) if each is union)
         after = between(self.stream)
         reserved = [name for name in (after.type, after.time) if name is not None]
-        names, own = output_names(union, reserved), self.schemas[place]
-        kinds = () if own is None else tuple(own.field(name).type for name in names)
+        names, schema = output_names(union, reserved), self.schemas[place]
+        kinds = () if schema is None else tuple(schema.field(name).type for name in names)
         blocks = tuple(self._block(query, kinds) for query in union.blocks)
         _check_keys(union, names, self.stream)
-        stage = Stage(place + 1, union, blocks, names, output_type(union), self._events(own))
+        stage = Stage(place + 1, union, blocks, names, output_type(union), self._events(schema))
         if union.stream is not None:
             self.written[union.stream] = len(self.stages)
         self.stages.append(stage)
@@ -198,13 +198,13 @@ class _Building:
         plan = build(query, stream, schema, self.aggregates)
         return Block(query, plan, source, schema, kinds)
 
-    def _events(self, own: pa.Schema | None) -> pa.Schema | None:
+    def _events(self, schema: pa.Schema | None) -> pa.Schema | None:
         """The columns of output events: type, time, values, and the keys that are not among
         them."""
-        if own is None or self.schema is None:
+        if schema is None or self.schema is None:
             return None
-        keys = [self.schema.field(name) for name in self.stream.keys if name not in own.names]
-        return pa.schema([*own, *keys])
+        keys = [self.schema.field(name) for name in self.stream.keys if name not in schema.names]
+        return pa.schema([*schema, *keys])
 
 
 def between(stream: Stream) -> Stream:
@@ -236,14 +236,14 @@ def _result(program: sase.Program, output: str | int | None) -> int:
                 "one by one",
             )
         return ends[0]
-    found = [n for n, name in enumerate(named) if output in (name, n + 1, str(n + 1))]
-    if not found:
+    places = [n for n, name in enumerate(named) if output in (name, n + 1, str(n + 1))]
+    if not places:
         known = ", ".join(map(repr, named))
         raise RefusedError(
             f"no query of this text has the output {output!r}",
             hint=f"the queries are {known}, by stream or number",
         )
-    return found[0]
+    return places[0]
 
 
 # ---------------------------------------------------------------- names of columns
@@ -251,10 +251,10 @@ def _result(program: sase.Program, output: str | int | None) -> int:
 
 def _check_result(stage: Stage, stream: Stream) -> None:
     """The values of RETURN become columns beside those that every match has."""
-    own = [name for name in SPANS if stream.time is not None or not name.endswith("_time")]
-    check_keys([(key,) for key in stream.keys], own)
+    fixed = [name for name in SPANS if stream.time is not None or not name.endswith("_time")]
+    check_keys([(key,) for key in stream.keys], fixed)
     for place, name in enumerate(stage.names or stage.variables):
-        if name in own or (stage.variables and name in stream.keys):
+        if name in fixed or (stage.variables and name in stream.keys):
             span = _span(stage.union, place)
             raise RefusedError(
                 f"the result would have two columns {name!r}",

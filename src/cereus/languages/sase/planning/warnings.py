@@ -12,13 +12,13 @@ NEVER = "this pattern can never match"
 
 
 def warnings(query: sase.Query, plan: Plan) -> list[str]:
-    """What the automaton tells, and that runs may wait for ever. That is told by the text: which
-    events are skipped may depend on values, which an automaton that is only looked at has not."""
-    found = warnings_of(plan, SaseDescription())
-    never = any(each.startswith(NEVER) for each in found)
-    if query.window is None and _waits(query) and not never and GROWS not in found:
-        found.append(GROWS)
-    return found
+    """Warnings from the automaton, and one where runs may wait for ever. The latter is decided by
+    the text: which events are skipped may depend on values, which the automaton alone lacks."""
+    texts = warnings_of(plan, SaseDescription())
+    never = any(each.startswith(NEVER) for each in texts)
+    if query.window is None and _waits(query) and not never and GROWS not in texts:
+        texts.append(GROWS)
+    return texts
 
 
 def _waits(query: sase.Query) -> bool:

@@ -63,7 +63,7 @@ def intersection(first: Transducer, second: Transducer) -> Transducer:
     The proof joins transitions whose outputs differ, with output ⊗. That finds matches that
     neither has: of {a} and skip{a}, ∅. Both must mark alike.
     """
-    return joined(first, _with_own_registers(first, second))
+    return joined(first, _with_other_registers(first, second))
 
 
 def joined(first: Transducer, second: Transducer) -> Transducer:
@@ -96,7 +96,7 @@ def _epsilon(source: int, target: int) -> Transition:
 
 def _apart(first: Transducer, second: Transducer) -> tuple[Transducer, Transducer]:
     """The two with no state and no register in common."""
-    other = _with_own_registers(first, second)
+    other = _with_other_registers(first, second)
     return first, replace(
         other,
         start=other.start + first.states,
@@ -105,7 +105,7 @@ def _apart(first: Transducer, second: Transducer) -> tuple[Transducer, Transduce
     )
 
 
-def _with_own_registers(first: Transducer, second: Transducer) -> Transducer:
+def _with_other_registers(first: Transducer, second: Transducer) -> Transducer:
     """The second with other names for the registers that the first has too."""
     names: dict[str, str] = {}
     taken = set(first.registers | second.registers)
@@ -139,6 +139,10 @@ def renamed_registers(transducer: Transducer, names: dict[str, str]) -> Transduc
 def renamed(condition: ex.Expression, names: dict[str, str]) -> ex.Expression:
     """The condition with registers read under other names."""
     if isinstance(condition, ex.Attribute):
-        own = condition.variable
-        return condition if own is None else replace(condition, variable=names.get(own, own))
+        register = condition.variable
+        return (
+            condition
+            if register is None
+            else replace(condition, variable=names.get(register, register))
+        )
     return ex.rebuild(condition, lambda child: renamed(child, names))

@@ -18,7 +18,7 @@ from cereus.languages.sremo.srt.closure import joined, renamed_registers
 from cereus.languages.sremo.srt.determinize import complement
 from cereus.languages.sremo.srt.epsilon import NO_WRITES
 from cereus.languages.sremo.srt.negation import fails
-from cereus.languages.sremo.srt.stretch import Stretch, surely_marks
+from cereus.languages.sremo.srt.stretch import LengthBound, surely_marks
 from cereus.languages.sremo.srt.transducer import Transducer, Transition
 from cereus.languages.sremo.srt.windows import within_events, within_values
 
@@ -37,7 +37,7 @@ def from_sremo(
     `window` events. Windows in time need the `time_column`.
     """
     thompson = _Thompson(expression, type_column, time_column)
-    return thompson.build(sremo.rewritten(expression), Stretch(window))
+    return thompson.build(sremo.rewritten(expression), LengthBound(window))
 
 
 def streaming(
@@ -48,8 +48,8 @@ def streaming(
     time_column: str | None = None,
 ) -> Transducer:
     """The streaming transducer (Def. 32): ⊤* . e. `window` bounds what e reads."""
-    whole = sremo.Concatenation(sremo.SKIP_ANY, expression)
-    return from_sremo(whole, type_column, window=window, time_column=time_column)
+    anywhere = sremo.Concatenation(sremo.SKIP_ANY, expression)
+    return from_sremo(anywhere, type_column, window=window, time_column=time_column)
 
 
 class _Names:
@@ -82,18 +82,18 @@ class _Thompson:
         self.states = 0
         self.transitions: list[Transition] = []
 
-    def build(self, expression: sremo.Sremo, inside: Stretch) -> Transducer:
+    def build(self, expression: sremo.Sremo, inside: LengthBound) -> Transducer:
         start, final = self.part(expression, inside)
         moves = tuple(self.transitions)
-        whole = Transducer(self.states, start, frozenset({final}), NO_WRITES, moves)
-        return whole.with_own_registers()
+        transducer = Transducer(self.states, start, frozenset({final}), NO_WRITES, moves)
+        return transducer.with_used_registers()
 
-    def apart(self, expression: sremo.Sremo, inside: Stretch) -> Transducer:
+    def apart(self, expression: sremo.Sremo, inside: LengthBound) -> Transducer:
         """The transducer of a part, to be built on before it is joined."""
         other = _Thompson(self.expression, self.type_column, self.time_column, self.names)
         return other.build(expression, inside)
 
-    def part(self, node: sremo.Sremo, inside: Stretch) -> tuple[int, int]:
+    def part(self, node: sremo.Sremo, inside: LengthBound) -> tuple[int, int]:
         match node:
             case sremo.Complement(body):
                 stop = sremo.stops_at(node)
@@ -113,7 +113,7 @@ class _Thompson:
                 return self.join(self.windowed(body, window, inside))
         return self.operator(node, inside)
 
-    def operator(self, node: sremo.Sremo, inside: Stretch) -> tuple[int, int]:
+    def operator(self, node: sremo.Sremo, inside: LengthBound) -> tuple[int, int]:
         """The other operators of Def. 15, with a start and a final state of their own."""
         start, final = self.state(), self.state()
         match node:
@@ -143,7 +143,7 @@ class _Thompson:
     # ------------------------------------------------------------ constructions of §5
 
     def intersection(
-        self, node: sremo.Sremo, left: sremo.Sremo, right: sremo.Sremo, inside: Stretch
+        self, node: sremo.Sremo, left: sremo.Sremo, right: sremo.Sremo, inside: LengthBound
     ) -> Transducer:
         one, two = self.apart(left, inside), self.apart(right, inside)
         shared = one.written & (two.read | two.written) | two.written & one.read
@@ -156,9 +156,9 @@ class _Thompson:
             )
         return joined(one, two)
 
-    def complement(self, node: sremo.Sremo, body: sremo.Sremo, inside: Stretch) -> Transducer:
+    def complement(self, node: sremo.Sremo, body: sremo.Sremo, inside: LengthBound) -> Transducer:
         most = inside.length
-        negated = self.apart(body, Stretch(most))
+        negated = self.apart(body, LengthBound(most))
         if negated.remembers and most is None:
             raise RefusedError(
                 f"a transducer for {node} needs a bound on what it reads: it compares registers "
@@ -169,14 +169,14 @@ class _Thompson:
         rest = complement(negated, most if negated.remembers else None)
         return renamed_registers(rest, {r: self.names.fresh(r) for r in sorted(rest.written)})
 
-    def windowed(self, body: sremo.Sremo, window: Window, inside: Stretch) -> Transducer:
+    def windowed(self, body: sremo.Sremo, window: Window, inside: LengthBound) -> Transducer:
         if isinstance(window, EventWindow):
-            bounded = Stretch(inside.length, window.size)
+            bounded = LengthBound(inside.length, window.size)
             return within_events(self.apart(body, bounded), window.size)
-        whole = self.apart(body, Stretch(inside.length))
+        unbounded = self.apart(body, LengthBound(inside.length))
         first = self.names.fresh("first")
         if isinstance(window, AttributeWindow):
-            return within_values(whole, window.attribute, ex.Literal(window.size), first)
+            return within_values(unbounded, window.attribute, ex.Literal(window.size), first)
         if self.time_column is None:
             raise RefusedError(
                 "a window in time needs the column that times are in",
@@ -184,7 +184,7 @@ class _Thompson:
                 hint="name it: time=…, or write WITHIN n [column]",
             )
         size = ex.Literal(timedelta(microseconds=window.microseconds))
-        return within_values(whole, (self.time_column,), size, first)
+        return within_values(unbounded, (self.time_column,), size, first)
 
     # ------------------------------------------------------------ joining
 

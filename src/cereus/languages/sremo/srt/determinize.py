@@ -53,7 +53,7 @@ def unroll(transducer: Transducer, w: int) -> Transducer:
                 reached.append(target)
         frontier = reached
     final = frozenset(q for q, copied in enumerate(copies) if copied in plain.final)
-    return Transducer(len(copies), 0, final, NO_WRITES, tuple(moves)).with_own_registers()
+    return Transducer(len(copies), 0, final, NO_WRITES, tuple(moves)).with_used_registers()
 
 
 def _copy(register: str, state: int, known: frozenset[str]) -> str:
@@ -110,29 +110,29 @@ def _unwritten(transducer: Transducer) -> Transducer:
         )
     plain = eliminate_epsilon(transducer)
     moves = tuple(move._replace(writes=NO_WRITES) for move in plain.transitions)
-    return replace(plain, transitions=moves).with_own_registers()
+    return replace(plain, transitions=moves).with_used_registers()
 
 
 def minterms(conditions: list[ex.Expression]) -> list[dict[ex.Expression, bool]]:
     """All combinations of signs, but those that contradict themselves by their form."""
-    found: list[tuple[dict[ex.Expression, bool], Literals]] = [({}, frozenset())]
+    combinations: list[tuple[dict[ex.Expression, bool], Literals]] = [({}, frozenset())]
     for condition in dict.fromkeys(conditions):
-        asked = literals(condition)
+        atoms = literals(condition)
         longer: list[tuple[dict[ex.Expression, bool], Literals]] = []
-        for signs, known in found:
-            if not clash(asked, known):
-                longer.append(({**signs, condition: True}, known | asked))
-            if condition != TRUE and not asked <= known:
-                failing = frozenset((atom, not sign) for atom, sign in asked)
-                also = failing if len(asked) == 1 else frozenset()
+        for signs, known in combinations:
+            if not clash(atoms, known):
+                longer.append(({**signs, condition: True}, known | atoms))
+            if condition != TRUE and not atoms <= known:
+                failing = frozenset((atom, not sign) for atom, sign in atoms)
+                also = failing if len(atoms) == 1 else frozenset()
                 longer.append(({**signs, condition: False}, known | also))
-        found = longer
-        if len(found) > MOST_MINTERMS:
+        combinations = longer
+        if len(combinations) > MOST_MINTERMS:
             raise LimitError(
                 f"a state asks {len(set(conditions))} conditions: too many combinations",
                 hint="take a smaller window, or fewer conditions",
             )
-    return [signs for signs, _ in found]
+    return [signs for signs, _ in combinations]
 
 
 def conjunction(signs: dict[ex.Expression, bool]) -> ex.Expression:

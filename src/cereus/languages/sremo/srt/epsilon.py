@@ -18,21 +18,21 @@ def eliminate_epsilon(transducer: Transducer) -> Transducer:
         closure = epsilon_closure(transducer, {state})
         if closure & transducer.final:
             final.add(state)
-        found = (move for q in closure for move in transducer.by_source[q])
-        moves += [m._replace(source=state) for m in found if m.condition is not None]
+        reachable = (move for q in closure for move in transducer.by_source[q])
+        moves += [m._replace(source=state) for m in reachable if m.condition is not None]
     unique = tuple(dict.fromkeys(moves))
     return trimmed(replace(transducer, final=frozenset(final), transitions=unique))
 
 
 def epsilon_closure(transducer: Transducer, states: Iterable[int]) -> set[int]:
     """Everything that ε alone leads to."""
-    found, todo = set(states), list(states)
+    reached, todo = set(states), list(states)
     while todo:
         for move in transducer.by_source[todo.pop()]:
-            if move.condition is None and move.target not in found:
-                found.add(move.target)
+            if move.condition is None and move.target not in reached:
+                reached.add(move.target)
                 todo.append(move.target)
-    return found
+    return reached
 
 
 def trimmed(transducer: Transducer) -> Transducer:

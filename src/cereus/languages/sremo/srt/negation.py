@@ -52,7 +52,7 @@ def literals(condition: ex.Expression) -> Literals:
 
 
 def clash(one: Literals, two: Literals) -> bool:
-    """Whether what one asks is what the other excludes: by its sign, or by another value of the
+    """Whether one requires what the other excludes: by its sign, or by another value of the
     same attribute."""
     if any((atom, not sign) in two for atom, sign in one):
         return True
@@ -62,17 +62,17 @@ def clash(one: Literals, two: Literals) -> bool:
 
 def _values(known: Literals) -> dict[ex.Expression, ex.Expression]:
     """The attributes that have to equal a text, and which."""
-    found: dict[ex.Expression, ex.Expression] = {}
+    values: dict[ex.Expression, ex.Expression] = {}
     for atom, sign in known:
         match atom:
             case ex.Comparison("=", ex.Attribute() as name, ex.Literal(str()) as value) if sign:
-                found[name] = value
-    return found
+                values[name] = value
+    return values
 
 
 def exclude(one: ex.Expression, two: ex.Expression) -> bool:
     """Whether, by their form, no event satisfies both."""
     parts = [{each, *(each.operands if isinstance(each, ex.And) else ())} for each in (one, two)]
-    if any(fails(part) in other for own, other in (parts, parts[::-1]) for part in own):
+    if any(fails(part) in other for these, other in (parts, parts[::-1]) for part in these):
         return True
     return clash(literals(one), literals(two))

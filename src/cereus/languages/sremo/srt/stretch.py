@@ -12,7 +12,7 @@ from cereus.languages.sremo import tree as sremo
 
 
 @dataclass(frozen=True)
-class Stretch:
+class LengthBound:
     """`most` events at most, wherever marks are; or as `window`, the innermost e[1..w] around
     the part, says, if there surely is a mark `before` and one `after` it."""
 
@@ -27,10 +27,10 @@ class Stretch:
         inner = max(0, self.window - 2) if between and self.window is not None else None
         return min((n for n in (self.most, inner) if n is not None), default=None)
 
-    def after_marks(self, surely: bool) -> Stretch:
+    def after_marks(self, surely: bool) -> LengthBound:
         return replace(self, before=self.before or surely)
 
-    def before_marks(self, surely: bool) -> Stretch:
+    def before_marks(self, surely: bool) -> LengthBound:
         return replace(self, after=self.after or surely)
 
 

@@ -28,10 +28,10 @@ class Transition(NamedTuple):
     target: int
 
     def __str__(self) -> str:
-        said = "ε" if self.condition is None else condition_text(self.condition)
+        condition = "ε" if self.condition is None else condition_text(self.condition)
         output = "•" if self.marks else "⊗"
         written = f"↓{','.join(sorted(self.writes))}" if self.writes else ""
-        return f"{self.source} -- {said}↑{output}{written} -> {self.target}"
+        return f"{self.source} -- {condition}↑{output}{written} -> {self.target}"
 
 
 class Configuration(NamedTuple):
@@ -56,10 +56,10 @@ class Transducer:
 
     @cached_property
     def by_source(self) -> dict[int, list[Transition]]:
-        found: dict[int, list[Transition]] = {state: [] for state in range(self.states)}
+        outgoing: dict[int, list[Transition]] = {state: [] for state in range(self.states)}
         for transition in self.transitions:
-            found[transition.source].append(transition)
-        return found
+            outgoing[transition.source].append(transition)
+        return outgoing
 
     @cached_property
     def written(self) -> frozenset[str]:
@@ -69,15 +69,15 @@ class Transducer:
     @cached_property
     def read(self) -> frozenset[str]:
         """The registers that some condition reads."""
-        asked = (move.condition for move in self.transitions if move.condition is not None)
-        return frozenset().union(*map(variables, asked))
+        conditions = (move.condition for move in self.transitions if move.condition is not None)
+        return frozenset().union(*map(variables, conditions))
 
     @property
     def remembers(self) -> bool:
         """Whether what it reads from registers may depend on what it has written to them."""
         return bool(self.written & self.read)
 
-    def with_own_registers(self) -> Transducer:
+    def with_used_registers(self) -> Transducer:
         """The same, its registers being those that transitions use."""
         return replace(self, registers=self.written | self.read)
 
@@ -119,9 +119,9 @@ class Transducer:
 
     @staticmethod
     def _moved(now: Configuration, move: Transition) -> Configuration:
-        held = dict(now.valuation) | dict.fromkeys(move.writes, now.position)
+        registers = dict(now.valuation) | dict.fromkeys(move.writes, now.position)
         marked = now.marked | {now.position} if move.marks else now.marked
-        valuation = tuple(sorted(held.items()))
+        valuation = tuple(sorted(registers.items()))
         return Configuration(now.position + 1, move.target, valuation, marked, move.marks)
 
     def matches(self, string: Sequence[Event]) -> frozenset[frozenset[int]]:
@@ -140,6 +140,6 @@ class Transducer:
 
 def _satisfied(condition: Expression, now: Configuration, string: Sequence[Event]) -> bool:
     """(u, v) ⊨ φ, Def. 13."""
-    held = {register: string[position] for register, position in now.valuation}
-    known = with_empty(condition, variables(condition) - held.keys())
-    return holds(known, string[now.position], held)
+    registers = {register: string[position] for register, position in now.valuation}
+    known = with_empty(condition, variables(condition) - registers.keys())
+    return holds(known, string[now.position], registers)

@@ -52,7 +52,7 @@ def within_values(
                 yield _between(move, 0, 0, 2)
                 yield _between(move, 1, 1, 2)
 
-    return _of_copies(plain, 2, tuple(moves())).with_own_registers()
+    return _of_copies(plain, 2, tuple(moves())).with_used_registers()
 
 
 def _between(move: Transition, here: int, there: int, copies: int) -> Transition:
