@@ -55,7 +55,7 @@ def decode(data: bytes | memoryview) -> Any:
         value = reader.value()
     except SnapshotError:
         raise
-    except (ValueError, TypeError, ArithmeticError, LookupError, RecursionError, ImportError,
+    except (ValueError, TypeError, ArithmeticError, LookupError, RecursionError, ImportError, OSError,
             struct.error, pa.ArrowException) as error:  # fmt: skip
         raise SnapshotError(f"the snapshot cannot be read: {error}") from None
     if reader.at != len(reader.data):
