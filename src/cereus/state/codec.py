@@ -55,8 +55,8 @@ def decode(data: bytes | memoryview) -> Any:
         value = reader.value()
     except SnapshotError:
         raise
-    except (ValueError, TypeError, ArithmeticError, LookupError, RecursionError, ImportError, OSError,
-            struct.error, pa.ArrowException) as error:  # fmt: skip
+    except (ValueError, TypeError, ArithmeticError, LookupError, RecursionError, ImportError,
+            OSError, struct.error, pa.ArrowException) as error:  # fmt: skip
         raise SnapshotError(f"the snapshot cannot be read: {error}") from None
     if reader.at != len(reader.data):
         raise SnapshotError("the snapshot cannot be read: there is more than its state")
