@@ -93,14 +93,14 @@ def _partition(
 def _output(
     clause: tree.Clause, row: Row, columns: Sequence[str], view: View | None
 ) -> dict[str, Any]:
-    found = {path[0]: row[path[0]] for path in clause.partition}
+    output = {path[0]: row[path[0]] for path in clause.partition}
     if clause.rows is not tree.Rows.ONE:
-        found |= {order.path[0]: row[order.path[0]] for order in clause.order}
+        output |= {order.path[0]: row[order.path[0]] for order in clause.order}
     for measure in clause.measures:
-        found[measure.name] = value(measure.value, view) if view else None
+        output[measure.name] = value(measure.value, view) if view else None
     if clause.rows is not tree.Rows.ONE:
-        found |= {name: row[name] for name in columns if name not in found}
-    return found
+        output |= {name: row[name] for name in columns if name not in output}
+    return output
 
 
 # ---------------------------------------------------------------- the search

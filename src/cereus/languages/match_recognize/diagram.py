@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from cereus.languages.match_recognize import tree
-from cereus.languages.match_recognize.match.program import DONE, Automaton
+from cereus.languages.match_recognize.match.program import DONE, RowAutomaton
 
 
-def dot(clause: tree.Clause, automaton: Automaton) -> str:
+def dot(clause: tree.Clause, automaton: RowAutomaton) -> str:
     """States are variables; moves carry their rank of preference where there are several."""
     return "\n".join(["digraph pattern {", *_lines(automaton), "}"])
 
 
-def _lines(automaton: Automaton) -> Iterator[str]:
+def _lines(automaton: RowAutomaton) -> Iterator[str]:
     yield "  rankdir=LR;"
     yield '  begin [shape=point]; done [shape=doublecircle, label=""];'
     for q, label in enumerate(automaton.labels):

@@ -21,8 +21,8 @@ from cereus.languages.match_recognize import tree, values
 from cereus.languages.match_recognize.binding import Bound
 from cereus.languages.match_recognize.keys import Keys
 from cereus.languages.match_recognize.match.finding import Path, found_in
-from cereus.languages.match_recognize.match.program import Automaton
-from cereus.languages.match_recognize.match.runs import NEVER, Streams
+from cereus.languages.match_recognize.match.program import RowAutomaton
+from cereus.languages.match_recognize.match.runs import NEVER, RunStreams
 from cereus.languages.match_recognize.match.sorting import SortedRows, in_order
 from cereus.languages.match_recognize.output import batch as whole
 from cereus.languages.match_recognize.output.cells import Matched, cells, uncovered
@@ -40,7 +40,7 @@ class RecognizingExecutor(Executor):
     def __init__(
         self,
         bound: Bound,
-        automaton: Automaton,
+        automaton: RowAutomaton,
         path: Path,
         limits: Limits,
         *,
@@ -99,7 +99,7 @@ class RecognizingExecutor(Executor):
             highs = np.maximum(highs - self.behind, lows)
         old = lows + keys.back[keys.active]
         numbers = keys.numbers[keys.active]
-        streams = Streams(
+        streams = RunStreams(
             lows,
             highs,
             keys.begun[keys.active],

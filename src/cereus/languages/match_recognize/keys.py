@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cereus.languages.match_recognize.binding import Bound
-from cereus.languages.match_recognize.match.runs import Streams
+from cereus.languages.match_recognize.match.runs import RunStreams
 from cereus.languages.match_recognize.match.sorting import SortedRows, codes_of, one_array
 
 Ints = npt.NDArray[np.int64]
@@ -88,7 +88,7 @@ class Keys:
         self.active = placed[bounds[:-1]].astype(np.int64)
         return SortedRows.placed(table.combine_chunks(), order, bounds)
 
-    def carry_on(self, rows: SortedRows, streams: Streams, covered: Ints, before: int) -> None:
+    def carry_on(self, rows: SortedRows, streams: RunStreams, covered: Ints, before: int) -> None:
         """Drop the rows before the searches, but for `before` of them and the last one, which
         tells the order."""
         lows, highs = rows.bounds[:-1], rows.bounds[1:]

@@ -20,7 +20,7 @@ from cereus.languages.match_recognize.diagram import dot
 from cereus.languages.match_recognize.executor import VERSION, RecognizingExecutor
 from cereus.languages.match_recognize.match.finding import Path, path_of
 from cereus.languages.match_recognize.match.needs import names_in, parts
-from cereus.languages.match_recognize.match.program import DONE, Automaton, automaton
+from cereus.languages.match_recognize.match.program import DONE, RowAutomaton, automaton
 from cereus.languages.match_recognize.match.times import length
 from cereus.languages.match_recognize.print import pattern_text, to_text, value_text
 from cereus.limits import Limits
@@ -59,7 +59,7 @@ class MatchRecognizeQuery(EventwiseQuery):
         return self._text or to_text(self.clause)
 
     @cached_property
-    def automaton(self) -> Automaton:
+    def automaton(self) -> RowAutomaton:
         return automaton(self.clause.pattern)
 
     @property
@@ -67,7 +67,7 @@ class MatchRecognizeQuery(EventwiseQuery):
         return self.clause.partition
 
     @property
-    def late(self) -> bool:
+    def emits_late(self) -> bool:
         return True
 
     @property

@@ -11,8 +11,8 @@ from cereus.languages.match_recognize.binding import Bound
 from cereus.languages.match_recognize.match.letters import letters
 from cereus.languages.match_recognize.match.matching import Found, find, skipping, state_masks
 from cereus.languages.match_recognize.match.needs import parts
-from cereus.languages.match_recognize.match.program import Automaton
-from cereus.languages.match_recognize.match.runs import Streams, find_runs
+from cereus.languages.match_recognize.match.program import RowAutomaton
+from cereus.languages.match_recognize.match.runs import RunStreams, find_runs
 from cereus.languages.match_recognize.match.search import Searcher
 from cereus.languages.match_recognize.match.slots import Lowering, NotForSlots
 from cereus.languages.match_recognize.match.sorting import SortedRows
@@ -29,7 +29,7 @@ class Path(StrEnum):
     SEARCH = "search"
 
 
-def path_of(bound: Bound, automaton: Automaton) -> Path:
+def path_of(bound: Bound, automaton: RowAutomaton) -> Path:
     asked = [part for variable in bound.clause.variables() for part in parts(bound, variable)]
     if all(part.of_row for part in asked):
         return Path.ROWS
@@ -45,12 +45,12 @@ def path_of(bound: Bound, automaton: Automaton) -> Path:
 
 def found_in(
     bound: Bound,
-    automaton: Automaton,
+    automaton: RowAutomaton,
     path: Path,
     rows: SortedRows,
     limits: Limits,
     unit: str | None = None,
-    streams: Streams | None = None,
+    streams: RunStreams | None = None,
 ) -> Found:
     """The matches in all partitions; with `streams`, those that are decided so far."""
     clause = bound.clause
@@ -60,7 +60,7 @@ def found_in(
     skip = skipping(clause, automaton)
     if path is Path.ROWS and streams is None:
         return find(automaton, masks, read.numbers, rows.bounds, skip, times, length)
-    where = streams or Streams.whole(rows.bounds)
+    where = streams or RunStreams.whole(rows.bounds)
     if path is Path.SEARCH:
         searcher = Searcher(bound, automaton, rows, read, masks, times, length, limits)
         return searcher.find(where, skip)

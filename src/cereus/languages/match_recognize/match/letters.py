@@ -24,7 +24,7 @@ MOST_LETTERS = 1 << 16
 
 
 @dataclass(frozen=True)
-class Letters:
+class RowLetters:
     """`numbers[row]` is the row's letter; `holds[letter]` the variables whose conditions of the
     row hold there, as a mask over the variables in their order."""
 
@@ -32,7 +32,7 @@ class Letters:
     holds: list[int]
 
 
-def letters(bound: Bound, rows: SortedRows) -> Letters:
+def letters(bound: Bound, rows: SortedRows) -> RowLetters:
     """The letter of every row, in the order of positions."""
     variables = bound.clause.variables()
     columns = RowColumns(rows)
@@ -53,7 +53,7 @@ def letters(bound: Bound, rows: SortedRows) -> Letters:
         bits[truths[key]] = (*bits[truths[key]], place)
     numbers, found = _combined(masks, len(rows))
     meaning = [sum(1 << v for v in of) for of in bits]
-    return Letters(numbers, [always | _meant(letter, meaning) for letter in found])
+    return RowLetters(numbers, [always | _meant(letter, meaning) for letter in found])
 
 
 def _meant(letter: int, meaning: list[int]) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from cereus.languages.match_recognize.match.program import DONE, Automaton
+from cereus.languages.match_recognize.match.program import DONE, RowAutomaton
 
 Int32s = npt.NDArray[np.int32]
 
@@ -18,10 +18,10 @@ class TooManySets(Exception):
     """The pattern has more sets over this data than the tables are made for."""
 
 
-class LookAhead:
+class RowsAhead:
     """Sets of states as bit masks of Python's integers, and the tables that the kernel reads."""
 
-    def __init__(self, automaton: Automaton, reads: list[int]) -> None:
+    def __init__(self, automaton: RowAutomaton, reads: list[int]) -> None:
         """`reads[letter]` are the states that can read a row of this letter, as a bit mask."""
         self.automaton, self.reads = automaton, reads
         size = len(automaton)

@@ -1,4 +1,4 @@
-"""Letters → matches, by the two passes of `rows_kernel`."""
+"""RowLetters → matches, by the two passes of `rows_kernel`."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from cereus.errors import DataError, LimitError
 from cereus.languages.match_recognize import tree
 from cereus.languages.match_recognize.match import codes
 from cereus.languages.match_recognize.match import rows_kernel as kernel
-from cereus.languages.match_recognize.match.letters import Letters
-from cereus.languages.match_recognize.match.look_ahead import LookAhead, TooManySets
-from cereus.languages.match_recognize.match.program import Automaton
+from cereus.languages.match_recognize.match.letters import RowLetters
+from cereus.languages.match_recognize.match.look_ahead import RowsAhead, TooManySets
+from cereus.languages.match_recognize.match.program import RowAutomaton
 
 Ints = npt.NDArray[np.int64]
 
@@ -54,14 +54,16 @@ class Skipping:
     variable: str | None
 
 
-def skipping(clause: tree.Clause, automaton: Automaton) -> Skipping:
+def skipping(clause: tree.Clause, automaton: RowAutomaton) -> Skipping:
     skip = clause.skip
     members = clause.members(skip.variable) if skip.variable is not None else frozenset[str]()
     targets = np.array([label in members for label in automaton.labels] or [False], np.uint8)
     return Skipping(SKIPS[skip.to], targets, skip.variable)
 
 
-def state_masks(automaton: Automaton, variables: tuple[str, ...], letters: Letters) -> list[int]:
+def state_masks(
+    automaton: RowAutomaton, variables: tuple[str, ...], letters: RowLetters
+) -> list[int]:
     """For each letter the states that can read a row of it."""
     of_variable = [
         sum(1 << q for q, label in enumerate(automaton.labels) if label == variable)
@@ -120,7 +122,7 @@ def refuse_skip(result: int, variable: str | None) -> None:
 
 
 def find(
-    automaton: Automaton,
+    automaton: RowAutomaton,
     masks: list[int],
     letters: npt.NDArray[np.uint16],
     bounds: Ints,
@@ -142,7 +144,7 @@ def find(
 
 
 def _by_sets(
-    automaton: Automaton,
+    automaton: RowAutomaton,
     masks: list[int],
     letters: npt.NDArray[np.uint16],
     bounds: Ints,
@@ -150,7 +152,7 @@ def _by_sets(
     largest: int,
     once: bool,
 ) -> Found:
-    ahead = LookAhead(automaton, masks)
+    ahead = RowsAhead(automaton, masks)
     output = Output(len(letters), largest, once)
     sets = np.empty(largest + 1, np.int32)
     while True:
@@ -178,7 +180,7 @@ def _by_sets(
 
 
 def _by_states(
-    automaton: Automaton,
+    automaton: RowAutomaton,
     masks: list[int],
     letters: npt.NDArray[np.uint16],
     bounds: Ints,
@@ -243,7 +245,7 @@ class Moves:
     last: npt.NDArray[np.uint8]
 
     @classmethod
-    def of(cls, automaton: Automaton) -> Moves:
+    def of(cls, automaton: RowAutomaton) -> Moves:
         starts, moves = _flat(automaton.moves)
         begin_starts, begins = _flat(automaton.begin)
         return cls(starts, moves, begin_starts, begins, np.array(automaton.ends, np.uint8))

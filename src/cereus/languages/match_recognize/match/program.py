@@ -20,7 +20,7 @@ MOST_POINTS = 30_000
 
 
 @dataclass(frozen=True)
-class Automaton:
+class RowAutomaton:
     """`labels[q]` is the variable of state q, `excluded[q]` whether it stands inside `{- -}`.
 
     `begin[0]` lists the first moves at a row inside the partition, `begin[1]` at its first row;
@@ -57,7 +57,7 @@ class _Anchor:
 _Point = _Row | _Fork | _Anchor
 
 
-def automaton(pattern: tree.Pattern) -> Automaton:
+def automaton(pattern: tree.Pattern) -> RowAutomaton:
     points = _Points().built(pattern)
     rows = [at for at, point in enumerate(points) if isinstance(point, _Row)]
     numbers = {at: q for q, at in enumerate(rows)}
@@ -67,7 +67,7 @@ def automaton(pattern: tree.Pattern) -> Automaton:
         return tuple(DONE if each == len(points) else numbers[each] for each in found)
 
     labelled = [point for point in points if isinstance(point, _Row)]
-    return Automaton(
+    return RowAutomaton(
         tuple(point.label for point in labelled),
         tuple(point.excluded for point in labelled),
         (moves(0), moves(0, first=True)),

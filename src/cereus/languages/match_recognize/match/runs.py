@@ -1,6 +1,6 @@
 """Matches of clauses whose conditions know the match so far, by `slots_kernel`.
 
-The same kernel finds matches while rows still come: `Streams` says where each partition goes on,
+The same kernel finds matches while rows still come: `RunStreams` says where each partition goes on,
 and which of its rows are there.
 """
 
@@ -14,8 +14,8 @@ import numpy.typing as npt
 from cereus.errors import LimitError
 from cereus.languages.match_recognize.binding import Bound
 from cereus.languages.match_recognize.match import codes, rows_kernel, slots_kernel
-from cereus.languages.match_recognize.match.letters import Letters
-from cereus.languages.match_recognize.match.look_ahead import LookAhead, TooManySets
+from cereus.languages.match_recognize.match.letters import RowLetters
+from cereus.languages.match_recognize.match.look_ahead import RowsAhead, TooManySets
 from cereus.languages.match_recognize.match.matching import (
     Found,
     Ints,
@@ -24,7 +24,7 @@ from cereus.languages.match_recognize.match.matching import (
     readable,
     refuse_skip,
 )
-from cereus.languages.match_recognize.match.program import Automaton
+from cereus.languages.match_recognize.match.program import RowAutomaton
 from cereus.languages.match_recognize.match.slots import Lowering, RowTables
 from cereus.languages.match_recognize.match.sorting import SortedRows
 from cereus.limits import Limits
@@ -33,7 +33,7 @@ NEVER = np.iinfo(np.int64).min
 
 
 @dataclass
-class Streams:
+class RunStreams:
     """The partitions: rows `lows` to `highs`, and where the search goes on in each. One that has
     `begun` had rows before. `numbers` counts the matches so far. While `ends_open`, rows at or
     after the time `horizon` may come."""
@@ -47,7 +47,7 @@ class Streams:
     horizon: int = NEVER
 
     @classmethod
-    def whole(cls, bounds: Ints) -> Streams:
+    def whole(cls, bounds: Ints) -> RunStreams:
         """Partitions that are all there."""
         size = len(bounds) - 1
         lows, highs = bounds[:-1].copy(), bounds[1:].copy()
@@ -99,12 +99,12 @@ def _too_many(what: str, limit: str, most: int) -> LimitError:
 
 def find_runs(
     bound: Bound,
-    automaton: Automaton,
+    automaton: RowAutomaton,
     rows: SortedRows,
-    letters: Letters,
+    letters: RowLetters,
     masks: list[int],
     skip: Skipping,
-    streams: Streams,
+    streams: RunStreams,
     times: Ints | None,
     length: int,
     limits: Limits,
@@ -155,7 +155,7 @@ def find_runs(
 
 
 def _sets(
-    automaton: Automaton, masks: list[int], letters: Letters, bounds: Ints, ends_open: bool
+    automaton: RowAutomaton, masks: list[int], letters: RowLetters, bounds: Ints, ends_open: bool
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint8]]:
     """For every row a number, and for every number the states that a run may be in there. Where
     all rows are known, only those from which the pattern can be completed as far as the
@@ -169,9 +169,9 @@ def _sets(
 
 
 def _completable(
-    automaton: Automaton, masks: list[int], letters: Letters, bounds: Ints
+    automaton: RowAutomaton, masks: list[int], letters: RowLetters, bounds: Ints
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint8]]:
-    ahead = LookAhead(automaton, masks)
+    ahead = RowsAhead(automaton, masks)
     sets = np.zeros(len(letters.numbers), np.int32)
     progress = np.zeros(6, np.int64)
     args = (letters.numbers, bounds)

@@ -19,7 +19,7 @@ from cereus.expr.arrow.vector import Vector, constant, to_arrow
 from cereus.languages.match_recognize import values
 from cereus.languages.match_recognize.binding import LABEL, NUMBER, Bound, Leaf
 from cereus.languages.match_recognize.match import codes
-from cereus.languages.match_recognize.match.letters import Letters, RowColumns
+from cereus.languages.match_recognize.match.letters import RowColumns, RowLetters
 from cereus.languages.match_recognize.match.matching import (
     Found,
     Ints,
@@ -28,8 +28,8 @@ from cereus.languages.match_recognize.match.matching import (
     refuse_skip,
 )
 from cereus.languages.match_recognize.match.needs import Part, names_in, parts
-from cereus.languages.match_recognize.match.program import DONE, Automaton
-from cereus.languages.match_recognize.match.runs import Streams
+from cereus.languages.match_recognize.match.program import DONE, RowAutomaton
+from cereus.languages.match_recognize.match.runs import RunStreams
 from cereus.languages.match_recognize.match.sorting import SortedRows, one_array
 from cereus.limits import Limits
 
@@ -42,9 +42,9 @@ class Searcher:
     def __init__(
         self,
         bound: Bound,
-        automaton: Automaton,
+        automaton: RowAutomaton,
         rows: SortedRows,
-        letters: Letters,
+        letters: RowLetters,
         masks: list[int],
         times: Ints | None,
         length: int,
@@ -61,7 +61,7 @@ class Searcher:
             for variable in bound.clause.variables()
         }
 
-    def find(self, streams: Streams, skip: Skipping) -> Found:
+    def find(self, streams: RunStreams, skip: Skipping) -> Found:
         starts: list[int] = []
         ends: list[int] = []
         states: list[int] = []
@@ -75,7 +75,7 @@ class Searcher:
         )
 
     def partition(
-        self, streams: Streams, part: int, skip: Skipping
+        self, streams: RunStreams, part: int, skip: Skipping
     ) -> Iterator[tuple[int, list[int]]]:
         """The matches of one partition; its place in `streams` is carried on."""
         while streams.resume[part] < streams.highs[part]:
@@ -91,7 +91,7 @@ class Searcher:
             streams.resume[part] = _skipped(skip, row, path)
             yield row, path
 
-    def attempt(self, streams: Streams, part: int, start: int) -> list[int] | str | None:
+    def attempt(self, streams: RunStreams, part: int, start: int) -> list[int] | str | None:
         """The states of the preferred match at a row. PENDING if rows to come decide."""
         high = int(streams.highs[part])
         first = start == streams.lows[part] and not streams.begun[part]
@@ -129,7 +129,7 @@ class Searcher:
             return False
         return int(self.times[row]) - int(self.times[start]) >= self.length
 
-    def over(self, streams: Streams, start: int) -> bool:
+    def over(self, streams: RunStreams, start: int) -> bool:
         """Whether no row to come can be in the window of a start."""
         return self.times is not None and streams.horizon - int(self.times[start]) >= self.length
 

@@ -28,7 +28,7 @@ from cereus.languages.match_recognize.match import codes
 from cereus.languages.match_recognize.match.letters import RowColumns
 from cereus.languages.match_recognize.match.matching import Moves
 from cereus.languages.match_recognize.match.needs import Part, names_in, parts
-from cereus.languages.match_recognize.match.program import DONE, Automaton
+from cereus.languages.match_recognize.match.program import DONE, RowAutomaton
 from cereus.languages.match_recognize.match.sorting import SortedRows
 
 WHOLE = (Kind.INTEGER, Kind.TIMESTAMP, Kind.INTERVAL, Kind.BOOLEAN, Kind.NULL)
@@ -75,7 +75,7 @@ HERE = Base()
 
 
 @dataclass
-class Tables:
+class SlotTables:
     """What the kernel reads of a clause, whatever its rows are."""
 
     labels: npt.NDArray[np.int32]
@@ -145,7 +145,7 @@ class Loaded:
 class Lowering:
     """Makes the tables of a clause over its rows."""
 
-    def __init__(self, bound: Bound, automaton: Automaton, rows: SortedRows) -> None:
+    def __init__(self, bound: Bound, automaton: RowAutomaton, rows: SortedRows) -> None:
         self.bound, self.automaton, self.rows = bound, automaton, rows
         self.variables = bound.clause.variables()
         self.columns = RowColumns(rows)
@@ -167,7 +167,7 @@ class Lowering:
 
     # ------------------------------------------------------------ the whole
 
-    def tables(self) -> tuple[Tables, tuple[Any, Any, Any]]:
+    def tables(self) -> tuple[SlotTables, tuple[Any, Any, Any]]:
         """The tables, and the columns that rows are read from."""
         starts = [0]
         for variable in self.variables:
@@ -178,7 +178,7 @@ class Lowering:
         labels = np.array([places[label] for label in self.automaton.labels], np.int32)
         updates = [self.updates[variable] for variable in self.variables]
         live, live_floats = self.liveness()
-        tables = Tables(
+        tables = SlotTables(
             labels,
             moves.starts,
             moves.moves,

@@ -9,7 +9,7 @@ from cereus.languages.match_recognize import tree
 from cereus.languages.match_recognize.binding import Bound
 from cereus.languages.match_recognize.match.finding import Path, found_in
 from cereus.languages.match_recognize.match.matching import Found
-from cereus.languages.match_recognize.match.program import Automaton
+from cereus.languages.match_recognize.match.program import RowAutomaton
 from cereus.languages.match_recognize.match.sorting import SortedRows
 from cereus.languages.match_recognize.output.cells import Cells, Matched, cells, uncovered
 from cereus.languages.match_recognize.output.measures import Measures
@@ -18,7 +18,7 @@ from cereus.limits import Limits
 
 def run(
     bound: Bound,
-    automaton: Automaton,
+    automaton: RowAutomaton,
     path: Path,
     table: pa.Table | pa.RecordBatch,
     limits: Limits,
@@ -30,7 +30,9 @@ def run(
     return put_out(bound, automaton, rows, found)
 
 
-def put_out(bound: Bound, automaton: Automaton, rows: SortedRows, found: Found) -> pa.RecordBatch:
+def put_out(
+    bound: Bound, automaton: RowAutomaton, rows: SortedRows, found: Found
+) -> pa.RecordBatch:
     """The rows of the output, in the order of partitions and of the starts in them."""
     clause = bound.clause
     matched = Matched(clause, automaton, found, rows.bounds)

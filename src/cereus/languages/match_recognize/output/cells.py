@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from cereus.languages.match_recognize import tree
 from cereus.languages.match_recognize.match.matching import Found
-from cereus.languages.match_recognize.match.program import Automaton
+from cereus.languages.match_recognize.match.program import RowAutomaton
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -26,7 +26,7 @@ class Matched:
     def __init__(
         self,
         clause: tree.Clause,
-        automaton: Automaton,
+        automaton: RowAutomaton,
         found: Found,
         bounds: Ints,
         before: Ints | None = None,
