@@ -28,6 +28,9 @@ KERNEL_MODULES = (
     "cereus.engine.kernel.counting",
     "cereus.engine.kernel.choosing",
     "cereus.languages.algebra.detect.detection",
+    "cereus.languages.match_recognize.match.rows_kernel",
+    "cereus.languages.match_recognize.match.slots_kernel",
+    "cereus.languages.match_recognize.output.scan_kernel",
     "cereus.languages.par.machine.run",
 )
 

@@ -35,7 +35,7 @@ def obey_pure(package_path: Iterable[str]) -> None:
 
 
 def is_compiled(module: str) -> bool:
-    """Whether importing `module` loads (or has loaded) a compiled extension."""
+    """Importing `module` loads (or has loaded) a compiled extension."""
     spec = importlib.util.find_spec(module)
     return spec is not None and isinstance(spec.loader, ExtensionFileLoader)
 
@@ -53,7 +53,7 @@ def all_or_none(package: str, modules: Iterable[str]) -> None:
 
 
 def compiled_notice() -> str | None:
-    """What to tell a user whose matching runs uncompiled; None when it is compiled."""
+    """A notice for users whose matching runs uncompiled; None when it is compiled."""
     if is_compiled("cereus.engine.kernel.kernel"):
         return None
     if PURE:

@@ -130,7 +130,7 @@ def _stock_times(arrivals: Floats) -> Integers:
 
 
 def _walks(name: Integers, steps: Floats, opening: Floats) -> Floats:
-    """A geometric random walk per name: each event moves the price of its own name only."""
+    """A geometric random walk per name: each event moves the price of its name only."""
     order = np.argsort(name, kind="stable")
     walked = np.cumsum(steps[order])
     count = np.bincount(name, minlength=len(opening))

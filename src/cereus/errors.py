@@ -21,7 +21,7 @@ class CereusError(Exception):
         self.hint = hint
         super().__init__(message if hint is None else f"{message}\nhint: {hint}")
 
-    def say_of(self, what: str) -> None:
+    def name_subject(self, what: str) -> None:
         """Begin the message with what it is about."""
         CereusError.__init__(self, f"{what}: {self.message}", hint=self.hint)
 
@@ -75,16 +75,16 @@ class SnapshotError(CereusError):
 
 @contextmanager
 def about(what: str) -> Iterator[None]:
-    """Errors inside say which of several things they are about."""
+    """Errors raised inside begin with `what` they are about."""
     try:
         yield
     except CereusError as error:
-        error.say_of(what)
+        error.name_subject(what)
         raise
 
 
 def underline(text: str, span: Span) -> str:
-    """The line of `text` that holds `span`, numbered, with carets under the span."""
+    """The line of `text` with `span` in it, numbered, with carets under the span."""
     start, end = span
     start = min(start, len(text))
     line_start = text.rfind("\n", 0, start) + 1

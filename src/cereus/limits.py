@@ -36,8 +36,8 @@ class Limits:
     def __post_init__(self) -> None:
         for name in ("nodes", "configurations", "states", "matches_per_event"):
             value = getattr(self, name)
-            whole = isinstance(value, int) and not isinstance(value, bool) and value >= 0
-            if not whole and (value is not None or name != "matches_per_event"):
+            integer = isinstance(value, int) and not isinstance(value, bool) and value >= 0
+            if not integer and (value is not None or name != "matches_per_event"):
                 raise CereusError(
                     f"the limit {name} is {value!r}", hint="write a whole number of at least 0"
                 )

@@ -18,13 +18,13 @@ from cereus.sources import Source, source
 from cereus.stream import Stream
 from cereus.syntax.parameters import check_all_mentioned, for_text
 
-Given = Mapping[str, Any] | Iterable[Any]
+Sources = Mapping[str, Any] | Iterable[Any]
 """Queries by name, or in order: each a text, an object, a pair of a text and its dialect, or a
 compiled query."""
 
 
 def compile_many(
-    sources: Given,
+    sources: Sources,
     *,
     dialect: str | None = None,
     stream: Stream | None = None,
@@ -40,21 +40,21 @@ def compile_many(
     not; `params` are for texts."""
     common: dict[str, Any] = {"stream": stream, "schema": schema, "limits": limits, **options}
     queries: dict[str, Query] = {}
-    pairs = {name: _with_dialect(given, dialect) for name, given in _named(sources).items()}
+    pairs = {name: _with_dialect(entry, dialect) for name, entry in _named(sources).items()}
     values = params or {}
-    check_all_mentioned(values, [given for given, _ in pairs.values()])
-    for name, (given, language) in pairs.items():
+    check_all_mentioned(values, [entry for entry, _ in pairs.values()])
+    for name, (entry, language) in pairs.items():
         with about(f"query {name!r}"):
-            if isinstance(given, Query):
-                queries[name] = given
+            if isinstance(entry, Query):
+                queries[name] = entry
             else:
-                needed = for_text(values, given)
-                queries[name] = compile(given, dialect=language, params=needed, **common)
+                needed = for_text(values, entry)
+                queries[name] = compile(entry, dialect=language, params=needed, **common)
             _check_stream(queries, name)
     return QuerySet(queries)
 
 
-def _named(sources: Given) -> dict[str, Any]:
+def _named(sources: Sources) -> dict[str, Any]:
     if isinstance(sources, str) or not isinstance(sources, Mapping | Iterable):
         raise CereusError(
             f"several queries are needed, not a {type(sources).__name__}",
@@ -69,9 +69,9 @@ def _named(sources: Given) -> dict[str, Any]:
     return named
 
 
-def _with_dialect(given: Any, dialect: str | None) -> tuple[Any, str | None]:
-    """A source and its dialect: its own, if it is a pair of both."""
-    return given if isinstance(given, tuple) and len(given) == 2 else (given, dialect)
+def _with_dialect(entry: Any, dialect: str | None) -> tuple[Any, str | None]:
+    """A text and its dialect, which a pair of both declares itself."""
+    return entry if isinstance(entry, tuple) and len(entry) == 2 else (entry, dialect)
 
 
 def _check_stream(queries: Mapping[str, Query], name: str) -> None:
@@ -85,8 +85,8 @@ def _check_stream(queries: Mapping[str, Query], name: str) -> None:
 
 
 class QuerySet:
-    """Queries that read the same events. What their conditions ask of an event is asked once,
-    and the events are read once."""
+    """Queries that read the same events. The events are read once,
+    and conditions that several queries have are evaluated once."""
 
     def __init__(self, queries: Mapping[str, Query]) -> None:
         self.queries = dict(queries)
@@ -103,13 +103,13 @@ class QuerySet:
         """All matches of every query, by its name."""
         events = source(data, next(iter(self.queries.values())).stream, sort=sort)
         executors = self.executors(events)
-        found: dict[str, list[pa.RecordBatch]] = {name: [] for name in executors}
-        for name, batch in self._found(events, executors, progress):
-            found[name].append(batch)
+        batches: dict[str, list[pa.RecordBatch]] = {name: [] for name in executors}
+        for name, batch in self._result_batches(events, executors, progress):
+            batches[name].append(batch)
         return {
             name: Matches(
                 executors[name].schema,
-                found[name],
+                batches[name],
                 query.compiled,
                 events,
                 executors[name].shed,
@@ -122,10 +122,10 @@ class QuerySet:
     ) -> Iterator[tuple[str, pa.RecordBatch]]:
         """The same rows in record batches of bounded size, each with the name of its query."""
         events = source(data, next(iter(self.queries.values())).stream, sort=sort)
-        return self._found(events, self.executors(events), progress)
+        return self._result_batches(events, self.executors(events), progress)
 
     def executors(self, events: Source) -> dict[str, Executor]:
-        """What runs the queries over these events; they ask their tests together."""
+        """What runs the queries over these events; they evaluate their tests together."""
         executors = {
             name: query.executor(events.schema, row_numbers=events.row_numbers)
             for name, query in self.queries.items()
@@ -133,7 +133,7 @@ class QuerySet:
         self._share(list(executors.values()), events.schema)
         return executors
 
-    def _found(
+    def _result_batches(
         self, events: Source, executors: dict[str, Executor], progress: Progress | None
     ) -> Iterator[tuple[str, pa.RecordBatch]]:
         needed = {c for query in self.queries.values() for c in query.columns(events.schema) or ()}

@@ -82,15 +82,15 @@ class Matches:
         """Which of the selected variables hold each event."""
         pairs = zip(match.to_pylist(), rows.to_pylist(), strict=True)
         place = {pair: i for i, pair in enumerate(pairs)}
-        held: list[list[str]] = [[] for _ in place]
+        variables: list[list[str]] = [[] for _ in place]
         for name in self._query.variables:
             column = self.table.column(name).combine_chunks()
             if not pa.types.is_integer(column.type.value_type):
                 continue
             of, cells = column.value_parent_indices().to_pylist(), column.flatten().to_pylist()
             for pair in zip(of, cells, strict=True):
-                held[place[pair]].append(name)
-        return pa.array(held, pa.list_(pa.string()))
+                variables[place[pair]].append(name)
+        return pa.array(variables, pa.list_(pa.string()))
 
     def __len__(self) -> int:
         return sum(batch.num_rows for batch in self._batches)

@@ -27,7 +27,7 @@ from cereus.stream import Stream
 __all__ = ["Progress", "Query", "compile"]
 
 Progress = Callable[[int, int], None]
-"""Told after every batch: events read so far, and matches found so far."""
+"""Called after every batch with the numbers of events read and of matches so far."""
 
 
 def compile(
@@ -44,18 +44,18 @@ def compile(
     any language. With a schema, every name and type in it is checked now; without one, when the
     first events are there. `params` are the values of the parameters that a text names (`:limit`);
     `options` are those of the dialect."""
-    stream = _given(stream, Stream, 'Stream(type="…", time="…")')
-    limits = _given(limits, Limits, "Limits(nodes=…)")
+    stream = _checked_option(stream, Stream, 'Stream(type="…", time="…")')
+    limits = _checked_option(limits, Limits, "Limits(nodes=…)")
     compiled = compile_source(source, dialect, stream, limits, options, params)
-    known = None if schema is None else to_schema(schema)
-    compiled.check(known)
-    return Query(compiled, known)
+    columns = None if schema is None else to_schema(schema)
+    compiled.check(columns)
+    return Query(compiled, columns)
 
 
 Option = TypeVar("Option")
 
 
-def _given(value: Option | None, kind: type[Option], example: str) -> Option:
+def _checked_option(value: Option | None, kind: type[Option], example: str) -> Option:
     """An option, or its default."""
     if value is not None and not isinstance(value, kind):
         raise CereusError(
@@ -123,16 +123,16 @@ class Query:
         """All matches in a table: pyarrow, pandas, polars, a DuckDB relation, a Parquet, CSV or
         JSON path, or, with `Stream(stream=…)`, a dict of such by stream name."""
         events = source(data, self.stream, sort=sort)
-        executor, found = self._start(events, progress)
-        rows = list(found)
+        executor, batches = self._start(events, progress)
+        rows = list(batches)
         return Matches(executor.schema, rows, self.compiled, events, executor.shed)
 
     def batches(
         self, data: Any, *, sort: bool = False, progress: Progress | None = None
     ) -> Iterator[pa.RecordBatch]:
         """The same rows as `run(data).table`, in record batches of bounded size."""
-        _, found = self._start(source(data, self.stream, sort=sort), progress)
-        return found
+        _, batches = self._start(source(data, self.stream, sort=sort), progress)
+        return batches
 
     def count(self, data: Any, *, sort: bool = False) -> int | float:
         """How many matches there are in all. They are counted without being listed wherever the
@@ -151,9 +151,10 @@ class Query:
         self, events: Source, progress: Progress | None
     ) -> tuple[Executor, Iterator[pa.RecordBatch]]:
         executor = self.executor(events.schema, row_numbers=events.row_numbers)
-        return executor, self._found(executor, events, progress)
+        executor.defer()
+        return executor, self._result_batches(executor, events, progress)
 
-    def _found(
+    def _result_batches(
         self, executor: Executor, events: Source, progress: Progress | None
     ) -> Iterator[pa.RecordBatch]:
         read = matches = 0
@@ -179,7 +180,7 @@ class Query:
         schema: pa.Schema | None = None,
         forget_idle: bool = True,
     ) -> Recognizer:
-        """Push events as they come. `keep_events` remembers whole events, for `events()`.
+        """Push events as they come. `keep_events` keeps all columns of events, for `events()`.
 
         `forget_idle`: while events come in the order of time over all keys, keys that have left
         the window are forgotten when there are many; an event that is late by more than the

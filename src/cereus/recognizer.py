@@ -65,14 +65,14 @@ class Recognizer:
         executor = self._executor or self._open(table.schema)
         if table.schema != self._schema:
             table = self._fitted(table)
-        found: list[pa.RecordBatch] = []
+        batches: list[pa.RecordBatch] = []
         for batch in table.combine_chunks().to_batches():
             try:
-                found.extend(executor.push(batch))
+                batches.extend(executor.push(batch))
             except LimitError:
                 self._finished = True  # it stopped half-way through the batch
                 raise
-        return self._matches(found)
+        return self._matches(batches)
 
     def _fitted(self, table: pa.Table) -> pa.Table:
         """Later batches must have the columns of the first; harmless differences are cast."""
@@ -97,17 +97,17 @@ class Recognizer:
 
     def finish(self) -> Matches:
         """The stream is over; matches that waited for its end."""
-        found = list(self._executor.finish()) if self._executor is not None else []
+        batches = list(self._executor.finish()) if self._executor is not None else []
         self._finished = True
-        return self._matches(found)
+        return self._matches(batches)
 
-    def _matches(self, found: list[pa.RecordBatch]) -> Matches:
+    def _matches(self, batches: list[pa.RecordBatch]) -> Matches:
         schema = self._executor.schema if self._executor is not None else pa.schema([])
         source = None
         if self._keep and self._executor is not None and self._schema is not None:
             source = _Remembered(self._executor, self._schema)
         shed = self._executor.shed if self._executor is not None else []
-        return Matches(schema, found, self._query.compiled, source, shed)
+        return Matches(schema, batches, self._query.compiled, source, shed)
 
     def snapshot(self) -> bytes:
         """The state as bytes; `q.restore(bytes)` goes on from it, here or in another process."""

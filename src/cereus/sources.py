@@ -20,7 +20,7 @@ BATCH_ROWS = 1 << 20
 STREAM_COLUMN = "__stream"
 SUFFIXES = {".parquet": "parquet", ".csv": "csv", ".json": "json", ".jsonl": "json",
             ".ndjson": "json", ".arrow": "ipc", ".feather": "ipc", ".orc": "orc"}  # fmt: skip
-KNOWN = f"known: {', '.join(sorted(SUFFIXES))}"
+KNOWN_FORMATS = f"known: {', '.join(sorted(SUFFIXES))}"
 
 UNREADABLE = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError)
 """What Arrow raises when data is not what it seems."""
@@ -76,7 +76,7 @@ class Source:
 
 
 def source(data: Any, stream: Stream, *, sort: bool = False) -> Source:
-    """Anything that holds events: Arrow, pandas, polars, DuckDB, a path, or {stream: events}."""
+    """Events from anything: Arrow, pandas, polars, DuckDB, a path, or {stream: events}."""
     if isinstance(data, Source):
         return data
     if isinstance(data, Mapping) and stream.stream is not None:
@@ -187,42 +187,44 @@ def _inside(path: Path) -> list[Path]:
     and others hide there (`_SUCCESS`, `.part.crc`)."""
     if not path.is_dir():
         return [path]
-    found = [
+    files = [
         file
         for file in sorted(path.rglob("*"))
         if file.suffix.lower() in SUFFIXES
         and file.is_file()
         and not any(part.startswith(("_", ".")) for part in file.relative_to(path).parts)
     ]
-    if not found:
+    if not files:
         known = ", ".join(sorted(SUFFIXES))
         raise DataError(
             f"there are no events in the directory {str(path)!r}", hint=f"known: {known}"
         )
-    return found
+    return files
 
 
 def _not_empty(files: list[Path], kind: str) -> list[Path]:
-    """Without files of text that hold nothing, as Spark writes them: they do not say columns."""
+    """The files without empty files of text, as Spark writes them: those have no columns."""
     if kind not in ("csv", "json"):
         return files
-    found = [file for file in files if file.stat().st_size]
-    if not found:
+    filled = [file for file in files if file.stat().st_size]
+    if not filled:
         hint = "a CSV file begins with the names of its columns" if kind == "csv" else None
         raise DataError(f"{str(files[0])!r} is empty", hint=hint)
-    return found
+    return filled
 
 
 def _reason(error: Exception) -> str:
-    """What Arrow says last: before it come the names of the file and of its format, twice."""
-    said = str(error)
-    return said.rpartition("': ")[2].removeprefix("Invalid: ") if "input source '" in said else said
+    """The end of Arrow's message: before it come the names of the file and of its format, twice."""
+    message = str(error)
+    if "input source '" not in message:
+        return message
+    return message.rpartition("': ")[2].removeprefix("Invalid: ")
 
 
 def _hint(paths: list[Path], kind: str) -> str | None:
     if kind == "csv" and any(map(_has_other_separators, paths)):
         return "columns are separated by commas"
-    if kind == "json" and any(map(_holds_an_array, paths)):
+    if kind == "json" and any(map(_contains_an_array, paths)):
         return "a JSON file has one event to a line, {…}; this one is an array: jq -c '.[]' does it"
     return None
 
@@ -233,7 +235,7 @@ def _has_other_separators(path: Path) -> bool:
     return b"," not in first and (b";" in first or b"\t" in first)
 
 
-def _holds_an_array(path: Path) -> bool:
+def _contains_an_array(path: Path) -> bool:
     if not path.is_file():
         return False
     with path.open("rb") as file:
@@ -260,7 +262,7 @@ def _format(path: Path) -> str:
     if path.suffix.lower() not in SUFFIXES:
         raise DataError(
             f"cannot tell the format of {str(path)!r}",
-            hint=KNOWN,
+            hint=KNOWN_FORMATS,
         )
     return SUFFIXES[path.suffix.lower()]
 

@@ -1,4 +1,4 @@
-"""Which columns of a table say what: the description of a stream that a query is compiled for."""
+"""Describes a stream: which columns of a table are the type, the time and the keys of events."""
 
 from __future__ import annotations
 
@@ -46,17 +46,17 @@ class Stream:
     ) -> None:
         if unit is not None and unit not in UNITS:
             raise CereusError(f"unknown time unit {unit!r}", hint="use one of s, ms, us, ns")
-        said = (keys,) if isinstance(keys, str) or not isinstance(keys, Iterable) else tuple(keys)
-        _check_names([name for name in (type, time, stream) if name is not None], said)
+        names = (keys,) if isinstance(keys, str) or not isinstance(keys, Iterable) else tuple(keys)
+        _check_names([name for name in (type, time, stream) if name is not None], names)
         set_field = object.__setattr__
         set_field(self, "type", type)
         set_field(self, "time", time)
-        set_field(self, "keys", said)
+        set_field(self, "keys", names)
         set_field(self, "stream", stream)
         set_field(self, "unit", unit)
 
     def check(self, schema: pa.Schema) -> None:
-        """Every column has a name of its own; those that name types and streams hold text."""
+        """Column names must be distinct, and columns of types and streams must be text."""
         refuse_repeated(
             schema.names, "the events have two columns {}", "rename or drop one of them"
         )
@@ -72,7 +72,7 @@ class Stream:
 
 
 def refuse_repeated(names: Sequence[str], message: str, hint: str) -> None:
-    """No two columns of one name: a query could not say which it means. `{}` is the name."""
+    """Refuse two columns of one name: a query could not name one of them. `{}` is the name."""
     twice = [name for place, name in enumerate(names) if name in names[:place]]
     if twice:
         raise DataError(message.format(repr(twice[0])), hint=hint)

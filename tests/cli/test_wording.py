@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import cereus
-from cereus.cli.wording import FLAGS, KEYS, spoken
+from cereus.cli.wording import FLAGS, KEYS, reworded
 
 from .conftest import Run
 
@@ -43,8 +43,8 @@ Write = Callable[..., Path]
     ],
 )
 def test_arguments_are_flags_or_keys(said: str, flags: str, keys: str) -> None:
-    assert spoken(said, FLAGS) == flags
-    assert spoken(said, KEYS) == keys
+    assert reworded(said, FLAGS) == flags
+    assert reworded(said, KEYS) == keys
 
 
 def hints() -> Iterator[tuple[str, str]]:
@@ -65,7 +65,7 @@ def constant(node: ast.expr) -> str:
 def test_no_hint_speaks_python_on_the_command_line() -> None:
     found = [(place, hint) for place, hint in hints() if not any(c in hint for c in CALLED_ONLY)]
     assert any(PYTHON.search(hint) for _, hint in found), "nothing to reword: is it still there?"
-    left = [(place, spoken(hint, FLAGS)) for place, hint in found]
+    left = [(place, reworded(hint, FLAGS)) for place, hint in found]
     assert [each for each in left if PYTHON.search(each[1])] == []
 
 

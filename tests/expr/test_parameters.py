@@ -229,6 +229,13 @@ def test_times_of_parameters_are_instants() -> None:
     assert parse_condition("t = :t", {"t": with_zone}).right.value == with_zone  # type: ignore[attr-defined]
 
 
+def test_a_type_after_a_colon_is_no_parameter_that_another_query_has() -> None:
+    texts = ["SELECT * FROM S WHERE A AS a FILTER a[v > :B]", "SELECT * FROM S WHERE A:B"]
+    events = pa.table({"type": ["A", "B", "A"], "v": [1, 2, 3]})
+    found = cereus.compile_many(texts, params={"B": 1}).run(events)
+    assert [len(matches) for matches in found.values()] == [1, 1]
+
+
 def test_several_queries_share_their_parameters() -> None:
     texts = {
         "a": "SELECT * FROM S WHERE A AS a FILTER a[x = :x] -- not :z",

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cereus.errors import CereusError
-from cereus.language.protocol import Comparison, Language, OptionKind
+from cereus.language.protocol import EquivalenceAnswer, Language, OptionKind
 from cereus.language.registry import default_name, dialect_of, language, languages, names
 from cereus.translate.translate import INTO
 
@@ -62,7 +62,7 @@ def test_what_is_not_known_is_refused_with_what_is() -> None:
 def test_only_some_languages_compare_queries() -> None:
     for each in languages():
         if each.compares:
-            assert isinstance(each.equivalent("a", "a"), Comparison)
+            assert isinstance(each.equivalent("a", "a"), EquivalenceAnswer)
         else:
             with pytest.raises(CereusError, match="no way is known to compare"):
                 each.equivalent("a", "a")

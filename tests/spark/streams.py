@@ -16,7 +16,7 @@ from cereus.engine.results.event_rows import EventShape
 from cereus.language.compiled import EventwiseQuery
 from cereus.spark.batch.eventwise import EventwiseTask
 from cereus.spark.live import bucket as buckets_of
-from cereus.spark.live.bucket import Bucket, Output
+from cereus.spark.live.bucket import Bucket, BucketOutput
 from cereus.spark.live.packing import Packing, from_bytes
 from cereus.spark.live.recipe import AT, BUCKET, LATE, Recipe
 from cereus.spark.worker import Task
@@ -114,7 +114,7 @@ class Stream:
         self.stores = [Memory() for _ in range(buckets)]
         self.packing = Packing(buckets, recipe.packed, "ts")
         self.watermark = self.latest = 0
-        self.outputs: list[Output] = []
+        self.outputs: list[BucketOutput] = []
 
     def batch(self, events: pa.Table) -> None:
         """One micro-batch; without events it is one that Spark runs for the watermark alone."""

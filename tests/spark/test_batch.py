@@ -412,7 +412,7 @@ def test_spark_connect_gives_the_same_matches() -> None:
         capture_output=True,
         text=True,
         env={**os.environ, **settings},
-        timeout=300,
+        timeout=1800,
     )
     assert said.returncode == 0, said.stderr[-3000:]
     events = pa.table({"id": range(60), "type": ["ABC"[i % 3] for i in range(60)],

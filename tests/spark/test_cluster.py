@@ -86,7 +86,7 @@ def test_the_library_is_shipped_to_the_workers_of_a_cluster(tmp_path: Path) -> N
         text=True,
         cwd=tmp_path,
         env={**os.environ, **environment},
-        timeout=300,
+        timeout=1800,
     )
     assert said.returncode == 0, said.stderr[-3000:]
     told = json.loads(said.stdout.splitlines()[-1])

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from cereus.cli import main
 from cereus.errors import CereusError
 from cereus.spark import doctor
-from cereus.spark.doctor import State
+from cereus.spark.doctor import CheckState
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 @pytest.mark.parametrize(
     ("installed", "least", "below", "state"),
     [
-        ("4.1.0", (4, 1), None, State.GOOD),
-        ("4.0.9", (4, 1), None, State.WRONG),
-        ("10.0", (9, 5), None, State.GOOD),
-        ("3.0.1", (2, 2), (3,), State.WARNING),
+        ("4.1.0", (4, 1), None, CheckState.GOOD),
+        ("4.0.9", (4, 1), None, CheckState.WRONG),
+        ("10.0", (9, 5), None, CheckState.GOOD),
+        ("3.0.1", (2, 2), (3,), CheckState.WARNING),
     ],
 )
 def test_versions(
@@ -31,25 +31,27 @@ def test_versions(
     installed: str,
     least: tuple[int, ...],
     below: tuple[int, ...] | None,
-    state: State,
+    state: CheckState,
 ) -> None:
     monkeypatch.setattr(doctor.importlib.metadata, "version", lambda _: installed)
     found = doctor.version("pandas", least, below)
     assert found.state is state
-    assert (found.advice is None) == (state is State.GOOD)
+    assert (found.advice is None) == (state is CheckState.GOOD)
 
 
 def test_a_package_that_is_not_there() -> None:
     found = doctor.version("no-such-package", (1,), None)
-    assert found.state is State.WRONG and "pip install 'no-such-package>=1'" in str(found.advice)
+    assert found.state is CheckState.WRONG and "pip install 'no-such-package>=1'" in str(
+        found.advice
+    )
 
 
 def test_places_to_write_to(tmp_path: Path) -> None:
     new = tmp_path / "new" / "checkpoints"
-    assert doctor.writable(str(tmp_path)).state is State.GOOD
-    assert doctor.writable(str(new)).state is State.GOOD and not new.exists()
-    assert doctor.writable("/proc/checkpoints").state is State.WRONG
-    assert doctor.writable("s3://bucket/checkpoints").state is State.WARNING
+    assert doctor.writable(str(tmp_path)).state is CheckState.GOOD
+    assert doctor.writable(str(new)).state is CheckState.GOOD and not new.exists()
+    assert doctor.writable("/proc/checkpoints").state is CheckState.WRONG
+    assert doctor.writable("s3://bucket/checkpoints").state is CheckState.WARNING
 
 
 def test_little_memory_and_a_full_disk(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -75,9 +77,9 @@ def test_without_java_spark_is_not_started(monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.spark
 def test_with_spark_running_the_workers_are_asked(spark: SparkSession) -> None:
     found = {each.check: each for each in doctor.running("local[2]")}
-    assert [each.state for each in found.values()] == [State.GOOD] * 3, found
-    assert "Python 3." in found["workers"].said
-    assert "matches, as in this process" in found["match"].said
+    assert [each.state for each in found.values()] == [CheckState.GOOD] * 3, found
+    assert "Python 3." in found["workers"].description
+    assert "matches, as in this process" in found["match"].description
 
 
 @pytest.mark.spark
@@ -87,6 +89,6 @@ def test_workers_without_cereus(spark: SparkSession, monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(doctor, "workers", missing)
     found = {each.check: each for each in doctor.running("local[2]")}
-    assert found["workers"].state is State.WRONG
-    assert found["workers"].said == "ModuleNotFoundError: No module named 'cereus'"
+    assert found["workers"].state is CheckState.WRONG
+    assert found["workers"].description == "ModuleNotFoundError: No module named 'cereus'"
     assert "spark.archives" in str(found["workers"].advice)

@@ -216,7 +216,7 @@ def test_pieces_of_any_size(
     query = cereus.compile(QUERIES[1], stream=STREAM)
     stream = live(query, events, 3)
     assert matches(stream.rows, query) == locally(events, query)
-    used = states.State(stream.stores[0])
+    used = states.BucketState(stream.stores[0])
     assert set(stream.stores[0].chunks) == {
         f"{n}/{i}" for n, c in used.large.items() for i in range(c)
     }

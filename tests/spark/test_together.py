@@ -14,7 +14,7 @@ from cereus import spark as cs
 from cereus.engine.results.event_rows import EventShape
 from cereus.spark import worker
 from cereus.spark.batch.ordering import in_order
-from cereus.spark.batch.together import Part, TogetherTask, whole_moments
+from cereus.spark.batch.together import TogetherPart, TogetherTask, complete_moments
 
 from .market import random_events
 
@@ -78,7 +78,7 @@ def test_each_query_sees_events_of_one_time_in_its_own_order(
     monkeypatch.setattr(worker, "ROWS_AT_ONCE", 20)
     monkeypatch.setattr(worker, "CLEAR_AT", 50)
     events = crowded(seed, 300)
-    parts = tuple(Part(n, task(text), COLUMNS, ORDERS[n]) for n, text in TEXTS.items())
+    parts = tuple(TogetherPart(n, task(text), COLUMNS, ORDERS[n]) for n, text in TEXTS.items())
     names = ("query", "k", "start_time", "end_time", "count", "a", "events")
     together = TogetherTask(parts, (("k",),), MOMENT, ORDERS["places"], names)
     arranged = in_order(events, (*MOMENT, *ORDERS["places"])).combine_chunks()
@@ -93,7 +93,7 @@ def test_each_query_sees_events_of_one_time_in_its_own_order(
 def test_rows_of_one_moment_are_in_one_batch() -> None:
     times = [1, 1, 2, 2, 2, 2, 2, 3, 4, 4, 5]
     table = pa.table({"t": times, "row": range(len(times))})
-    found = list(whole_moments(iter(table.to_batches(max_chunksize=2)), (("t",),)))
+    found = list(complete_moments(iter(table.to_batches(max_chunksize=2)), (("t",),)))
     assert pa.Table.from_batches(found).combine_chunks() == table.combine_chunks()
     moments = [set(batch.column("t").to_pylist()) for batch in found]
     assert sum(map(len, moments)) == len(set(times))

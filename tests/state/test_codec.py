@@ -198,6 +198,7 @@ HOSTILE = {
     "a key that is a list": b"{\x01[\x00N",
     "a day that is none": b"d" + b"\xff" * 8,
     "a zone outside": b"t\x00i" + bytes(8) + b"s\x0e../../etc/pass",
+    "a folder of zones": b"t\x00i" + bytes(8) + b"s\x07America",
     "a fold that is none": b"t\x07i" + bytes(8) + b"N",
     "a signalling NaN": b"D\x04sNaN",
     "no number": b"D\x02xy",

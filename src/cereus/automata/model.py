@@ -100,7 +100,7 @@ NO_SLOTS: Slots = frozenset()
 
 
 class Automaton(ABC):
-    """What an automaton is to those who use it."""
+    """The interface of every automaton: initial states, moves on a letter, accepting states."""
 
     @abstractmethod
     def initial(self) -> Iterable[State]: ...

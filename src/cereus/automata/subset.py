@@ -63,7 +63,7 @@ def exclusive(checks: Checks, others: Checks) -> bool:
 
 
 def index_columns(slot: Slot, moves: Iterable[Checks]) -> frozenset[int]:
-    """The columns that the slot must equal in all these moves: by any of them runs are found."""
+    """The columns that the slot must equal in all these moves; each can index the runs."""
     equal_columns = [
         {each.column for each in m if each.op == "=" and each.slot == slot} for m in moves
     ]

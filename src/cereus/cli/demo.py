@@ -84,9 +84,9 @@ def _matched(path: Path, engine: str) -> tuple[dict[str, Outcome], QuerySet]:
             return run_on_spark(compiler, [str(path)], None, SHOWN, master="local[*]", tie=["id"])
         except (CereusError, ImportError, RuntimeError) as problem:
             show_warning(f"Spark cannot run here, so this process does: {problem}")
-    found = source([str(path)], STREAM)
-    queries = compiler(found.schema)
-    return run_local(queries, found, None, SHOWN), queries
+    events = source([str(path)], STREAM)
+    queries = compiler(events.schema)
+    return run_local(queries, events, None, SHOWN), queries
 
 
 def start_spark(path: Path) -> None:

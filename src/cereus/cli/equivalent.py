@@ -32,7 +32,7 @@ def equivalent(
         ),
     ] = None,
 ) -> None:
-    """Say whether two queries mean the same, and if not, show events on which they differ.
+    """Decide whether two queries mean the same, and if not, show events on which they differ.
 
     Exit code 0: they do (for programs: the same outputs); 1: they do not; 2: not decided.
     """

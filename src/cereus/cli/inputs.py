@@ -36,10 +36,10 @@ class Written:
     text: str
     file: Path | None = None
 
-    def dialect(self, said: str | None) -> str:
-        """As said; else as the suffix of the file says."""
+    def dialect(self, declared: str | None) -> str:
+        """The dialect that was declared, else that of the suffix of the file."""
         of_file = None if self.file is None else dialect_of(self.file)
-        return said or of_file or default_name()
+        return declared or of_file or default_name()
 
 
 def written(argument: str) -> Written:
@@ -97,15 +97,15 @@ def _column(name: str | None) -> str | None:
 
 def compiled(
     query: Written,
-    said: str | None,
+    declared: str | None,
     stream: Stream,
     schema: pa.Schema | None,
     settings: Sequence[str] | None = None,
     limits: Limits | None = None,
     params: Mapping[str, Any] | None = None,
 ) -> Query:
-    """A query in the dialect that was said, or that of its file."""
-    dialect = query.dialect(said)
+    """Compile a query in the dialect that was declared, or that of its file."""
+    dialect = query.dialect(declared)
     options: dict[str, Any] = dict(_setting(text, dialect) for text in settings or ())
     return compile(
         query.text,
@@ -137,9 +137,9 @@ def _param(text: str) -> tuple[str, Any]:
     return name, literal.value if isinstance(literal, ex.Literal) else value
 
 
-def limits_of(said: Sequence[str]) -> Limits:
+def limits_of(written: Sequence[str]) -> Limits:
     """`nodes=1000`: what a run may use."""
-    limits: dict[str, Any] = dict(map(_limit, said))
+    limits: dict[str, Any] = dict(map(_limit, written))
     return Limits(**limits)
 
 
@@ -155,17 +155,17 @@ def _limit(text: str) -> tuple[str, int]:
 def _setting(text: str, dialect: str) -> tuple[str, bool | str]:
     """`values`, `values=yes`, `optimise=no`; `output=STREAM` where the option is no switch.
     Compiling says of an unknown option which there are."""
-    name, _, said = text.partition("=")
+    name, _, value = text.partition("=")
     name = name.replace("-", "_")
     if name not in options_of(dialect, OptionKind.SWITCH):
         if name in options_of(dialect) and name not in options_of(dialect, OptionKind.TEXT):
             hint = f"compile the query in Python: cereus.compile(…, {name}=…)"
             raise CereusError(f"{name} cannot be given on the command line", hint=hint)
-        return name, said
+        return name, value
     known = {"": True, "yes": True, "true": True, "no": False, "false": False}
-    if said.lower() not in known:
+    if value.lower() not in known:
         raise CereusError(f"--set {text} is neither yes nor no", hint=f"write {name}=yes or =no")
-    return name, known[said.lower()]
+    return name, known[value.lower()]
 
 
 def events_of(paths: Sequence[str], stream: Stream, *, sort: bool) -> Source:
@@ -189,14 +189,14 @@ def schema_of(path: str) -> pa.Schema:
 
 
 def _is_schema(file: Path) -> bool:
-    """Whether a .json file lists columns: one object whose values all name types."""
+    """A .json file lists columns: one object whose values all name types."""
     if file.suffix.lower() != ".json" or not file.is_file() or file.stat().st_size > 1 << 20:
         return False
     try:
-        found = json.loads(file.read_text(encoding="utf-8"))
+        columns = json.loads(file.read_text(encoding="utf-8"))
     except ValueError:
         return False
-    return isinstance(found, dict) and all(map(_names_a_type, found.values()))
+    return isinstance(columns, dict) and all(map(_names_a_type, columns.values()))
 
 
 def _names_a_type(value: object) -> bool:

@@ -91,15 +91,15 @@ def run_local(
         for name, query in queries.queries.items()
     }
 
-    def told(read: int, matches: int) -> None:
+    def advanced(read: int, matches: int) -> None:
         for outcome in outcomes.values():
             outcome.events = read
         advance(read, matches)
 
     begin = time.perf_counter()
     with event_progress(events) as advance:
-        found = queries.batches(events, progress=told)
-        for name, batch in _written(found, queries, events, out, named=named):
+        batches = queries.batches(events, progress=advanced)
+        for name, batch in _written(batches, queries, events, out, named=named):
             samples[name].add(batch)
             outcomes[name].add(batch, queries[name])
     seconds = time.perf_counter() - begin
@@ -111,28 +111,28 @@ def run_local(
     return outcomes
 
 
-Found = Iterator[tuple[str, pa.RecordBatch]]
+NamedBatches = Iterator[tuple[str, pa.RecordBatch]]
 
 
 def _written(
-    found: Found, queries: QuerySet, events: Source, out: Path | None, *, named: bool
-) -> Found:
+    batches: NamedBatches, queries: QuerySet, events: Source, out: Path | None, *, named: bool
+) -> NamedBatches:
     if out is None:
-        yield from found
+        yield from batches
         return
     schemas = [query.executor(events.schema).schema for query in queries.queries.values()]
     schema = joined_schema(schemas) if named else schemas[0]
     with writer(out, schema) as file:
-        for name, batch in found:
+        for name, batch in batches:
             file.write(fitted(name, batch, schema) if named else batch)
             yield name, batch
 
 
 def shown_matches(rows: list[dict[str, Any]], events: Source, query: Query) -> list[ShownMatch]:
     """The first matches with the columns of their events, fetched by row number; results that
-    do not say their events as they are."""
+    have no events as they are."""
     if rows and (query.compiled.returned or "positions" not in rows[0]):
-        return [ShownMatch([ShownEvent("", said(row, query))]) for row in rows]
+        return [ShownMatch([ShownEvent("", computed_values(row, query))]) for row in rows]
     numbers = sorted({number for row in rows for number in row["positions"]})
     if not numbers:
         return []
@@ -149,10 +149,10 @@ def shown_matches(rows: list[dict[str, Any]], events: Source, query: Query) -> l
     ]
 
 
-def said(row: dict[str, Any], query: Query) -> dict[str, Any]:
-    """A row whose own values say what was found, without the numbers of rows and the events."""
-    unsaid = ("start", "end", "positions", "events") if query.compiled.returned else ()
-    return {name: value for name, value in row.items() if name not in unsaid}
+def computed_values(row: dict[str, Any], query: Query) -> dict[str, Any]:
+    """The values that the query computed, without the numbers of rows and the events."""
+    hidden = ("start", "end", "positions", "events") if query.compiled.returned else ()
+    return {name: value for name, value in row.items() if name not in hidden}
 
 
 def _holding(row: dict[str, Any], number: int, query: Query) -> str:

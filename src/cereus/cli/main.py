@@ -50,8 +50,8 @@ app = typer.Typer(
 )
 
 
-def print_version(asked: bool) -> None:
-    if asked:
+def print_version(wanted: bool) -> None:
+    if wanted:
         out.print(f"cereus {cereus.__version__}", highlight=False)
         raise typer.Exit
 

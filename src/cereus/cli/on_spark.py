@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from cereus.cli.local import Outcome, said
+from cereus.cli.local import Outcome, computed_values
 from cereus.cli.output import format_of
 from cereus.cli.several import QUERY
 from cereus.cli.spark_progress import spark_progress
@@ -49,14 +49,14 @@ def run_on_spark(
         queries = compiler(arrow_schema(events))
         begin = time.perf_counter()
         with spark_progress(session, "matching on Spark"):
-            found = {
+            matches = {
                 name: cs.match(events, query, events=out is None or not query.variables, tie=tie)
                 for name, query in queries.queries.items()
             }
             if out is None:
-                outcomes = {n: collected(each, queries[n], shown) for n, each in found.items()}
+                outcomes = {n: collected(each, queries[n], shown) for n, each in matches.items()}
             else:
-                outcomes = _written(found, queries, out, named=named)
+                outcomes = _written(matches, queries, out, named=named)
         seconds = time.perf_counter() - begin
         rows = events.count() if kind in COUNTED else None
         for name, outcome in outcomes.items():
@@ -73,7 +73,7 @@ def read(session: SparkSession, paths: Sequence[str], kind: str) -> DataFrame:
 
 
 def format_of_all(paths: Sequence[str]) -> str:
-    """The format of files here; of those elsewhere, what their suffix says."""
+    """The format of files here; elsewhere the one of their suffix."""
     elsewhere = {SUFFIXES.get(Path(path).suffix.lower()) for path in paths if "://" in path}
     local = [Path(path) for path in paths if "://" not in path]
     kinds = elsewhere | ({files_of(local)[1]} if local else set())
@@ -95,54 +95,56 @@ def arrow_schema(df: DataFrame) -> pa.Schema:
 # ---------------------------------------------------------------- results
 
 
-def collected(found: DataFrame, query: Query, shown: int) -> Outcome:
+def collected(matches: DataFrame, query: Query, shown: int) -> Outcome:
     """Count all, bring some (of different keys). Kept on disk, so that the query runs once."""
     from pyspark import StorageLevel
     from pyspark.sql import Observation
 
-    kept = found.persist(StorageLevel.DISK_ONLY)
+    kept = matches.persist(StorageLevel.DISK_ONLY)
     try:
-        seen = Observation()
-        kept.observe(seen, *sizes(query)).count()
+        observation = Observation()
+        kept.observe(observation, *sizes(query)).count()
         keys = [".".join(path) for path in query.keys]
         sample = kept.dropDuplicates(keys) if keys else kept
         rows = sample.limit(shown).toArrow().to_pylist() if shown else []
     finally:
         kept.unpersist()
-    outcome = counted(seen)
+    outcome = counted(observation)
     outcome.first = [_shown(row, query) for row in rows]
     return outcome
 
 
 def _written(
-    found: Mapping[str, DataFrame], queries: QuerySet, out: Path, *, named: bool
+    matches: Mapping[str, DataFrame], queries: QuerySet, out: Path, *, named: bool
 ) -> dict[str, Outcome]:
     from pyspark.sql import functions as f
 
     if not named:
-        ((name, alone),) = found.items()
+        ((name, alone),) = matches.items()
         return {name: counted(write(alone, out, sizes(queries[name])))}
-    tables = [each.select(f.lit(name).alias(QUERY), f.col("*")) for name, each in found.items()]
-    whole = reduce(lambda one, two: one.unionByName(two, allowMissingColumns=True), tables)
-    own = {name: f.col(QUERY) == name for name in found}
-    seen = write(whole, out, [s for n, of in own.items() for s in sizes(queries[n], n, of)])
-    return {name: counted(seen, name) for name in found}
+    tables = [each.select(f.lit(name).alias(QUERY), f.col("*")) for name, each in matches.items()]
+    together = reduce(lambda one, two: one.unionByName(two, allowMissingColumns=True), tables)
+    belongs = {name: f.col(QUERY) == name for name in matches}
+    observation = write(
+        together, out, [s for n, of in belongs.items() for s in sizes(queries[n], n, of)]
+    )
+    return {name: counted(observation, name) for name in matches}
 
 
-def sizes(query: Query, name: str = "", own: Column | bool = True) -> list[Column]:
-    """What `counted` reads: rows and matches, of those rows that are a query's own."""
+def sizes(query: Query, name: str = "", belongs: Column | bool = True) -> list[Column]:
+    """What `counted` reads: the number of rows and of matches, among the rows of one query."""
     from pyspark.sql import functions as f
 
-    rows = f.count_if(f.lit(own))
-    matches = f.sum(f.when(f.lit(own), f.col("count"))) if query.compiled.counts else rows
+    rows = f.count_if(f.lit(belongs))
+    matches = f.sum(f.when(f.lit(belongs), f.col("count"))) if query.compiled.counts else rows
     return [rows.alias(f"{name} rows"), matches.alias(f"{name} matches")]
 
 
-def counted(seen: Observation, name: str = "") -> Outcome:
-    return Outcome(observed(seen, f"{name} matches"), observed(seen, f"{name} rows"))
+def counted(observation: Observation, name: str = "") -> Outcome:
+    return Outcome(observed(observation, f"{name} matches"), observed(observation, f"{name} rows"))
 
 
-def write(found: DataFrame, out: Path, counts: Sequence[Column]) -> Observation:
+def write(matches: DataFrame, out: Path, counts: Sequence[Column]) -> Observation:
     """A directory of files, as Spark writes it; the counts are taken on the way."""
     from pyspark.sql import Observation
 
@@ -152,16 +154,16 @@ def write(found: DataFrame, out: Path, counts: Sequence[Column]) -> Observation:
             "Spark does not write Arrow files", hint="write .parquet, or use --engine local"
         )
     if kind == "csv":
-        found = flat(found)
-    seen = Observation()
-    found = found.observe(seen, *counts)
-    found.write.format(kind).options(**(CSV if kind == "csv" else {})).save(located(str(out)))
-    return seen
+        matches = flat(matches)
+    observation = Observation()
+    matches = matches.observe(observation, *counts)
+    matches.write.format(kind).options(**(CSV if kind == "csv" else {})).save(located(str(out)))
+    return observation
 
 
 def _shown(row: dict[str, Any], query: Query) -> ShownMatch:
     if query.compiled.returned or "events" not in row:
-        return ShownMatch([ShownEvent("", said(row, query))])
+        return ShownMatch([ShownEvent("", computed_values(row, query))])
     return ShownMatch(
         [
             ShownEvent(", ".join(n for n in query.variables if event in row[n]), event)

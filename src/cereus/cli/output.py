@@ -39,7 +39,7 @@ def format_of(path: Path) -> str:
 
 
 def make_room(path: Path, inputs: Sequence[str], *, overwrite: bool) -> None:
-    """See to it that `path` can be written; what is there goes only when that was asked for."""
+    """Make sure that `path` can be written; a file that is there goes only with `overwrite`."""
     format_of(path)
     if any(path.absolute() == Path(each).absolute() for each in inputs):
         raise CereusError(f"{str(path)!r} holds the events", hint="write to another file")

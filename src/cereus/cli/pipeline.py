@@ -1,4 +1,4 @@
-"""`cereus run PIPELINE.toml`: check, show, run, and say how it is going."""
+"""`cereus run PIPELINE.toml`: check, show, run, and report progress."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ DURATIONS = (("d", 86400), ("h", 3600), ("min", 60), ("s", 1))
 
 
 def run_pipeline(file: str, *, master: str | None, dry_run: bool, metrics: Path | None) -> None:
-    """What is wrong is said in the keys of the file."""
+    """Run the pipeline of a file. Hints are in the keys of the file."""
     try:
         _run(file, master=master, dry_run=dry_run, metrics=metrics)
     except CereusError as error:
@@ -58,17 +58,17 @@ def _run_batch(pipeline: Pipeline) -> Table:
     with err.status("starting Spark") if err.is_terminal else nullcontext():
         session = pipeline.session()
     with spark_progress(session, f"running {pipeline.document.path.name} on Spark"):
-        found = pipeline.run(session)
-    return batch_table(found)
+        metrics = pipeline.run(session)
+    return batch_table(metrics)
 
 
-def batch_table(found: Sequence[Metrics]) -> Table:
+def batch_table(metrics: Sequence[Metrics]) -> Table:
     table = Table(box=SIMPLE_HEAD)
     for title in ("query", "matches", "events"):
         table.add_column(title, justify="left" if title == "query" else "right")
-    for each in found:
+    for each in metrics:
         table.add_row(each.name, _number(each.matches), _number(each.events))
-    seconds = max((each.seconds or 0.0 for each in found), default=0.0)
+    seconds = max((each.seconds or 0.0 for each in metrics), default=0.0)
     table.caption, table.caption_justify = f"in {seconds:.1f} s", "left"
     return table
 
@@ -79,29 +79,29 @@ def batch_table(found: Sequence[Metrics]) -> Table:
 def _run_live(pipeline: Pipeline) -> Table:
     """A table that is kept up to date on a terminal, until the pipeline ends or is stopped."""
     last: dict[tuple[str | None, str], Metrics] = {}
-    with _own_log(pipeline):
+    with _log_to_file(pipeline):
         session = pipeline.session()
     view = Live(console=err, transient=True, refresh_per_second=4)
 
-    def told(metrics: Metrics) -> None:
+    def show_metrics(metrics: Metrics) -> None:
         last[metrics.sink, metrics.name] = metrics
         view.update(live_table(list(last.values())))
 
     with view if err.is_terminal else nullcontext(), _stopped_by_signals():
-        pipeline.run(session, on_metrics=told)
+        pipeline.run(session, on_metrics=show_metrics)
     return live_table(list(last.values()))
 
 
-def live_table(found: Sequence[Metrics]) -> Table:
-    """One line per query: how fast, how much, what is held, how far behind."""
+def live_table(metrics: Sequence[Metrics]) -> Table:
+    """One line per query: how fast, how much, what is buffered, how far behind."""
     table = Table(box=SIMPLE_HEAD)
-    several = len({each.sink for each in found}) > 1
+    several = len({each.sink for each in metrics}) > 1
     titles = ["query", *(["sink"] if several else [])]
     for title in titles:
         table.add_column(title)
     for title in ("events/s", "events", "late", "matches", "state", "lag"):
         table.add_column(title, justify="right", no_wrap=True)
-    for each in found:
+    for each in metrics:
         cells = [each.name or "(copy)", *([each.sink or ""] if several else [])]
         table.add_row(
             *cells,
@@ -151,7 +151,7 @@ def _stopped_by_signals() -> Iterator[None]:
 
 
 @contextmanager
-def _own_log(pipeline: Pipeline) -> Iterator[None]:
+def _log_to_file(pipeline: Pipeline) -> Iterator[None]:
     """What Java and Spark's workers print while a live pipeline runs goes to a file: on the
     terminal it would tear the table apart. They inherit the place when Java starts."""
     checkpoint = str(pipeline.spec.checkpoint)
@@ -161,11 +161,11 @@ def _own_log(pipeline: Pipeline) -> Iterator[None]:
     Path(checkpoint).mkdir(parents=True, exist_ok=True)
     log = Path(checkpoint) / SPARK_LOG
     err.print(f"what Spark prints goes to {log}", style="dim", highlight=False, soft_wrap=True)
-    kept = os.dup(2)
+    terminal = os.dup(2)
     with log.open("ab") as file:
         os.dup2(file.fileno(), 2)
     try:
         yield
     finally:
-        os.dup2(kept, 2)
-        os.close(kept)
+        os.dup2(terminal, 2)
+        os.close(terminal)

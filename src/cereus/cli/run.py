@@ -15,7 +15,7 @@ from cereus.cli import options as opt
 from cereus.cli.local import Outcome, run_local
 from cereus.cli.output import make_room
 from cereus.cli.pipeline import run_pipeline
-from cereus.cli.several import Typed, query_texts
+from cereus.cli.several import CommandQueries, query_texts
 from cereus.cli.unseen import warnings_of_types
 from cereus.cli.view import columns_to_show, count_text, matches_table, out, rate_text
 from cereus.errors import CereusError
@@ -120,8 +120,8 @@ def run(
     """Find all matches of queries in files of events, or run a pipeline."""
     if not queries and query is not None and query.lower().endswith(PIPELINE):
         columns = (type, time, key, stream, unit)
-        said = (events, output, *columns, settings, param, limit, engine, tie, dialect)
-        if any(said) or sort or overwrite:
+        elsewhere = (events, output, *columns, settings, param, limit, engine, tie, dialect)
+        if any(elsewhere) or sort or overwrite:
             hint = "leave out all but --master, --dry-run and --metrics, and write it in the file"
             raise CereusError("a pipeline says inputs, columns and outputs itself", hint=hint)
         run_pipeline(query, master=master, dry_run=dry_run, metrics=metrics)
@@ -129,27 +129,27 @@ def run(
     if dry_run or metrics is not None:
         raise CereusError("--dry-run and --metrics are for pipelines", hint="cereus run FILE.toml")
     paths = _inputs(query, events or [], queries or [])
-    typed = Typed(query_texts(queries or [str(query)]), several=bool(queries))
+    commanded = CommandQueries(query_texts(queries or [str(query)]), several=bool(queries))
     limits, params = inputs.limits_of(limit or ()), inputs.params_of(param or ())
-    check_all_mentioned(params, (each.text for each in typed.texts.values()))
+    check_all_mentioned(params, (each.text for each in commanded.texts.values()))
 
     def compile_all(schema: pa.Schema | None) -> QuerySet:
         described = inputs.stream_of(type, time, key, stream, unit, schema=schema)
-        return typed.compiled(
+        return commanded.compiled(
             lambda each: inputs.compiled(
                 each, dialect, described, schema, settings, limits, for_text(params, each.text)
             )
         )
 
     def compiler(schema: pa.Schema) -> QuerySet:
-        found = compile_all(schema)
-        for name, each in found.queries.items():
-            typed.warn(name, each.warnings)
+        query_set = compile_all(schema)
+        for name, each in query_set.queries.items():
+            commanded.warn(name, each.warnings)
         if output is not None:
             make_room(output, paths, overwrite=overwrite)
-        return found
+        return query_set
 
-    compile_all(None)  # what is wrong in a text is said before anything is read
+    compile_all(None)  # errors in a text are reported before anything is read
     shown, named = limit_shown if output is None else 0, bool(queries)
     if _chosen(engine, master) is Engine.LOCAL:
         read = inputs.events_of(paths, inputs.ordered_by(time), sort=sort)
@@ -165,7 +165,7 @@ def run(
     for name, outcome in outcomes.items():
         report(outcome, compiled[name], output, name if queries else None)
         if outcome.types:
-            typed.warn(name, warnings_of_types(compiled[name], outcome.types))
+            commanded.warn(name, warnings_of_types(compiled[name], outcome.types))
 
 
 def _inputs(query: str | None, events: list[str], queries: list[str]) -> list[str]:
@@ -197,7 +197,7 @@ def _chosen(engine: Engine | None, master: str | None) -> Engine:
 
 
 def report(outcome: Outcome, query: Query, output: Path | None, name: str | None = None) -> None:
-    """Some matches as a table, how many there are, and how fast that was; `name` is said where
+    """Some matches as a table, how many there are, and how fast that was; `name` is shown where
     there are several queries."""
     counts = query.compiled.counts
     if outcome.first:

@@ -15,22 +15,22 @@ from cereus.many import QuerySet
 from cereus.query import Query
 
 QUERY = "query"
-"""The column that says which query a match is of."""
+"""The column with the name of the query that a match is of."""
 
 
 @dataclass(frozen=True)
-class Typed:
-    """The queries of a command by name. Of `several`, what is said names the one it is about."""
+class CommandQueries:
+    """The queries of a command by name. With `several`, messages name the query."""
 
     texts: Mapping[str, Written]
     several: bool
 
     def compiled(self, make: Callable[[Written], Query]) -> QuerySet:
-        found = {}
+        queries = {}
         for name, each in self.texts.items():
             with about(self._called(name)) if self.several else nullcontext():
-                found[name] = make(each)
-        return QuerySet(found)
+                queries[name] = make(each)
+        return QuerySet(queries)
 
     def warn(self, name: str, warnings: Iterable[str]) -> None:
         for warning in warnings:
@@ -42,16 +42,16 @@ class Typed:
 
 def query_texts(arguments: Sequence[str]) -> dict[str, Written]:
     """Texts by name: that of the file, or `q1`, `q2`, … by their place."""
-    found: dict[str, Written] = {}
+    texts: dict[str, Written] = {}
     for place, argument in enumerate(arguments, 1):
         query = written(argument)
         name = f"q{place}" if query.file is None else query.file.stem
-        if name in found:
+        if name in texts:
             raise CereusError(
                 f"two queries are called {name!r}", hint="rename one of the files: results say it"
             )
-        found[name] = query
-    return found
+        texts[name] = query
+    return texts
 
 
 def joined_schema(schemas: Sequence[pa.Schema]) -> pa.Schema:
@@ -67,10 +67,10 @@ def joined_schema(schemas: Sequence[pa.Schema]) -> pa.Schema:
 
 def fitted(name: str, batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     """A batch with the columns of all; null where its query has none."""
-    rows, own = batch.num_rows, set(batch.schema.names)
+    rows, present = batch.num_rows, set(batch.schema.names)
     columns = [pa.array([name] * rows, pa.string())]
     columns += [
-        batch.column(each.name) if each.name in own else pa.nulls(rows, each.type)
+        batch.column(each.name) if each.name in present else pa.nulls(rows, each.type)
         for each in list(schema)[1:]
     ]
     return pa.RecordBatch.from_arrays(columns, schema=schema)

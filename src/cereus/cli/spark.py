@@ -36,27 +36,27 @@ def doctor(
     ] = True,
 ) -> None:
     """Check Java, versions, memory, Arrow and write access, and say what to do."""
-    from cereus.spark.doctor import Finding, State, examine
+    from cereus.spark.doctor import CheckState, Finding, examine
 
     def shown(finding: Finding) -> None:
         text = Text.assemble((f"{finding.state.value:8}", STYLES[finding.state]))
-        text.append(f" {finding.check}: ", "bold").append(finding.said)
+        text.append(f" {finding.check}: ", "bold").append(finding.description)
         if finding.advice is not None:
             text.append(f"\n         → {finding.advice}", "cyan")
         out.print(text, soft_wrap=True)
 
-    worst = State.GOOD
+    worst = CheckState.GOOD
     for finding in examine(
         master=master, directories=directory or ["spark-warehouse"], start=start
     ):
         shown(finding)
-        if worst is not State.WRONG and finding.state is not State.GOOD:
+        if worst is not CheckState.WRONG and finding.state is not CheckState.GOOD:
             worst = finding.state
     endings = {
-        State.GOOD: "all is well",
-        State.WARNING: "it works; see the warnings",
-        State.WRONG: "there are problems",
+        CheckState.GOOD: "all is well",
+        CheckState.WARNING: "it works; see the warnings",
+        CheckState.WRONG: "there are problems",
     }
     out.print(Text(endings[worst], STYLES[worst]))
-    if worst is State.WRONG:
+    if worst is CheckState.WRONG:
         raise typer.Exit(1)

@@ -26,7 +26,7 @@ POLL_SECONDS = 0.2
 
 @contextmanager
 def spark_progress(session: SparkSession, what: str) -> Iterator[None]:
-    """Tasks done of the tasks known, on a terminal; asked for by a thread while Spark works."""
+    """Tasks done of the tasks known, on a terminal; read by a thread while Spark works."""
     if not err.is_terminal:
         yield
         return

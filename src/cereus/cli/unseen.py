@@ -1,4 +1,4 @@
-"""Nothing was found: is it because no event has a type that the query asks for?"""
+"""Warns when there are no matches because no event has a type that the query needs."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ MOST_TYPES = 1000
 
 
 def warnings_of_types(query: Query, types: Collection[str]) -> Iterator[str]:
-    """For each type that the query asks for and no event has; `types` are those of the events."""
+    """A warning for each type that the query needs and no event has; `types` are the events'."""
     if query.stream.type is None or len(types) > MOST_TYPES:
         return
-    for name in sorted(_asked(query) - set(types)):
+    for name in sorted(_types_of(query) - set(types)):
         hint = did_you_mean(name, types)
         yield f"no event has the type {name!r}" + ("" if hint is None else f"; {hint}")
 
 
-def _asked(query: Query) -> set[str]:
+def _types_of(query: Query) -> set[str]:
     return {test.type for test in query.compiled.tests() if test.type is not None}
 
 
 def types_in(events: Source, query: Query) -> set[str]:
     """The types of the events, or of the first of them where there are very many types."""
     column = query.stream.type
-    found: set[str] = set()
+    types: set[str] = set()
     for batch in events.batches([column]) if column is not None else ():
-        found |= set(pc.unique(batch.column(0)).drop_null().to_pylist())
-        if len(found) > MOST_TYPES:
+        types |= set(pc.unique(batch.column(0)).drop_null().to_pylist())
+        if len(types) > MOST_TYPES:
             break
-    return found
+    return types
 
 
 def types_on_spark(events: DataFrame, query: Query) -> set[str]:

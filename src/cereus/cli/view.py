@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from cereus.cli.wording import FLAGS, Vocabulary, spoken
+from cereus.cli.wording import FLAGS, Vocabulary, reworded
 from cereus.errors import CereusError
 
 out = Console()
@@ -43,20 +43,20 @@ def show_error(error: CereusError, words: Vocabulary = FLAGS) -> None:
     text = Text.assemble(("error: ", "bold red"), (first, "bold"))
     for line in rest:
         caret = bool(line.strip()) and set(line.strip()) == {"^"}
-        line = spoken(line, words) if line.strip().startswith(HINT) else line
+        line = reworded(line, words) if line.strip().startswith(HINT) else line
         text.append("\n  " + line, "bold red" if caret else "")
     if error.hint is not None:
-        text.append(f"\n{HINT} ", "cyan").append(spoken(error.hint, words))
+        text.append(f"\n{HINT} ", "cyan").append(reworded(error.hint, words))
     err.print(text, soft_wrap=True)
 
 
 def show_warning(message: str, words: Vocabulary = FLAGS) -> None:
-    said = spoken(message, words)
-    err.print(Text.assemble(("warning: ", "bold yellow"), said), soft_wrap=True)
+    text = reworded(message, words)
+    err.print(Text.assemble(("warning: ", "bold yellow"), text), soft_wrap=True)
 
 
 def columns_to_show(names: Sequence[str], first: Iterable[str]) -> list[str]:
-    """The columns that a table has room for, those that say most first."""
+    """The columns that a table has room for, the most telling first."""
     ahead = [name for name in dict.fromkeys(first) if name in names]
     return [*ahead, *(name for name in names if name not in ahead)][:MOST_COLUMNS]
 
@@ -87,7 +87,7 @@ def _values(matches: Sequence[ShownMatch], name: str) -> list[Any]:
 
 
 def _day(values: list[Any]) -> date | None:
-    """The day that all times of a column share: said once, above them."""
+    """The day that all times of a column share: printed once, above them."""
     days = {value.date() if isinstance(value, datetime) else None for value in values}
     return days.pop() if len(days) == 1 else None
 
@@ -134,11 +134,13 @@ def rate_text(events: int | None, seconds: float) -> str:
     if events is None:
         return f"in {seconds:.1f} s"
     rate = events / max(seconds, 1e-9)
-    said = f"{rate / 1e6:.1f} million" if rate >= 1e6 else f"{rate:,.0f}"
-    return f"{events:,} events in {seconds:.1f} s ({said} events/s)"
+    speed = f"{rate / 1e6:.1f} million" if rate >= 1e6 else f"{rate:,.0f}"
+    return f"{events:,} events in {seconds:.1f} s ({speed} events/s)"
 
 
 def count_text(matches: int, rows: int | None = None) -> str:
     """`15 matches`; with the rows that count them, `15 matches counted in 5 rows`."""
-    said = f"{matches:,} match{'' if matches == 1 else 'es'}"
-    return said if rows is None else f"{said} counted in {rows:,} row{'' if rows == 1 else 's'}"
+    counted = f"{matches:,} match{'' if matches == 1 else 'es'}"
+    return (
+        counted if rows is None else f"{counted} counted in {rows:,} row{'' if rows == 1 else 's'}"
+    )

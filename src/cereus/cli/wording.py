@@ -1,4 +1,4 @@
-"""What the library says in Python, said as it is typed here: in flags, or in keys of a pipeline.
+"""Rewrites hints of the library, which are in Python, as flags or as keys of a pipeline.
 
 Hints name arguments (`Stream(time="ts")`, `sort=True`), because most readers call a function. On
 the command line the same things have other names, and some are not there at all."""
@@ -17,8 +17,8 @@ COLUMN = re.compile(r'(\w+)=(?:"([^"]*)"|…)')
 PARAM = re.compile(r'params=\{"(\w+)": …\}')
 LIMIT = re.compile(r"Limits\((\w+)=(\w+|…)\)")
 OPTION = re.compile(r"\b(\w+)=(True|False|…|'[^']*'|\d+)")
-OWN_OPTIONS = frozenset(name for dialect in names() for name in options_of(dialect))
-UNSAID = "…"
+LANGUAGE_OPTIONS = frozenset(name for dialect in names() for name in options_of(dialect))
+ELLIPSIS = "…"
 SHEDDING = ", or go on with less: Limits(shed=True)"
 SORTING = ", or run with sort=True"
 
@@ -34,40 +34,40 @@ PYTHON_ONLY = (
 @dataclass(frozen=True)
 class Vocabulary:
     """How the columns of a stream, an option of the dialect and a limit are typed, each a name and
-    what it is set to; how sorting is asked for, and what cannot be typed."""
+    what it is set to; how to have events sorted, and which parts of hints are left out."""
 
     columns: Callable[[Iterable[tuple[str, str]]], str]
     option: Callable[[str, str], str]
     limit: Callable[[str, str], str]
     param: Callable[[str], str]
     sorting: str = ""
-    unsaid: tuple[str, ...] = PYTHON_ONLY
+    left_out: tuple[str, ...] = PYTHON_ONLY
 
 
-def spoken(text: str, words: Vocabulary) -> str:
-    for unsaid in words.unsaid:
-        text = text.replace(unsaid, "")
+def reworded(text: str, words: Vocabulary) -> str:
+    for left_out in words.left_out:
+        text = text.replace(left_out, "")
     text = text.replace("compile with ", "say ").replace(SORTING, words.sorting)
-    text = STREAM.sub(lambda said: words.columns(_columns(said[1])), text)
-    text = PARAM.sub(lambda said: words.param(said[1]), text)
-    text = LIMIT.sub(lambda said: words.limit(said[1], said[2]), text)
-    return OPTION.sub(lambda said: _option(said, words), text)
+    text = STREAM.sub(lambda matched: words.columns(_columns(matched[1])), text)
+    text = PARAM.sub(lambda matched: words.param(matched[1]), text)
+    text = LIMIT.sub(lambda matched: words.limit(matched[1], matched[2]), text)
+    return OPTION.sub(lambda matched: _option(matched, words), text)
 
 
 def _columns(arguments: str) -> list[tuple[str, str]]:
-    return [(name, value or UNSAID) for name, value in COLUMN.findall(arguments)]
+    return [(name, value or ELLIPSIS) for name, value in COLUMN.findall(arguments)]
 
 
-def _option(said: re.Match[str], words: Vocabulary) -> str:
-    name, value = said[1], said[2].strip("'")
-    return words.option(name, value) if name in OWN_OPTIONS else said[0]
+def _option(matched: re.Match[str], words: Vocabulary) -> str:
+    name, value = matched[1], matched[2].strip("'")
+    return words.option(name, value) if name in LANGUAGE_OPTIONS else matched[0]
 
 
 # ---------------------------------------------------------------- flags
 
 
 def _column_flags(columns: Iterable[tuple[str, str]]) -> str:
-    flags = ((name, _metavar(name) if value == UNSAID else value) for name, value in columns)
+    flags = ((name, _metavar(name) if value == ELLIPSIS else value) for name, value in columns)
     return " ".join(f"--{name} {shlex.quote(value)}" for name, value in flags)
 
 
@@ -84,8 +84,8 @@ def _limit_flag(name: str, value: str) -> str:
 
 
 def _switched(name: str, value: str) -> str:
-    said = {"True": "", "False": "=no", UNSAID: "=N"}
-    return shlex.quote(name + said.get(value, f"={value}"))
+    endings = {"True": "", "False": "=no", ELLIPSIS: "=N"}
+    return shlex.quote(name + endings.get(value, f"={value}"))
 
 
 FLAGS = Vocabulary(
@@ -94,7 +94,7 @@ FLAGS = Vocabulary(
     _limit_flag,
     lambda name: f"--param {name}=VALUE",
     sorting=", or run with --sort",
-    unsaid=(*PYTHON_ONLY, SHEDDING),
+    left_out=(*PYTHON_ONLY, SHEDDING),
 )
 
 
@@ -116,7 +116,7 @@ def _limit_key(name: str, value: str) -> str:
 def _toml(value: str) -> str:
     if value in ("True", "False"):
         return value.lower()
-    return value if value.isdigit() or value == UNSAID else f'"{value}"'
+    return value if value.isdigit() or value == ELLIPSIS else f'"{value}"'
 
 
 KEYS = Vocabulary(_column_keys, _option_key, _limit_key, lambda name: f"params = {{ {name} = … }}")

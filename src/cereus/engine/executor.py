@@ -34,7 +34,7 @@ def runner_for(plan: Plan, schema: pa.Schema, **options: Any) -> Runner:
 
 
 def runner_kind(plan: Plan) -> type[Runner]:
-    """By whether matches are counted, and how a strategy chooses among them."""
+    """The class of runner that counts matches, or chooses among them, as the plan demands."""
     if plan.query.count:
         return CountingRunner
     return RUNNERS.get(plan.traits.chosen_by, Runner)
@@ -44,7 +44,7 @@ RUNNERS = {ChosenBy.LISTING: ListingRunner, ChosenBy.REPLAY: ReplayRunner}
 
 
 def letters_for(plan: Plan) -> LetterStrategy:
-    """By whether events are compared beyond what slots can do."""
+    """The letters of a run: by whether events are compared beyond what slots can do."""
     return ValueLetters(plan.compared) if plan.traits.remembers_values else PlainLetters()
 
 
@@ -66,6 +66,11 @@ class Executor(ABC):
     @abstractmethod
     def push(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         """Read a batch; the results that it completes."""
+
+    def defer(self) -> None:
+        """The stream is read to its end before anyone looks: results may wait for `finish`, where
+        that is quicker. To be called before the first batch."""
+        return
 
     def advance(self, time: int) -> Iterator[pa.RecordBatch]:
         """No event before `time` will come; the results that this completes."""

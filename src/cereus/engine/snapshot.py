@@ -39,7 +39,7 @@ def unsealed(data: bytes | memoryview) -> memoryview:
 
 
 def load(snapshot: bytes | memoryview, expected: dict[str, Any]) -> dict[str, Any]:
-    """The state in a snapshot, if its header says that it belongs to this plan."""
+    """The state in a snapshot, if it belongs to this plan by its header."""
     view = memoryview(snapshot)
     if view[: len(MAGIC)] != MAGIC:
         raise _not_this_format(bytes(view[: len(MAGIC)]))

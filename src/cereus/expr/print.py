@@ -37,8 +37,8 @@ class Printer:
 
     def at(self, level: Level, node: ex.Expression) -> str:
         """`node` in a place that takes operators binding at least as tightly as `level`."""
-        own, text = self.printed(node)
-        return text if own >= level else f"({text})"
+        printed, text = self.printed(node)
+        return text if printed >= level else f"({text})"
 
     def listed(self, nodes: Iterable[ex.Expression]) -> str:
         return ", ".join(self.at(Level.OR, each) for each in nodes)
@@ -92,8 +92,8 @@ class Printer:
             case ex.Literal(value):
                 return _literal(value)
             case ex.Attribute(path, variable):
-                own = () if self.bare or variable is None else (variable,)
-                return Level.PRIMARY, path_text((*own, *path))
+                prefix = () if self.bare or variable is None else (variable,)
+                return Level.PRIMARY, path_text((*prefix, *path))
             case ex.Aggregate(function, variable, attribute):
                 return Level.PRIMARY, f"{function}({path_text((variable, *(attribute or ())))})"
             case ex.Call(function, arguments):

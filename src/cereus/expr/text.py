@@ -84,7 +84,7 @@ class Conditions(Transformer[Token, ex.Expression]):
         return ex.Not(inner, span=span)
 
     def in_(self, meta: Meta, *parts: ex.Expression | Items) -> Test:
-        items = _spliced(parts)
+        items = spliced(parts)
         for item in items:
             if not isinstance(item, ex.Literal):
                 raise QuerySyntaxError(
@@ -92,7 +92,7 @@ class Conditions(Transformer[Token, ex.Expression]):
                     span=item.span,
                     hint="write literal numbers or 'strings'; compare with = for anything else",
                 )
-        return lambda operand: _member(operand, items)
+        return lambda operand: member(operand, items)
 
     def in_one(self, meta: Meta, parameter: Token) -> Test:
         raise QuerySyntaxError(
@@ -248,12 +248,12 @@ def scalar_call(
     return ex.Call(function.lower(), arguments, span=span)
 
 
-def _spliced(parts: tuple[ex.Expression | Items, ...]) -> tuple[ex.Expression, ...]:
+def spliced(parts: tuple[ex.Expression | Items, ...]) -> tuple[ex.Expression, ...]:
     """The items of a list, with those of the lists in it."""
     return tuple(item for part in parts for item in (part if isinstance(part, Items) else (part,)))
 
 
-def _member(operand: ex.Expression, items: tuple[ex.Expression, ...]) -> ex.Expression:
+def member(operand: ex.Expression, items: tuple[ex.Expression, ...]) -> ex.Expression:
     """`x IN (…)`; nothing is in an empty list, not even NULL: that is false, and still about x."""
     if items:
         return ex.In(operand, items)
@@ -267,12 +267,12 @@ def _is_in(parts: tuple[ex.Expression | Items, ...], span: Span) -> ex.Expressio
         raise QuerySyntaxError(
             "is_in takes a value and what it may be", span=span, hint="write is_in(x, :values)"
         )
-    items = _spliced(parts[1:])
+    items = spliced(parts[1:])
     if not all(isinstance(item, ex.Literal) for item in items):
         raise QuerySyntaxError(
             "is_in takes a list of values", span=span, hint="write is_in(x, :values)"
         )
-    return replace(_member(parts[0], items), span=span)
+    return replace(member(parts[0], items), span=span)
 
 
 def _single(function: Token, parts: tuple[ex.Expression | Items, ...]) -> tuple[ex.Expression, ...]:

@@ -51,13 +51,13 @@ class Literal(Expression):
     value: LiteralValue
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Literal) and self._said == other._said
+        return isinstance(other, Literal) and self._typed_value == other._typed_value
 
     def __hash__(self) -> int:
-        return hash(self._said)
+        return hash(self._typed_value)
 
     @property
-    def _said(self) -> tuple[type, LiteralValue]:
+    def _typed_value(self) -> tuple[type, LiteralValue]:
         return type(self.value), self.value
 
 
@@ -185,22 +185,22 @@ class Aggregate(Expression):
 
 def variables(expression: Expression) -> frozenset[str]:
     """The variables that an expression mentions."""
-    found = set()
+    names = set()
     for node in expression.walk():
         if isinstance(node, Attribute | Aggregate) and node.variable is not None:
-            found.add(node.variable)
-    return frozenset(found)
+            names.add(node.variable)
+    return frozenset(names)
 
 
 def attributes(expression: Expression) -> frozenset[tuple[str, ...]]:
     """The attribute paths that an expression reads, whatever the variable."""
-    found: set[tuple[str, ...]] = set()
+    paths: set[tuple[str, ...]] = set()
     for node in expression.walk():
         if isinstance(node, Attribute):
-            found.add(node.path)
+            paths.add(node.path)
         elif isinstance(node, Aggregate) and node.attribute is not None:
-            found.add(node.attribute)
-    return frozenset(found)
+            paths.add(node.attribute)
+    return frozenset(paths)
 
 
 def without_variable(expression: Expression) -> Expression:
@@ -217,7 +217,7 @@ def rebuild(expression: Expression, change: Rewrite) -> Expression:
         value = getattr(expression, each.name)
         if isinstance(value, Expression):
             changed[each.name] = change(value)
-        elif _holds_expressions(value):
+        elif _lists_expressions(value):
             changed[each.name] = tuple(
                 tuple(change(part) for part in item) if isinstance(item, tuple) else change(item)
                 for item in value
@@ -225,19 +225,19 @@ def rebuild(expression: Expression, change: Rewrite) -> Expression:
     return replace(expression, **changed) if changed else expression  # type: ignore[arg-type]
 
 
-def _holds_expressions(value: object) -> TypeGuard[tuple[Expression | tuple[Expression, ...], ...]]:
-    """Whether a field lists operands, or pairs of them as CASE does (and not names)."""
+def _lists_expressions(value: object) -> TypeGuard[tuple[Expression | tuple[Expression, ...], ...]]:
+    """A field lists operands, or pairs of them as CASE does (and not names)."""
     first = value[0] if isinstance(value, tuple) and value else None
     return isinstance(first[0] if isinstance(first, tuple) and first else first, Expression)
 
 
 def is_local(condition: Expression) -> bool:
-    """Whether a condition on one variable is about each event alone (no aggregate)."""
+    """A condition on one variable is about each event alone (no aggregate)."""
     return not any(isinstance(node, Aggregate) for node in condition.walk())
 
 
 def about(condition: Expression, variable: str) -> Expression:
-    """The same condition, asked of another variable."""
+    """The same condition on another variable."""
     if isinstance(condition, Attribute):
         return replace(condition, variable=variable)
     return rebuild(condition, lambda child: about(child, variable))

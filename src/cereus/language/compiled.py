@@ -43,22 +43,22 @@ class CompiledQuery(ABC):
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """The columns of a result that hold the events of one variable each."""
+        """The columns of a result with the events of one variable each."""
         return ()
 
     @property
     def returned(self) -> tuple[str, ...]:
-        """The columns of a result that the query computes itself: they say what was found."""
+        """The columns of a result that the query computes itself."""
         return ()
 
     @property
     def counts(self) -> bool:
-        """Whether a row of a result counts matches, in its column `count`, and is none itself."""
+        """A row of a result counts matches in its column `count`, and is no match itself."""
         return False
 
     @property
-    def late(self) -> bool:
-        """Whether a result may be emitted after later events were read."""
+    def emits_late(self) -> bool:
+        """A result may be emitted after later events were read."""
         return False
 
     @property
@@ -120,7 +120,7 @@ class CompiledQuery(ABC):
 
 
 class EventwiseQuery(CompiledQuery):
-    """A query with an executor of its own, behind tests of single events: those that pass none do
+    """A query with a special executor, behind tests of single events: those that pass none do
     not matter to it."""
 
     def tests_text(self, schema: pa.Schema | None) -> list[str]:
@@ -138,7 +138,7 @@ class EventwiseQuery(CompiledQuery):
 
     @property
     def counts_events(self) -> bool:
-        """Whether events that pass no test matter after all, because positions count."""
+        """Events that pass no test matter after all, because positions count."""
         return False
 
     @property

@@ -62,7 +62,7 @@ class PatternQuery(CompiledQuery, Generic[P]):
         return self.query.count
 
     @property
-    def late(self) -> bool:
+    def emits_late(self) -> bool:
         return self.plan().traits.emits_late
 
     @property
@@ -113,7 +113,7 @@ class PatternQuery(CompiledQuery, Generic[P]):
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        """Plans and their tables stay here: another process makes its own."""
+        """Plans and their tables stay here: another process makes them anew."""
         return {**self.__dict__, "_plans": {}, "_caches": {}}
 
     def replaced(

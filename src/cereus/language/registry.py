@@ -1,6 +1,6 @@
-"""The languages that are known, by name. Every surface asks here; none names a language.
+"""The registered languages by name. Every surface looks here; none names a language.
 
-Those of other packages are looked for when all are listed, or one is asked for that is not known.
+Those of other packages are looked for when all are listed, or one is needed that is not known.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def register(language: Language, *, default: bool = False) -> None:
 
 
 def unregister(name: str) -> None:
-    """Forget a language, as tests do with one of their own."""
+    """Forget a language, as tests do."""
     _LANGUAGES.pop(name, None)
 
 
@@ -58,6 +58,11 @@ def default_name() -> str:
 def languages() -> Iterator[Language]:
     """All languages, in the order of their names."""
     return (_LANGUAGES[name] for name in names())
+
+
+def embedding_languages() -> list[Language]:
+    """The languages whose clauses stand in statements of SQL."""
+    return [each for each in languages() if each.embedded]
 
 
 def language(name: str) -> Language:

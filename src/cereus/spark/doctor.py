@@ -1,5 +1,6 @@
-"""Is this machine, or this cluster, ready to match on Spark? Each check says what it found and,
-where something is wrong, what to do."""
+"""Checks that this machine, or this cluster, can match on Spark.
+
+Where something is wrong, a check gives advice."""
 
 from __future__ import annotations
 
@@ -42,7 +43,7 @@ VERSIONS: dict[str, tuple[tuple[int, ...], tuple[int, ...] | None]] = {
 pandas 3)."""
 
 
-class State(StrEnum):
+class CheckState(StrEnum):
     GOOD = "ok"
     WARNING = "warning"
     WRONG = "problem"
@@ -50,11 +51,11 @@ class State(StrEnum):
 
 @dataclass(frozen=True)
 class Finding:
-    """What a check found; `advice` says what to do about it."""
+    """The outcome of a check; `advice` is what to do about it."""
 
     check: str
-    state: State
-    said: str
+    state: CheckState
+    description: str
     advice: str | None = None
 
 
@@ -64,12 +65,12 @@ def examine(
     """All checks, one after the other; `start`: those as well that need Spark running."""
     yield from versions()
     yield kernel()
-    java = java_found()
+    java = java_version()
     yield java
     yield memory()
     for directory in dict.fromkeys([_local_directory(), *directories]):
         yield writable(directory)
-    if start and java.state is not State.WRONG:
+    if start and java.state is not CheckState.WRONG:
         yield from running(master)
 
 
@@ -77,24 +78,26 @@ def examine(
 
 
 def versions() -> Iterator[Finding]:
-    yield Finding("python", State.GOOD, platform.python_version())
+    yield Finding("python", CheckState.GOOD, platform.python_version())
     for package, (least, below) in VERSIONS.items():
         yield version(package, least, below)
 
 
 def version(package: str, least: tuple[int, ...], below: tuple[int, ...] | None) -> Finding:
-    wanted = f"{package}>={_dotted(least)}" + (f",<{_dotted(below)}" if below else "")
-    install = f"pip install '{wanted}' (or 'cereus[spark]', which asks for it)"
+    requirement = f"{package}>={_dotted(least)}" + (f",<{_dotted(below)}" if below else "")
+    install = f"pip install '{requirement}' (or 'cereus[spark]', which asks for it)"
     try:
-        found = importlib.metadata.version(package)
+        installed = importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
-        return Finding(package, State.WRONG, "not installed", install)
-    numbers = tuple(map(int, re.findall(r"\d+", found)[:3]))
+        return Finding(package, CheckState.WRONG, "not installed", install)
+    numbers = tuple(map(int, re.findall(r"\d+", installed)[:3]))
     if numbers < least:
-        return Finding(package, State.WRONG, f"{found} is too old", install)
+        return Finding(package, CheckState.WRONG, f"{installed} is too old", install)
     if below is not None and numbers >= below:
-        return Finding(package, State.WARNING, f"{found} is newer than Spark expects", install)
-    return Finding(package, State.GOOD, found)
+        return Finding(
+            package, CheckState.WARNING, f"{installed} is newer than Spark expects", install
+        )
+    return Finding(package, CheckState.GOOD, installed)
 
 
 def _dotted(numbers: tuple[int, ...]) -> str:
@@ -104,39 +107,39 @@ def _dotted(numbers: tuple[int, ...]) -> str:
 def kernel() -> Finding:
     notice = compiled_notice()
     if notice is None:
-        return Finding("kernel", State.GOOD, "compiled")
-    said, _, advice = notice.partition(". ")
-    return Finding("kernel", State.WARNING, said, advice or None)
+        return Finding("kernel", CheckState.GOOD, "compiled")
+    description, _, advice = notice.partition(". ")
+    return Finding("kernel", CheckState.WARNING, description, advice or None)
 
 
-def java_found() -> Finding:
+def java_version() -> Finding:
     try:
         home = ensure_java()
     except CereusError as error:
-        return Finding("java", State.WRONG, error.message, error.hint)
-    told = subprocess.run(
+        return Finding("java", CheckState.WRONG, error.message, error.hint)
+    output = subprocess.run(
         [str(Path(home) / "bin" / "java"), "-version"], capture_output=True, text=True
     )
-    number = re.search(r'version "([^"]+)"', told.stderr + told.stdout)
-    return Finding("java", State.GOOD, f"{number[1] if number else 'found'} in {home}")
+    number = re.search(r'version "([^"]+)"', output.stderr + output.stdout)
+    return Finding("java", CheckState.GOOD, f"{number[1] if number else 'found'} in {home}")
 
 
 def memory() -> Finding:
     free = available_memory()
     if free is None:
-        return Finding("memory", State.WARNING, "unknown on this system")
-    said = f"{free / GIGA:.1f} GB available"
+        return Finding("memory", CheckState.WARNING, "unknown on this system")
+    description = f"{free / GIGA:.1f} GB available"
     if free >= LEAST_MEMORY:
-        return Finding("memory", State.GOOD, said)
+        return Finding("memory", CheckState.GOOD, description)
     advice = (
         "set spark.driver.memory (and spark.executor.memory) lower than what is available, and "
         "leave room for a Python worker per core: about 150 MB and the window's events"
     )
-    return Finding("memory", State.WARNING, said, advice)
+    return Finding("memory", CheckState.WARNING, description, advice)
 
 
 def available_memory() -> int | None:
-    """Bytes that are free, here or in the container that this is; None where nothing says so."""
+    """Bytes that are free, here or in the container that this is; None where that is not known."""
     try:
         text = Path("/proc/meminfo").read_text()
         free = int(re.findall(r"^MemAvailable:\s+(\d+) kB", text, re.MULTILINE)[0]) << 10
@@ -152,28 +155,32 @@ def available_memory() -> int | None:
 
 def _local_directory() -> str:
     """Where Spark keeps shuffles and spilled rows."""
-    said = os.environ.get("SPARK_LOCAL_DIRS") or os.environ.get("LOCAL_DIRS")
-    return said.split(",")[0] if said else tempfile.gettempdir()
+    directories = os.environ.get("SPARK_LOCAL_DIRS") or os.environ.get("LOCAL_DIRS")
+    return directories.split(",")[0] if directories else tempfile.gettempdir()
 
 
 def writable(place: str) -> Finding:
-    """Whether files can be made there. It is made itself if that is all that is missing."""
+    """Check that files can be made in a directory. It may be missing itself."""
     name, directory = f"write {place}", Path(place)
     if "://" in place:
-        return Finding(name, State.WARNING, "not a local directory", "Spark itself will try it")
+        return Finding(
+            name, CheckState.WARNING, "not a local directory", "Spark itself will try it"
+        )
     nearest = next(each for each in (directory, *directory.absolute().parents) if each.exists())
     try:
         with tempfile.TemporaryFile(dir=nearest):
             pass
     except OSError as error:
         advice = "choose another directory, or give the user that runs Spark write access"
-        return Finding(name, State.WRONG, error.strerror or str(error), advice)
+        return Finding(name, CheckState.WRONG, error.strerror or str(error), advice)
     free = shutil.disk_usage(nearest).free
-    said = f"{free / GIGA:.1f} GB free"
+    description = f"{free / GIGA:.1f} GB free"
     if free < LEAST_DISK:
         advice = "make room, or set spark.local.dir (SPARK_LOCAL_DIRS) to a larger disk"
-        return Finding(name, State.WARNING, said, advice)
-    return Finding(name, State.GOOD, said if nearest == directory else f"can be made, {said}")
+        return Finding(name, CheckState.WARNING, description, advice)
+    if nearest != directory:
+        description = f"can be made, {description}"
+    return Finding(name, CheckState.GOOD, description)
 
 
 # ---------------------------------------------------------------- with Spark running
@@ -182,10 +189,10 @@ def writable(place: str) -> Finding:
 def running(master: str) -> Iterator[Finding]:
     try:
         spark = session(master, "cereus-doctor")
-        yield Finding("spark", State.GOOD, f"{spark.version} on {master}")
+        yield Finding("spark", CheckState.GOOD, f"{spark.version} on {master}")
     except Exception as error:
         advice = f"check that {master} can be reached, and what Spark has written above"
-        yield Finding("spark", State.WRONG, first_line(error), advice)
+        yield Finding("spark", CheckState.WRONG, first_line(error), advice)
         return
     yield _tried("workers", lambda: workers(spark), WORKERS_ADVICE)
     yield _tried("match", lambda: matched(spark), WORKERS_ADVICE)
@@ -201,23 +208,23 @@ def _tried(check: str, attempt: Callable[[], Finding], advice: str) -> Finding:
     try:
         return attempt()
     except Exception as error:
-        said = [line for line in str(error).splitlines() if "Error" in line]
-        return Finding(check, State.WRONG, (said or [first_line(error)])[-1].strip(), advice)
+        errors = [line for line in str(error).splitlines() if "Error" in line]
+        return Finding(check, CheckState.WRONG, (errors or [first_line(error)])[-1].strip(), advice)
 
 
 def workers(spark: SparkSession) -> Finding:
     """What the workers run: an Arrow batch goes there and comes back with it."""
-    asked = spark.range(8).repartition(4).mapInArrow(_told, "python string, cereus string")
-    told = sorted({(row["python"], row["cereus"]) for row in asked.toArrow().to_pylist()})
-    said = "; ".join(f"Python {python}, Cereus {version}" for python, version in told)
-    here = next(_told(iter([pa.record_batch({"id": [0]})]))).to_pylist()[0]
-    if told == [(here["python"], here["cereus"])]:
-        return Finding("workers", State.GOOD, said)
+    answers = spark.range(8).repartition(4).mapInArrow(_versions, "python string, cereus string")
+    versions = sorted({(row["python"], row["cereus"]) for row in answers.toArrow().to_pylist()})
+    description = "; ".join(f"Python {python}, Cereus {version}" for python, version in versions)
+    here = next(_versions(iter([pa.record_batch({"id": [0]})]))).to_pylist()[0]
+    if versions == [(here["python"], here["cereus"])]:
+        return Finding("workers", CheckState.GOOD, description)
     advice = f"here it is Python {here['python']}, Cereus {here['cereus']}: ship the same"
-    return Finding("workers", State.WARNING, said, advice)
+    return Finding("workers", CheckState.WARNING, description, advice)
 
 
-def _told(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _versions(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     slow = "" if compiled_notice() is None else " (not compiled)"
     for batch in batches:
         python = [".".join(platform.python_version_tuple()[:2])] * batch.num_rows
@@ -239,5 +246,7 @@ def matched(spark: SparkSession) -> Finding:
     frame = spark.createDataFrame(rows, "id bigint, type string, k bigint")
     there, here = match(frame, query).count(), len(query.run(table))
     if there == here:
-        return Finding("match", State.GOOD, f"{there} matches, as in this process")
-    return Finding("match", State.WRONG, f"{there} matches; {here} in this process", WORKERS_ADVICE)
+        return Finding("match", CheckState.GOOD, f"{there} matches, as in this process")
+    return Finding(
+        "match", CheckState.WRONG, f"{there} matches; {here} in this process", WORKERS_ADVICE
+    )

@@ -1,4 +1,4 @@
-"""Reading and writing files on Spark: what its readers and writers have to be told, and what they
+"""Reading and writing files on Spark: the options of its readers and writers, and what they
 tell."""
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def located(path: str) -> str:
     return path if "://" in path else str(Path(path).absolute())
 
 
-def flat(found: DataFrame) -> DataFrame:
+def flat(matches: DataFrame) -> DataFrame:
     """Arrays and structs, which CSV does not have, as JSON text."""
     from pyspark.sql import functions as f
 
@@ -29,9 +29,9 @@ def flat(found: DataFrame) -> DataFrame:
         f.to_json(f.col(f"`{each.name}`")).alias(each.name)
         if each.dataType.typeName() in ("array", "struct", "map")
         else f.col(f"`{each.name}`")
-        for each in found.schema
+        for each in matches.schema
     ]
-    return found.select(*columns)
+    return matches.select(*columns)
 
 
 def observed(counts: Observation, name: str) -> int:

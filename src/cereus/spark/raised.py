@@ -17,16 +17,16 @@ RAISED = re.compile(
 
 @contextmanager
 def spark_errors() -> Iterator[None]:
-    """An error of Cereus that was raised in a worker, or one of Spark's own, as ours."""
+    """Turns errors from a worker, and Spark's errors, into errors of Cereus."""
     from pyspark.errors import PySparkException
 
     try:
         yield
     except PySparkException as error:
-        found = as_cereus_error(error)
-        if found is None:
+        ours = as_cereus_error(error)
+        if ours is None:
             raise
-        raise found from None
+        raise ours from None
 
 
 def as_cereus_error(error: BaseException) -> CereusError | None:

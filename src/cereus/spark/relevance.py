@@ -19,7 +19,7 @@ from cereus.spark.expr.evaluate import column
 from cereus.stream import Stream
 
 
-def own_streams(plan: Plan) -> Column | None:
+def streams_of(plan: Plan) -> Column | None:
     """Events of the streams in FROM; others are not part of the stream at all."""
     name = plan.stream.stream
     if name is None or not plan.query.streams:
@@ -36,12 +36,12 @@ def relevant(plan: Plan, schema: StructType) -> Column | None:
 
 def passing(tests: Sequence[EventTest], stream: Stream, schema: StructType) -> Column | None:
     """Events that satisfy one of the tests; None where every event does."""
-    asked = [_asked(test, stream, schema) for test in tests]
-    found = [each for each in asked if each is not None]
-    return reduce(operator.or_, found) if found and len(found) == len(asked) else None
+    filters = [_filter_of(test, stream, schema) for test in tests]
+    possible = [each for each in filters if each is not None]
+    return reduce(operator.or_, possible) if possible and len(possible) == len(filters) else None
 
 
-def _asked(test: EventTest, stream: Stream, schema: StructType) -> Column | None:
+def _filter_of(test: EventTest, stream: Stream, schema: StructType) -> Column | None:
     """A test as a column; None if all events pass it."""
     conditions = conditions_of(
         test,
@@ -50,8 +50,8 @@ def _asked(test: EventTest, stream: Stream, schema: StructType) -> Column | None
     )
     if not conditions:
         return F.lit(False) if test.negated else None
-    whole = column(conditions[0] if len(conditions) == 1 else ex.And(conditions), schema)
-    return ~F.coalesce(whole, F.lit(False)) if test.negated else whole
+    condition = column(conditions[0] if len(conditions) == 1 else ex.And(conditions), schema)
+    return ~F.coalesce(condition, F.lit(False)) if test.negated else condition
 
 
 def quoted(path: tuple[str, ...]) -> Column:

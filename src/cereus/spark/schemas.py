@@ -87,11 +87,11 @@ def pattern_schema(
         totals = (total_name(each) for each in plan.query.totals)
         fields += [st.StructField(name, st.DoubleType()) for name in ("count", *totals)]
         fields.append(st.StructField("exact", st.BooleanType()))
-    whole = tuple((name,) for name in shown)
+    columns = tuple((name,) for name in shown)
     for output in plan.query.select or ():
-        fields.append(events_field(output.variable, output.attributes or whole, known))
+        fields.append(events_field(output.variable, output.attributes or columns, known))
     if listed:
-        fields.append(events_field(EVENTS, whole, known))
+        fields.append(events_field(EVENTS, columns, known))
     return st.StructType(fields)
 
 
@@ -118,7 +118,7 @@ def eventwise_schema(
 
 
 def check_once(names: list[str], message: str, hint: str) -> None:
-    """Every column has a name of its own."""
+    """Refuse two columns of one name."""
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise DataError(message.format(repr(twice[0])), hint=hint)

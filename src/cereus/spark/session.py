@@ -1,4 +1,4 @@
-"""A Spark session with settings that suit matching; any session of your own does as well."""
+"""A Spark session with settings that suit matching; any other session does as well."""
 
 from __future__ import annotations
 

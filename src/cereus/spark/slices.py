@@ -23,10 +23,10 @@ from cereus.errors import CereusError
 from cereus.expr import tree as ex
 from cereus.expr.types import Kind
 from cereus.plan.plan import Plan
-from cereus.spark.expr.typed import Typed, attribute, micros
+from cereus.spark.expr.typed import TypedColumn, attribute, micros
 from cereus.stream import UNITS
 
-SLICE, OWN, HOME = "__cereus_slice", "__cereus_own", "__cereus_home"
+SLICE, IN_HOME, HOME = "__cereus_slice", "__cereus_own", "__cereus_home"
 WINDOWS = 8
 """Windows in a slice: one event in eight is read twice."""
 SAFETY = 1.001
@@ -41,16 +41,16 @@ Split = str | float | timedelta | bool | None
 class Slices:
     """Slices of `length`, overlapping by `window`, of the values of one column."""
 
-    measure: Typed
+    measure: TypedColumn
     window: int | float
     length: int | float
 
     def spread(self, events: DataFrame) -> DataFrame:
-        """Every event once per slice it belongs to, with the slice, and whether it is its home."""
+        """Every event once per slice it belongs to, with the slice; one of them is its home."""
         home, last = self._slice(self._number), self._slice(self._number + F.lit(self.window))
         both = F.when(home == last, F.array(home)).otherwise(F.array(home, last))
         spread = events.withColumn(HOME, home).withColumn(SLICE, F.explode(both))
-        return spread.withColumn(OWN, F.col(SLICE) == F.col(HOME)).drop(HOME)
+        return spread.withColumn(IN_HOME, F.col(SLICE) == F.col(HOME)).drop(HOME)
 
     @property
     def _number(self) -> Column:
@@ -88,7 +88,7 @@ def slices_for(plan: Plan, schema: StructType, split: Split) -> Slices | str:
     return Slices(measure, window, max(length, 1))
 
 
-def _window(plan: Plan, schema: StructType) -> tuple[Typed, int | float]:
+def _window(plan: Plan, schema: StructType) -> tuple[TypedColumn, int | float]:
     window = plan.query.window
     if isinstance(window, TimeWindow):
         assert plan.stream.time is not None
@@ -99,19 +99,19 @@ def _window(plan: Plan, schema: StructType) -> tuple[Typed, int | float]:
     return measure, _rounded(window.size, measure)
 
 
-def _in_units(microseconds: int, measure: Typed, plan: Plan) -> int | float:
+def _in_units(microseconds: int, measure: TypedColumn, plan: Plan) -> int | float:
     if measure.kind is Kind.TIMESTAMP:
         return microseconds
     assert plan.stream.unit is not None
     return _rounded(microseconds / UNITS[plan.stream.unit], measure)
 
 
-def _rounded(size: float, measure: Typed) -> int | float:
+def _rounded(size: float, measure: TypedColumn) -> int | float:
     """A length that is not below `size`, in the numbers of the column."""
     return int(size) if measure.kind is Kind.INTEGER else float(size) * SAFETY
 
 
-def _length(split: Split, measure: Typed, plan: Plan) -> int | float:
+def _length(split: Split, measure: TypedColumn, plan: Plan) -> int | float:
     if isinstance(split, int | float):
         return int(split) if measure.kind is not Kind.FLOAT else float(split)
     if isinstance(split, str):

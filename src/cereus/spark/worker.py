@@ -39,7 +39,7 @@ class Task:
     def run(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The matches of one partition.
 
-        A key is over when the next one begins: what is held is the window of the key at hand,
+        A key is over when the next one begins: what is buffered is the window of the key at hand,
         and what came since the last clearing.
         """
         return results(self, batches, self.sorted_by)
@@ -48,8 +48,8 @@ class Task:
         plan = self.query.plan(schema)
         return PatternExecutor(plan, schema, limits=self.query.limits, shape=self.shape)
 
-    def result(self, found: pa.RecordBatch, executor: Executor) -> pa.RecordBatch:
-        return found.select(list(self.names))
+    def result(self, matches: pa.RecordBatch, executor: Executor) -> pa.RecordBatch:
+        return matches.select(list(self.names))
 
 
 class Matching(Protocol):
@@ -57,27 +57,28 @@ class Matching(Protocol):
 
     def executor(self, schema: pa.Schema) -> Executor: ...
 
-    def result(self, found: pa.RecordBatch, executor: Executor) -> pa.RecordBatch: ...
+    def result(self, matches: pa.RecordBatch, executor: Executor) -> pa.RecordBatch: ...
 
 
-class Run:
+class PartitionRun:
     """A query at work on the rows of one partition."""
 
     def __init__(self, matching: Matching, schema: pa.Schema) -> None:
         self.matching = matching
         self.executor = matching.executor(schema)
+        self.executor.defer()
 
     def push(self, batch: pa.RecordBatch, keys_are_over: bool) -> Iterator[pa.RecordBatch]:
         """What a batch completes; before it, what the end of all keys so far does."""
         if keys_are_over:
             yield from self.finish()
             self.executor.forget()
-        for found in self.executor.push(batch):
-            yield self.matching.result(found, self.executor)
+        for matches in self.executor.push(batch):
+            yield self.matching.result(matches, self.executor)
 
     def finish(self) -> Iterator[pa.RecordBatch]:
-        for found in self.executor.finish():
-            yield self.matching.result(found, self.executor)
+        for matches in self.executor.finish():
+            yield self.matching.result(matches, self.executor)
 
 
 def results(
@@ -85,10 +86,10 @@ def results(
     batches: Iterator[pa.RecordBatch],
     sorted_by: tuple[tuple[str, ...], ...],
 ) -> Iterator[pa.RecordBatch]:
-    """What is found in rows sorted by key."""
-    run: Run | None = None
+    """The matches in rows that are sorted by key."""
+    run: PartitionRun | None = None
     for batch, keys_are_over in stretches(joined(batches), sorted_by):
-        run = run or Run(matching, batch.schema)
+        run = run or PartitionRun(matching, batch.schema)
         yield from run.push(batch, keys_are_over)
     if run is not None:
         yield from run.finish()
@@ -109,8 +110,8 @@ def joined(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 def stretches(
     batches: Iterator[pa.RecordBatch], keys: tuple[tuple[str, ...], ...]
 ) -> Iterator[tuple[pa.RecordBatch, bool]]:
-    """The same rows; now and then a batch is cut where the key changes, and the second part says
-    that all keys before it are over."""
+    """The same rows; now and then a batch is cut where the key changes, and the second part is
+    marked: all keys before it are over."""
     since = 0
     for batch in batches:
         change = first_change(batch, keys) if keys and since >= CLEAR_AT else None
@@ -128,17 +129,17 @@ def first_change(batch: pa.RecordBatch, keys: tuple[tuple[str, ...], ...]) -> in
     is looked for by halves."""
     columns = values_of(batch, keys)
     rows = range(batch.num_rows)
-    found = bisect_left(rows, True, key=lambda row: differ(columns, 0, row))
-    return found if found < len(rows) else None
+    row = bisect_left(rows, True, key=lambda row: differ(columns, 0, row))
+    return row if row < len(rows) else None
 
 
 def values_of(batch: pa.RecordBatch, paths: tuple[tuple[str, ...], ...]) -> list[pa.Array]:
-    """Columns that tell rows apart; -0.0 and 0.0 are one value."""
+    """The columns that rows are compared by; -0.0 and 0.0 are one value."""
     columns = [read(batch, path, "the column") for path in paths]
     return [pc.add(c, 0.0) if pa.types.is_floating(c.type) else c for c in columns]
 
 
 def differ(columns: list[pa.Array], one: int, other: int) -> bool:
-    """Whether two rows have different values; NULL is a value, and NaN is one."""
+    """Two rows have different values; NULL is a value, and NaN is one."""
     pairs = (column.take(pa.array([one, other])) for column in columns)
     return any(len(p.dictionary_encode(null_encoding="encode").dictionary) > 1 for p in pairs)

@@ -52,7 +52,7 @@ def schema_from(data: bytes | memoryview) -> pa.Schema:
 
 
 def _read_names(fields: Iterable[pa.Field]) -> None:
-    """Arrow lets names through that are not text, until someone asks for them."""
+    """Arrow lets names through that are not text, until someone reads them."""
     for field in fields:
         assert isinstance(field.name, str)
         _read_names(field.type.field(place) for place in range(field.type.num_fields))
@@ -65,7 +65,7 @@ def _refuse_compressed(buffer: pa.Buffer) -> None:
 
 
 def _is_compressed(message: pa.ipc.Message) -> bool:
-    """Whether the batch of a message, which Arrow has found to be well formed, has the field."""
+    """The batch of a message, which is well formed for Arrow, has the field."""
     data = bytes(message.metadata)
     (root,) = struct.unpack_from("<I", data, 0)
     batch = _table(data, root, HEADER)

@@ -56,7 +56,7 @@ def decode(data: bytes | memoryview) -> Any:
     except SnapshotError:
         raise
     except (ValueError, TypeError, ArithmeticError, LookupError, RecursionError, ImportError,
-            struct.error, pa.ArrowException) as error:  # fmt: skip
+            OSError, struct.error, pa.ArrowException) as error:  # fmt: skip
         raise SnapshotError(f"the snapshot cannot be read: {error}") from None
     if reader.at != len(reader.data):
         raise SnapshotError("the snapshot cannot be read: there is more than its state")

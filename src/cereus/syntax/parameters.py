@@ -24,10 +24,15 @@ ONE, LIST = "PARAMETER", "PARAMETER_LIST"
 VALUES = "texts, numbers, booleans, None, datetimes, dates, timedeltas, and lists of these"
 
 
+class SharedValues(dict[str, Any]):
+    """Values that several texts share: a text need not use all of them."""
+
+
 class Parameters:
     """The values that are given, and which of them the text has used."""
 
     def __init__(self, given: Mapping[str, Any] | None) -> None:
+        self.shared = isinstance(given, SharedValues)
         self.given = {name: value_of(name, value) for name, value in (given or {}).items()}
         self.used: set[str] = set()
 
@@ -51,7 +56,7 @@ class Parameters:
 
     def check_all_used(self, text: str) -> None:
         for name in self.given:
-            if name not in self.used:
+            if name not in self.used and not self.shared:
                 raise QueryError(
                     f"the text has no parameter :{name}",
                     hint=_meant(name, self.used) or f"write :{name} for its value",
@@ -69,10 +74,11 @@ _PARTS = re.compile(
 )
 
 
-def for_text(params: Mapping[str, Any], text: object) -> dict[str, Any]:
-    """Those of the parameters that a text mentions: several texts may share what is given."""
+def for_text(params: Mapping[str, Any], text: object) -> SharedValues:
+    """Those of the parameters that a text seems to mention: several texts may share what is given,
+    and `A:B` of one has a type where another has the parameter `:B`."""
     mentioned = {each[1] for each in _PARTS.finditer(text)} if isinstance(text, str) else set()
-    return {name: value for name, value in params.items() if name in mentioned}
+    return SharedValues({name: value for name, value in params.items() if name in mentioned})
 
 
 def check_all_mentioned(params: Mapping[str, Any], texts: Iterable[object]) -> None:

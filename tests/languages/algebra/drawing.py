@@ -6,7 +6,7 @@ import random
 
 import numpy as np
 
-from cereus.languages.algebra.detect.program import Program
+from cereus.languages.algebra.detect.program import DetectorProgram
 from cereus.languages.algebra.detect.run import Instances
 from cereus.languages.algebra.detect.ticks import Ticks, group
 from cereus.languages.algebra.tree import (
@@ -54,12 +54,12 @@ def events(draw: random.Random, ticks: int) -> Events:
     return found
 
 
-def masks(program: Program, stream: Events) -> list[int]:
+def masks(program: DetectorProgram, stream: Events) -> list[int]:
     numbers = {p: number for number, p in enumerate(program.primitives)}
     return [sum(1 << numbers[p] for p in part if p in numbers) for _, part in stream]
 
 
-def ticks(program: Program, stream: Events, *, first_row: int = 0) -> Ticks:
+def ticks(program: DetectorProgram, stream: Events, *, first_row: int = 0) -> Ticks:
     """The ticks of a stream of one key; rows of no concern are left in."""
     words = np.array(
         [[m >> 64 * w & (2**64 - 1) for w in range(program.words)] for m in masks(program, stream)],

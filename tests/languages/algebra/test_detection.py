@@ -15,8 +15,8 @@ from cereus.languages.algebra.detect import program as programs
 from cereus.languages.algebra.detect import run
 from cereus.languages.algebra.detect.detector import Detector
 from cereus.languages.algebra.detect.instructions import NEVER, NEVER_CELL, NO_QUEUE
-from cereus.languages.algebra.detect.layout import Place
-from cereus.languages.algebra.detect.program import Program, build
+from cereus.languages.algebra.detect.layout import Addresses
+from cereus.languages.algebra.detect.program import DetectorProgram, build
 from cereus.languages.algebra.detect.ticks import group
 from cereus.languages.algebra.sizes import sized
 from cereus.languages.algebra.text import parse
@@ -39,7 +39,7 @@ def cases(seed: int, *, longest: int) -> list[tuple[EventExpression, Events]]:
     ]
 
 
-def without_schedules(each: EventExpression, *, values: bool) -> Program:
+def without_schedules(each: EventExpression, *, values: bool) -> DetectorProgram:
     """The program that takes schedule 0 at every tick."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(programs, "MOST_SCHEDULES", 0)
@@ -110,7 +110,7 @@ def check_sets_of_the_machine(machine: Machine) -> None:
             assert part.queue_size == part.operands[1].set_size
 
 
-def check_sets_of_the_state(program: Program, state: np.ndarray, machine: Machine) -> None:
+def check_sets_of_the_state(program: DetectorProgram, state: np.ndarray, machine: Machine) -> None:
     """Q is ascending, fits its room, and holds with l at least what it does in Fig. 5; S is where
     the sources say."""
     memory = np.concatenate([program.layout.initial[: program.layout.state_at], state])
@@ -127,13 +127,13 @@ def check_sets_of_the_state(program: Program, state: np.ndarray, machine: Machin
             assert {(e.start, e.end) for e in variables[node].q} <= {*stored, latest}
 
 
-def instances(memory: np.ndarray, place: Place) -> list[tuple[int, int]]:
+def instances(memory: np.ndarray, place: Addresses) -> list[tuple[int, int]]:
     """The starts and ends in Q."""
     ends = place.queue + 1 + place.stride * np.arange(memory[place.queue])
     return list(zip(memory[ends + 1].tolist(), memory[ends].tolist(), strict=True))
 
 
-def starts(memory: np.ndarray, place: Place) -> list[int]:
+def starts(memory: np.ndarray, place: Addresses) -> list[int]:
     return [
         int(memory[first + distance * i])
         for first, number, distance in place.starts
@@ -177,7 +177,7 @@ def test_a_detector_gives_the_same_however_its_rows_are_split() -> None:
 
 
 def columns(
-    program: Program, rows: list[tuple[int, int, list[Primitive]]]
+    program: DetectorProgram, rows: list[tuple[int, int, list[Primitive]]]
 ) -> tuple[np.ndarray, ...]:
     time = np.array([time for time, _, _ in rows], np.int64)
     key = np.array([key for _, key, _ in rows], np.int64)
@@ -186,7 +186,11 @@ def columns(
 
 
 def pushed(
-    program: Program, time: np.ndarray, key: np.ndarray, mask: np.ndarray, draw: random.Random
+    program: DetectorProgram,
+    time: np.ndarray,
+    key: np.ndarray,
+    mask: np.ndarray,
+    draw: random.Random,
 ) -> list[tuple[int, int, int, tuple[int, ...]]]:
     detector = Detector(program)
     limits = bounds(program.expression, values=program.values)

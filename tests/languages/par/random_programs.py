@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from cereus.languages.par.machine.alphabet import Symbol, occurrences
-from cereus.languages.par.machine.construct import Transition, from_transitions
+from cereus.languages.par.machine.construct import MachineTransition, from_transitions
 from cereus.languages.par.machine.machine import Machine
 from cereus.languages.par.text import parse
 from cereus.languages.par.tree import (
@@ -68,7 +68,7 @@ def machines(draw: st.DrawFn) -> Machine:
     atoms = draw(st.sampled_from([TYPES, TYPES[:2], (OVERLAPPING[3], OVERLAPPING[4], TYPES[1])]))
     states = [f"q{i}" for i in range(draw(st.integers(1, 3)))]
     completions = st.sampled_from([Completion(each) for each in (0, 0, 0, 0, 1, -1)])
-    listed = [Transition("q0", frozenset(), "q0")]
+    listed = [MachineTransition("q0", frozenset(), "q0")]
     for state in states:
         for _, symbol in occurrences(atoms):
             if draw(st.integers(0, 9)) < 4:
@@ -76,5 +76,5 @@ def machines(draw: st.DrawFn) -> Machine:
             completion = draw(completions)
             after = "end" if completion else draw(st.sampled_from(states))
             output = draw(outputs) if draw(st.booleans()) else frozenset()
-            listed.append(Transition(state, symbol, after, output, completion))
+            listed.append(MachineTransition(state, symbol, after, output, completion))
     return from_transitions(atoms, listed)

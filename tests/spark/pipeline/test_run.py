@@ -203,7 +203,9 @@ def test_matches_told_after_their_time_are_not_read_live(write: Write) -> None:
         ("[queries.pair]", '[queries.pair]\ndialect = "sase"'),
         ('"name", "end_time", "b[0].price - a[0].price AS gain"', '"end_time", "gain"'),
     )
-    assert Pipeline.load(write(text)).queries["pair"].compiled.late  # of history they are read
+    assert (
+        Pipeline.load(write(text)).queries["pair"].compiled.emits_late
+    )  # of history they are read
     with pytest.raises(PipelineError, match="told after their time") as raised:
         Pipeline.load(write(changed(text, LIVE)))
     assert raised.value.problems[0].key == ("queries", "again", "from")

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 
 class CannotUseSlots(Exception):
-    """Slots cannot decide a condition; says why. Values in states can."""
+    """Slots cannot decide a condition, and why. Values in states can."""
 
 
 @contextmanager

@@ -274,7 +274,7 @@ class BatchReader:
         progress.promised = max(progress.promised, measure)
 
     def horizon(self, *, forgets: bool) -> int | None:
-        """The time before which no event comes any more, if it is known and tells how old a
+        """The time before which no event comes any more, if it is known and shows how old a
         partial match may be; `forgets` takes the order of time so far for that to come."""
         if self.clock is None or not self.clock.follows_time or not self.reading.keys:
             return None

@@ -132,7 +132,7 @@ class ComparedColumns:
 
 
 def _at_scale(values: pa.Array, scale: int) -> pa.Array:
-    """Numbers as decimals of one scale, which is at least their own."""
+    """Numbers as decimals of one scale, which is at least theirs."""
     plain = values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
     if pa.types.is_integer(plain.type):
         plain = plain.cast(pa.decimal128(20, 0))

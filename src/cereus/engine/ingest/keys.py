@@ -26,7 +26,7 @@ batch has less than 2**31 rows, so two numbers of what occurs in it always fit."
 
 
 class KeyIndex:
-    """Numbers every distinct key. A null is a key of its own."""
+    """Numbers every distinct key. A null is a key too."""
 
     def __init__(self, fields: list[pa.Field]) -> None:
         self.fields = fields
@@ -84,7 +84,7 @@ class KeyIndex:
         return np.fromiter(numbers, np.int32, distinct.num_rows)
 
     def _are_many(self, distinct: pa.RecordBatch) -> bool:
-        """Whether to look the keys up together: not when they are few among those that are known.
+        """Look the keys up together, unless they are few among those that are known.
         Arrow tells the same of these types apart as Python does."""
         if distinct.num_rows < max(MANY, self._size // 4) or distinct.num_columns > 1:
             return False

@@ -120,7 +120,7 @@ class Letters:
 
     @property
     def _by_codes_alone(self) -> bool:
-        """Whether the codes of a row decide all tests, so that masks are made only where set."""
+        """The codes of a row decide all tests, so that masks are made only where set."""
         return len(self.words) == 1 and not self.words[0].rest
 
     def _index(self, batch: pa.RecordBatch) -> npt.NDArray[np.uint16] | None:
@@ -163,7 +163,7 @@ class _Word:
         self.rest = [(condition, np.uint64(bits)) for condition, bits in rest.items()]
 
     def coded(self, index: npt.NDArray[np.uint16] | None, rows: npt.NDArray[np.int64]) -> Masks:
-        """What the codes of some rows say."""
+        """The letters of some rows, from their codes."""
         if index is None:
             return filled(len(rows), int(self.table[0]), np.uint64)
         return codes.masks_of(index if len(rows) == len(index) else taken(index, rows), self.table)
@@ -241,7 +241,7 @@ def _coded_columns(
 
 
 def _is_coded(condition: ex.Expression, schema: pa.Schema) -> bool:
-    """Whether a condition is about string columns, compared with constant strings only."""
+    """A condition is about string columns, compared with constant strings only."""
     match condition:
         case ex.Comparison("=" | "!=", ex.Attribute(path), ex.Literal(str())):
             return _is_string(schema, path)

@@ -20,7 +20,7 @@ from cereus.errors import RefusedError
 
 
 class AmbiguousCount(RefusedError):
-    """A match may be found in several ways, so that counting the ways is not counting matches."""
+    """A match may arise in several ways, so that counting the ways is not counting matches."""
 
 
 class CountingRunner(Runner):

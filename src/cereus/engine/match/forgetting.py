@@ -1,4 +1,4 @@
-"""Keys that no coming event can tell from new ones are forgotten: an endless stream of short-lived
+"""Forgets keys that behave like new ones from now on: an endless stream of short-lived
 keys needs no more memory than those that are alive.
 
 A key may go when all its partial matches have left the window and its evaluation is where that of

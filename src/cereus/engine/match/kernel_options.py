@@ -22,7 +22,7 @@ KINDS_OF_TOTALS = {
 
 @dataclass(frozen=True)
 class KernelOptions:
-    """What a kernel knows of its plan: given once, when it is made."""
+    """What a kernel knows of its plan, from the start."""
 
     windowed: bool
     open_ended: bool

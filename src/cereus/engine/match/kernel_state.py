@@ -97,11 +97,11 @@ def _check_forest(nodes: Ints, bounds: KernelBounds) -> None:
 
 def _check_starts(starts: Ints, link: Any, left: Any, right: Any) -> None:
     """Invariant 1."""
-    own = starts[1:]
+    of_node = starts[1:]
     refuse_unless(
-        np.all((own == starts[link]) | (link == 0))
-        and np.all((own >= starts[left]) | (left == 0))
-        and np.all((own >= starts[right]) | (right == 0)),
+        np.all((of_node == starts[link]) | (link == 0))
+        and np.all((of_node >= starts[left]) | (left == 0))
+        and np.all((of_node >= starts[right]) | (right == 0)),
         "the starts of partial matches are out of order",
     )
 

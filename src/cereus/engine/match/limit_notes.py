@@ -34,7 +34,7 @@ class LimitNotes:
         self._more = 0
 
     def reached(self, state: int, where: str) -> None:
-        """Refuse to go on, unless the limits say to shed; then note it."""
+        """Refuse to go on, unless the limits allow shedding; then note it."""
         name, what, advice = EXCEEDED[state]
         reached = f"more than {getattr(self._limits, name):,} {what} at {where}"
         if not self._limits.shed:
@@ -45,7 +45,7 @@ class LimitNotes:
         self._add(f"{reached}: {LEFT_OUT[state]}")
 
     def _add(self, note: str) -> None:
-        """The first notes say what is going on; after that it is how many that counts."""
+        """Add a note. The first ones are kept; later ones are counted."""
         if len(self.notes) < MOST_NOTES:
             self.notes.append(note)
         else:

@@ -177,7 +177,7 @@ class Runner:
                 self.consume(int(event.keys[0]), event.first_ordinal)
 
     def consume(self, key: int, ordinal: int) -> None:
-        """Partial matches are dropped after an event of a key, as CONSUME BY says."""
+        """Partial matches are dropped after an event of a key, as CONSUME BY demands."""
         self.kernel.begin_anew(key)
         if self.plan.query.consume is Consume.ANY:
             self.kernel.begin_others_anew(key)

@@ -1,4 +1,4 @@
-"""Strategies by listing: what §7.1 of the CEL paper says, done to the matches of one event.
+"""Strategies by listing: §7.1 of the CEL paper, applied to the matches of one event.
 
 Used where a window bounds complex events that may end before the event they are reported at (a
 trailing NOT or PROJECT): which of them the window keeps then depends on their last event, and
@@ -53,7 +53,7 @@ class ListingRunner(Runner):
             yield self._chosen(joined(chunks))
 
     def _chosen(self, chunk: MatchChunk) -> MatchChunk:
-        """The best matches of each event, as many as LIMIT says."""
+        """The best matches of each event, as many as LIMIT allows."""
         less = LESS[self.plan.query.strategy]
         limit = None if self.plan.traits.limited_late else self.plan.query.limit
         supports = [frozenset(chunk.cells[a:b].tolist()) for a, b in pairwise(chunk.offsets)]

@@ -40,7 +40,7 @@ NO_STATES = np.zeros(0, np.int32)
 
 
 @dataclass(frozen=True)
-class Stretch:
+class ReplayStretch:
     """The remembered events of one key, in order.
 
     waiting  the state noted before each
@@ -92,23 +92,23 @@ class ReplayRunner(Runner):
         ends: list[int] = []
         for chunk in super().run(events):
             ends.extend(chunk.at.tolist())
-        stretches: dict[int, Stretch] = {}
+        stretches: dict[int, ReplayStretch] = {}
         for end in ends:
             key = int(self.history.keys[end - self.history.first])
             if key not in stretches:
                 stretches[key] = self._stretch(key)
             yield from self._choose(stretches[key], key, end)
 
-    def _stretch(self, key: int) -> Stretch:
+    def _stretch(self, key: int) -> ReplayStretch:
         parts = [(batch, batch.places_of(key)) for batch in self.batches]
         names = ("classes", "positions", "measures", "floors", "waiting")
         columns = {name: np.concatenate([getattr(b, name)[p] for b, p in parts]) for name in names}
         ordinals = np.concatenate([b.first_ordinal + np.arange(len(b))[p] for b, p in parts])
         letters = [np.array(b.letters, object)[p] for b, p in parts if b.letters]
         joined = np.concatenate(letters) if letters else NO_LETTERS
-        return Stretch(ordinals, letters=joined, **columns)
+        return ReplayStretch(ordinals, letters=joined, **columns)
 
-    def _choose(self, stretch: Stretch, key: int, end: int) -> Iterator[MatchChunk]:
+    def _choose(self, stretch: ReplayStretch, key: int, end: int) -> Iterator[MatchChunk]:
         last = int(np.searchsorted(stretch.ordinals, end))
         consumed = self.consumed.get(self._scope(key), -1)
         inside = stretch.window(last, max(consumed, self.history.first - 1))
@@ -128,7 +128,7 @@ class ReplayRunner(Runner):
         """What is consumed together."""
         return -1 if self.plan.query.consume is Consume.ANY else key
 
-    def _replayed(self, stretch: Stretch, inside: slice) -> tuple[KernelInput, list[Any]]:
+    def _replayed(self, stretch: ReplayStretch, inside: slice) -> tuple[KernelInput, list[Any]]:
         """The events of a window, numbered from 0, and the letters of their classes; positions
         count from just before it."""
         letters = list(stretch.letters[inside])

@@ -182,7 +182,7 @@ class TransitionTable:
         return self.edges[at + layout.EDGES_MOVES :][:words].reshape(-1, layout.MOVE_WORDS)
 
     def only_marks(self, most_states: int) -> bool:
-        """Whether an event does nothing but mark: whatever comes, a run that can go on can wait.
+        """An event does nothing but mark: whatever comes, a run that can go on can wait.
         Moves on all known classes are looked at, unless there are too many states."""
         if self.max_states < 16 * most_states or len(self.letters) > MOST_CLASSES:
             return False  # looking ahead must not use up the states that runs need, nor time
@@ -192,7 +192,7 @@ class TransitionTable:
         return state == self.n_states
 
     def _waits_or_ends(self, state: int) -> bool:
-        """Whether a run in the state can wait whatever comes, or can do nothing whatever comes."""
+        """A run in the state can wait whatever comes, or can do nothing whatever comes."""
         known, waits, ends = self._looked_at.get(state, (0, True, True))
         for letter_class in range(known, len(self.letters)):
             if self.head[letter_class, state] == layout.UNKNOWN:
@@ -286,9 +286,9 @@ class TransitionTable:
         bits = layout.NULL if value is None else value
         if isinstance(value, float):
             bits = int(np.float64(value + 0.0).view(np.int64))  # + 0.0: the bits of -0.0 are NULL
-        found = np.flatnonzero(self.constants == bits)
-        if len(found):
-            return int(found[0])
+        matching = np.flatnonzero(self.constants == bits)
+        if len(matching):
+            return int(matching[0])
         self.constants = np.append(self.constants, np.int64(bits))
         return len(self.constants) - 1
 

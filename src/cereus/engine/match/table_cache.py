@@ -49,7 +49,7 @@ class LabelCodes:
 
 @dataclass(frozen=True)
 class TableCache:
-    """What runs of one plan have found out about its automaton, for the next run to start with.
+    """States and transitions that runs of one plan have explored, for the next run to start with.
 
     Runs may be in several threads: one that adds to it holds the lock.
     """

@@ -37,7 +37,7 @@ class CountRows(Results):
 
     @property
     def may_repeat(self) -> bool:
-        """Counting is refused where a match may be found twice (`CountingRunner`)."""
+        """Counting is refused where a match may arise twice (`CountingRunner`)."""
         return False
 
     def batch(self, chunk: MatchChunk) -> pa.RecordBatch:

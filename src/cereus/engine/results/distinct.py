@@ -27,7 +27,7 @@ class DistinctRows:
         self._at = -1
 
     def add(self, chunk: MatchChunk, shown: Mask) -> Iterator[MatchChunk]:
-        """Take a chunk; the rows of events that are over. `shown` says which labels are seen."""
+        """Take a chunk; the rows of events that are over. `shown` are the labels that are seen."""
         done: list[Row] = []
         seen = shown[chunk.labels - FIRST_SHOWN] if len(chunk.labels) else None
         spans = zip(chunk.first.tolist(), chunk.last.tolist(), chunk.at.tolist(), strict=True)
@@ -55,7 +55,7 @@ class DistinctRows:
         self._at = -1
 
     def _take(self) -> list[Row]:
-        """The rows of an event that is over; LIMIT counts them, not the ways they were found."""
+        """The rows of an event that is over; LIMIT counts them, not the ways they arise."""
         rows = list(self._rows.values())
         self._rows = {}
         return rows[: self._limit]

@@ -35,7 +35,7 @@ class ChunkBuffer:
 
     @property
     def in_use(self) -> bool:
-        """Whether someone still looks at the arrays (the buffer itself holds one reference)."""
+        """Someone still uses the arrays (the buffer itself has one reference)."""
         return max(sys.getrefcount(self.events), sys.getrefcount(self.offsets)) > 2
 
 
@@ -110,7 +110,7 @@ class MatchChunk:
         )
 
     def copied(self) -> MatchChunk:
-        """The listed matches in arrays of their own: the kernel writes to these again."""
+        """The listed matches in new arrays: the kernel writes to these again."""
         return MatchChunk(*(np.array(getattr(self, name)) for name in LISTED))
 
     def only(self, kept: Mask) -> MatchChunk:

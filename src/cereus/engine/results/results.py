@@ -78,11 +78,11 @@ class Results(ABC):
         return self.runner.reader.key_columns(self.history.keys[chunk.at - self.history.first])
 
     def _in_variable(self, chunk: MatchChunk, variable: str) -> Mask:
-        """The cells of events that a variable holds."""
+        """The cells of the events of a variable."""
         labels = self.runner.labels.shown
         return np.array([variable in label for label in labels], bool)[chunk.labels - FIRST_SHOWN]
 
     def _selected(self, chunk: MatchChunk) -> Mask:
-        """The cells of events that some selected variable holds."""
+        """The cells of the events of some selected variable."""
         labels = self.runner.labels.shown
         return np.array([bool(label) for label in labels], bool)[chunk.labels - FIRST_SHOWN]

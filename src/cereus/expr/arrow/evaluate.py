@@ -1,4 +1,4 @@
-"""Conditions over whole Arrow batches; the values are those of `expr.python`.
+"""Evaluates conditions over Arrow batches; the values are those of `expr.python`.
 
 A part of a condition that reads nothing but one dictionary-encoded column is computed once per
 dictionary entry and looked up by code, so `symbol LIKE 'A%'` costs as much as `symbol = 'A'`.
@@ -48,7 +48,7 @@ def evaluate(
     as `table`).
     """
     if isinstance(table, pa.RecordBatch):
-        return to_arrow(_value(expression, _read(expression, table, bindings)), table.num_rows)
+        return to_arrow(value_of(expression, _read(expression, table, bindings)), table.num_rows)
     parts = [evaluate(expression, *part) for part in _batches(table, bindings)]
     return parts[0] if isinstance(parts[0], pa.Scalar) else pa.chunked_array(parts)
 
@@ -58,7 +58,7 @@ def mask(
 ) -> npt.NDArray[np.bool_]:
     """The rows where the condition is true; NULL is not."""
     if isinstance(table, pa.RecordBatch):
-        truth = op.truth(_value(expression, _read(expression, table, bindings))).values
+        truth = op.truth(value_of(expression, _read(expression, table, bindings))).values
         return truth if np.ndim(truth) else np.full(table.num_rows, truth)
     return np.concatenate([mask(expression, *part) for part in _batches(table, bindings)])
 
@@ -67,12 +67,12 @@ def _batches(
     table: pa.Table, bindings: Bindings | None
 ) -> list[tuple[pa.RecordBatch, Bindings | None]]:
     """The table in batches (at least one), each with its rows of the bindings."""
-    found: list[tuple[pa.RecordBatch, Bindings | None]] = []
+    batches: list[tuple[pa.RecordBatch, Bindings | None]] = []
     row = 0
     for batch in table.to_batches() or [_empty(table.schema)]:
-        found.append((batch, bindings and _rows(bindings, row, batch.num_rows)))
+        batches.append((batch, bindings and _rows(bindings, row, batch.num_rows)))
         row += batch.num_rows
-    return found
+    return batches
 
 
 def _empty(schema: pa.Schema) -> pa.RecordBatch:
@@ -89,7 +89,7 @@ def _rows(bindings: Bindings, start: int, length: int) -> Bindings:
 def _read(expression: ex.Expression, batch: pa.RecordBatch, bindings: Bindings | None) -> Columns:
     """Every attribute that the expression mentions."""
     columns: dict[ex.Attribute, pa.Array | Vector] = {}
-    for attribute in _attributes(expression):
+    for attribute in attributes_in(expression):
         variable = attribute.variable
         source = batch if variable is None else (bindings or {})[variable]
         if isinstance(source, Mapping):
@@ -100,7 +100,7 @@ def _read(expression: ex.Expression, batch: pa.RecordBatch, bindings: Bindings |
 
 
 @functools.lru_cache(maxsize=4096)
-def _attributes(expression: ex.Expression) -> frozenset[ex.Attribute]:
+def attributes_in(expression: ex.Expression) -> frozenset[ex.Attribute]:
     """Kept between batches: walking the tree took most of the time of a small one."""
     return frozenset(node for node in expression.walk() if isinstance(node, ex.Attribute))
 
@@ -125,7 +125,8 @@ def _missing(schema: pa.Schema, path: Path) -> DataError:
     return DataError(f"there is no {path[depth]!r} in the attribute {'.'.join(path)!r}", hint=hint)
 
 
-def _value(node: ex.Expression, columns: Columns) -> Vector:
+def value_of(node: ex.Expression, columns: Columns) -> Vector:
+    """The value of an expression, given every attribute that it mentions."""
     coded = _coded_column(node, columns)
     if coded is not None:
         return _by_code(node, *coded)
@@ -141,7 +142,7 @@ def _coded_column(
     """The dictionary column that is all this expression reads, if it is worth looking up."""
     if isinstance(node, ex.Attribute):
         return None
-    used = _attributes(node)
+    used = attributes_in(node)
     if len(used) != 1:
         return None
     (attribute,) = used
@@ -157,7 +158,7 @@ def _by_code(node: ex.Expression, attribute: ex.Attribute, data: pa.DictionaryAr
     if codes.valid is not None:  # one entry more, for the rows that are null
         places = np.where(codes.valid, places, len(entries))
         entries = pa.concat_arrays([entries, pa.nulls(1, entries.type)])
-    return _look_up(_value(node, {attribute: entries}), places)
+    return _look_up(value_of(node, {attribute: entries}), places)
 
 
 def _look_up(entries: Vector, places: Any) -> Vector:
@@ -187,15 +188,15 @@ def _attribute(node: ex.Attribute, columns: Columns) -> Vector:
 
 
 def _in(node: ex.In, columns: Columns) -> Vector:
-    operand = _value(node.operand, columns)
-    items = [_value(item, columns) for item in node.items]
+    operand = value_of(node.operand, columns)
+    items = [value_of(item, columns) for item in node.items]
     known = [item for item in items if item.kind is not Kind.NULL]
     simple = all(item.kind is operand.kind and item.constant for item in known)
     if operand.constant or not simple or operand.kind not in (Kind.STRING, Kind.INTEGER):
         return op.disjunction([op.compare("=", operand, item) for item in items])
-    found = _member(operand, known)
+    member = _member(operand, known)
     valid = operand.validity()
-    return boolean(found, valid if len(known) == len(items) else both(valid, found))
+    return boolean(member, valid if len(known) == len(items) else both(valid, member))
 
 
 def _member(operand: Vector, items: Sequence[Vector]) -> Any:
@@ -207,10 +208,10 @@ def _member(operand: Vector, items: Sequence[Vector]) -> Any:
 
 
 def _between(node: ex.Between, columns: Columns) -> Vector:
-    operand = _value(node.operand, columns)
+    operand = value_of(node.operand, columns)
     bounds = ((">=", node.low), ("<=", node.high))
     return op.conjunction(
-        [op.compare(how, operand, _value(end, columns)) for how, end in bounds if end is not None]
+        [op.compare(how, operand, value_of(end, columns)) for how, end in bounds if end is not None]
     )
 
 
@@ -226,7 +227,7 @@ def _regexp(node: ex.Regexp, columns: Columns) -> Vector:
 def _matched(
     text: ex.Expression, columns: Columns, kernel: Callable[[Any, str], Any], pattern: str
 ) -> Vector:
-    operand = _value(text, columns)
+    operand = value_of(text, columns)
     return NULL if operand.kind is Kind.NULL else from_arrow(kernel(operand.values, pattern))
 
 
@@ -234,7 +235,7 @@ def _is_null(node: ex.IsNull, columns: Columns) -> Vector:
     data = columns[node.operand] if isinstance(node.operand, ex.Attribute) else None
     if isinstance(data, pa.Array) and kind_of(data.type) is Kind.OTHER:
         return from_arrow(data.is_null())  # a list, say: all that can be asked of it
-    operand = _value(node.operand, columns)
+    operand = value_of(node.operand, columns)
     valid = operand.validity()
     if valid is None:
         size = () if operand.constant else len(operand.values)
@@ -243,9 +244,9 @@ def _is_null(node: ex.IsNull, columns: Columns) -> Vector:
 
 
 def _case(node: ex.Case, columns: Columns) -> Vector:
-    conditions = [op.truth(_value(when, columns)).values for when, _ in node.branches]
-    outcomes = [_value(then, columns) for _, then in node.branches]
-    default = NULL if node.default is None else _value(node.default, columns)
+    conditions = [op.truth(value_of(when, columns)).values for when, _ in node.branches]
+    outcomes = [value_of(then, columns) for _, then in node.branches]
+    default = NULL if node.default is None else value_of(node.default, columns)
     *chosen, rest = op.unify([*outcomes, default])
     for condition, outcome in zip(reversed(conditions), reversed(chosen), strict=True):
         rest = op.choose(condition, outcome, rest)
@@ -256,22 +257,24 @@ def _call(node: ex.Call, columns: Columns) -> Vector:
     match node:
         case ex.Call(function="regexp", arguments=(operand, ex.Literal(value=str(pattern)))):
             return _regexp(ex.Regexp(operand, pattern), columns)
-    return scalar_functions.call(node.function, [_value(each, columns) for each in node.arguments])
+    return scalar_functions.call(
+        node.function, [value_of(each, columns) for each in node.arguments]
+    )
 
 
 def _unary(compute: Callable[[Vector], Vector]) -> Callable[[Any, Columns], Vector]:
-    return lambda node, columns: compute(_value(node.operand, columns))
+    return lambda node, columns: compute(value_of(node.operand, columns))
 
 
 def _connective(
     combine: Callable[[Sequence[Vector]], Vector],
 ) -> Callable[[Any, Columns], Vector]:
-    return lambda node, columns: combine([_value(each, columns) for each in node.operands])
+    return lambda node, columns: combine([value_of(each, columns) for each in node.operands])
 
 
 def _binary(combine: Callable[[str, Vector, Vector], Vector]) -> Callable[[Any, Columns], Vector]:
     return lambda node, columns: combine(
-        node.op, _value(node.left, columns), _value(node.right, columns)
+        node.op, value_of(node.left, columns), value_of(node.right, columns)
     )
 
 

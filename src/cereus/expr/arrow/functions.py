@@ -114,7 +114,7 @@ def _sign(number: Vector) -> Vector:
     return replace(number, values=np.sign(number.values))
 
 
-def _whole(toward: Callable[[Any], Any]) -> Callable[[Vector], Vector]:
+def _integral(toward: Callable[[Any], Any]) -> Callable[[Vector], Vector]:
     def wrapped(number: Vector) -> Vector:
         if number.kind is Kind.INTEGER:
             return number
@@ -125,14 +125,14 @@ def _whole(toward: Callable[[Any], Any]) -> Callable[[Vector], Vector]:
 
 
 def _round(number: Vector, decimals: Vector | None = None) -> Vector:
-    places = 0 if decimals is None else _given(decimals, "the decimals of round")
+    places = 0 if decimals is None else _literal_integer(decimals, "the decimals of round")
     if number.kind is Kind.INTEGER:
         return number if places >= 0 else _round_integer(as_int64(number), -places)
     number = as_float(number)
     scale = np.float64(f"1e{min(abs(places), 300)}")
     scaled = number.values * scale if places >= 0 else number.values / scale
-    whole = half_away(scaled)
-    back = whole / scale if places >= 0 else whole * scale
+    rounded = half_away(scaled)
+    back = rounded / scale if places >= 0 else rounded * scale
     return replace(number, values=np.where(np.abs(scaled) < 2.0**52, back, number.values)[()])
 
 
@@ -142,10 +142,10 @@ def _round_integer(number: Vector, zeros: int) -> Vector:
     # Unsigned, so that neither 10**19 nor the largest size wraps around.
     step = np.uint64(10**zeros)
     size = np.where(number.values < 0, -number.values, number.values).astype(np.uint64)
-    whole = size // step
-    whole = whole + (size - whole * step >= step // np.uint64(2))
-    fits = (whole == 0) | (whole <= np.uint64(INT64.max) // step)
-    sized = np.where(fits, whole * step, np.uint64(0)).astype(np.int64)
+    integer = size // step
+    integer = integer + (size - integer * step >= step // np.uint64(2))
+    fits = (integer == 0) | (integer <= np.uint64(INT64.max) // step)
+    sized = np.where(fits, integer * step, np.uint64(0)).astype(np.int64)
     return replace(number, values=np.where(number.values < 0, -sized, sized)[()]).where(fits)
 
 
@@ -174,11 +174,11 @@ def _concat(*texts: Vector) -> Vector:
 
 
 def _substr(text: Vector, start: Vector, length: Vector | None = None) -> Vector:
-    begin = _given(start, "the start of substr")
+    begin = _literal_integer(start, "the start of substr")
     begin = begin - 1 if begin > 0 else begin
     if length is None:
         return _slice(text, begin, None)
-    size = max(0, _given(length, "the length of substr"))
+    size = max(0, _literal_integer(length, "the length of substr"))
     end = begin + size
     return _slice(text, begin, None if begin < 0 <= end and size else end if size else begin)
 
@@ -187,7 +187,7 @@ def _slice(text: Vector, begin: int, end: int | None) -> Vector:
     return from_arrow(pc.utf8_slice_codeunits(text.values, start=begin, stop=end))
 
 
-def _given(vector: Vector, what: str) -> int:
+def _literal_integer(vector: Vector, what: str) -> int:
     if not vector.constant or vector.kind is not Kind.INTEGER:
         raise ConditionTypeError(f"{what} must be a whole number, written out")
     return int(vector.values)
@@ -201,8 +201,8 @@ def _part(kernel: Callable[..., Any], test: Callable[[str, str], bool]) -> Calla
             [text.values.as_py()] * len(part.values) if text.constant else text.values.to_pylist()
         )
         pairs = zip(texts, part.values.to_pylist(), strict=True)
-        found = [None if a is None or b is None else test(a, b) for a, b in pairs]
-        return from_arrow(pa.array(found, pa.bool_()))
+        decisions = [None if a is None or b is None else test(a, b) for a, b in pairs]
+        return from_arrow(pa.array(decisions, pa.bool_()))
 
     return wrapped
 
@@ -256,9 +256,10 @@ def _replace_text(text: Vector, old: Vector, new: Vector) -> Vector:
 
 
 def _split_part(text: Vector, separator: Vector, number: Vector) -> Vector:
-    sign, place = separator.values.as_py(), _given(number, "the number of a part")
+    sign, place = separator.values.as_py(), _literal_integer(number, "the number of a part")
     if text.constant:
-        return constant(python.split_part(text.values.as_py(), sign, place))
+        value = text.values.as_py()
+        return constant(None if value is None else python.split_part(value, sign, place))
     if not sign:
         return text if place in (1, -1) else _mapped(text, lambda _: "", pa.string())
     parts = pc.split_pattern(text.values, sign)
@@ -276,7 +277,7 @@ def _split_part(text: Vector, separator: Vector, number: Vector) -> Vector:
 
 
 def _extract(text: Vector, pattern: Vector, group: Vector | None = None) -> Vector:
-    wanted = 0 if group is None else _given(group, "the group")
+    wanted = 0 if group is None else _literal_integer(group, "the group")
     spelled = one_group(pattern.values.as_py(), wanted)
     return from_arrow(pc.struct_field(pc.extract_regex(text.values, spelled), 0))
 
@@ -312,8 +313,8 @@ def _to_integer(value: Vector) -> Vector:
         return as_int64(_as_number(value))
     number = as_float(value)
     inside = (number.values > -(2.0**63) - 1) & (number.values < 2.0**63)
-    whole = np.where(inside, np.trunc(number.values), 0.0).astype(np.int64)[()]
-    return Vector(Kind.INTEGER, whole, number.valid).where(inside)
+    integer = np.where(inside, np.trunc(number.values), 0.0).astype(np.int64)[()]
+    return Vector(Kind.INTEGER, integer, number.valid).where(inside)
 
 
 def _to_string(value: Vector) -> Vector:
@@ -349,8 +350,8 @@ FUNCTIONS: dict[str, Callable[..., Vector]] = {
     "ln": _real(_ln),
     "power": _real(_power),
     "round": _round,
-    "floor": _whole(np.floor),
-    "ceil": _whole(np.ceil),
+    "floor": _integral(np.floor),
+    "ceil": _integral(np.ceil),
     "least": functools.partial(_extreme, "<"),
     "greatest": functools.partial(_extreme, ">"),
     "lower": _text(_cased(pc.ascii_lower, str.lower)),

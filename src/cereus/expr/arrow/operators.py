@@ -107,9 +107,9 @@ def _wide_decimals(vectors: Sequence[Vector]) -> list[Any]:
     """Arrow decimals of one type; 76 digits hold any two decimals of 38."""
     data = [_as_decimal(vector) for vector in vectors]
     scale = max(each.type.scale for each in data)
-    whole = max(each.type.precision - each.type.scale for each in data)
-    kind = pa.decimal128 if whole + scale <= 38 else pa.decimal256
-    return [each.cast(kind(min(76, whole + scale), scale)) for each in data]
+    digits = max(each.type.precision - each.type.scale for each in data)
+    kind = pa.decimal128 if digits + scale <= 38 else pa.decimal256
+    return [each.cast(kind(min(76, digits + scale), scale)) for each in data]
 
 
 def _as_decimal(vector: Vector) -> Any:
@@ -243,9 +243,9 @@ def _shift(op: str, left: Vector, right: Vector) -> Vector:
 def half_away(values: Any) -> Any:
     """Whole numbers, half away from zero; what is too large to have a fraction stays."""
     size = np.abs(values)
-    whole = np.floor(size)
-    whole = whole + (size - whole >= 0.5)
-    return np.where(size < 2.0**52, np.copysign(whole, values), values)
+    rounded = np.floor(size)
+    rounded = rounded + (size - rounded >= 0.5)
+    return np.where(size < 2.0**52, np.copysign(rounded, values), values)
 
 
 def choose(condition: Any, left: Vector, right: Vector) -> Vector:

@@ -100,7 +100,7 @@ def _instant(value: datetime) -> Vector:
 
 
 def from_arrow(data: pa.Array | pa.Scalar) -> Vector:
-    """A view of Arrow data; raises DataError for types that conditions know nothing of."""
+    """A view of Arrow data; raises DataError for types that conditions do not have."""
     if isinstance(data, pa.Scalar):
         return _first(from_arrow(pa.array([data.as_py()], data.type)))
     data = _plain(data)
@@ -181,7 +181,7 @@ def _validity(data: pa.Array) -> Any:
 
 
 def _first(vector: Vector) -> Vector:
-    """The constant that a vector of one row holds."""
+    """The constant in a vector of one row."""
     valid = vector.valid
     if valid is not None:
         valid = valid[()] if np.ndim(valid) == 0 else valid[0]

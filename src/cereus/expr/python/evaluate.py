@@ -50,7 +50,7 @@ class Known(ex.Expression):
 
 
 def holds(expression: ex.Expression, event: Event, bindings: Bindings | None = None) -> bool:
-    """Whether the condition is true; NULL is not."""
+    """The condition is true; NULL is not."""
     return evaluate(expression, event, bindings) is True
 
 

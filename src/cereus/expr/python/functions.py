@@ -76,9 +76,9 @@ def rounded(value: float, decimals: int) -> float:
     scaled = abs(value) * scale if decimals >= 0 else abs(value) / scale
     if not scaled < 2**52:  # whole already, infinite, or NaN
         return value
-    whole = math.floor(scaled)
-    whole += scaled - whole >= 0.5
-    return math.copysign(whole / scale if decimals >= 0 else whole * scale, value)
+    integral = math.floor(scaled)
+    integral += scaled - integral >= 0.5
+    return math.copysign(integral / scale if decimals >= 0 else integral * scale, value)
 
 
 def rounded_number(value: float, decimals: int = 0) -> float | None:
@@ -91,7 +91,7 @@ def rounded_integer(value: int, decimals: int) -> int | None:
     return result if -(2**63) <= result < 2**63 else None
 
 
-def whole(toward: Callable[[float], int]) -> Callable[[float], float]:
+def integral(toward: Callable[[float], int]) -> Callable[[float], float]:
     def wrapped(value: float) -> float:
         if isinstance(value, int) or not math.isfinite(value):
             return value
@@ -136,8 +136,8 @@ def split_part(text: str, separator: str, number: int) -> str:
 
 
 def regexp_extract(text: str, pattern: str, group: int = 0) -> str | None:
-    found = re.search(with_text_end(pattern, r"\Z"), text, re.ASCII)
-    return None if found is None else found.group(group) or ""
+    match = re.search(with_text_end(pattern, r"\Z"), text, re.ASCII)
+    return None if match is None else match.group(group) or ""
 
 
 INTEGER_TEXT = re.compile(r"[+-]?[0-9]+")
@@ -156,8 +156,8 @@ def to_integer(value: Any) -> int | None:
         value = int(value) if INTEGER_TEXT.fullmatch(value) and len(value) < 100 else None
     if value is None or not math.isfinite(value):
         return None
-    whole = math.trunc(value)
-    return whole if fits(whole) else None
+    integral = math.trunc(value)
+    return integral if fits(integral) else None
 
 
 def to_double(value: Any) -> float | None:
@@ -214,8 +214,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "ln": defined(math.log),
     "power": defined(power),
     "round": rounded_number,
-    "floor": whole(math.floor),
-    "ceil": whole(math.ceil),
+    "floor": integral(math.floor),
+    "ceil": integral(math.ceil),
     "lower": str.lower,
     "upper": str.upper,
     "trim": lambda text: text.strip(" "),

@@ -66,19 +66,19 @@ def bounds(expression: EventExpression, *, values: bool = False) -> Bounds:
     """The bounds of an expression, in the simple framework or in that with values."""
     check(expression)
     layout = lay_out(expression, values=values)
-    found = len(primitives(expression))
-    words = max(1, -(-found // 64))
+    primitive_count = len(primitives(expression))
+    words = max(1, -(-primitive_count // 64))
     memory, steps = units(expression, values=values)
-    whole = sized(expression)
+    root = sized(expression)
     return Bounds(
         subexpressions=sum(1 for _ in expression.postorder()),
         memory=memory,
         steps=steps,
         state_bytes=CELL_BYTES * layout.state_width,
-        waiting_bytes=CELL_BYTES * found * (words + 3),
+        waiting_bytes=CELL_BYTES * primitive_count * (words + 3),
         working_bytes=CELL_BYTES * len(layout.initial),
         text_bytes=len(str(expression).encode()),
-        constituents=whole.constituents,
+        constituents=root.constituents,
     )
 
 
@@ -88,9 +88,9 @@ def units(expression: EventExpression, *, values: bool = False) -> tuple[int, in
     memory = steps = instance = queue = 0
     temporaries = 0
     for part, keeps_set in sized(expression).postorder():
-        own_set = part.set_size if keeps_set else 0
-        memory += instance_units(part, values) + stored_units(part, values) + own_set
-        steps += part_steps(part, values) + own_set
+        set_units = part.set_size if keeps_set else 0
+        memory += instance_units(part, values) + stored_units(part, values) + set_units
+        steps += part_steps(part, values) + set_units
         if isinstance(part.node, Sequence):
             # t, e, e' and Q' (Fig. 4) serve one sequence after the other.
             left = instance_units(part.operands[0], values)
@@ -119,22 +119,22 @@ def stored_units(part: Sized, values: bool) -> int:
 def part_steps(part: Sized, values: bool) -> int:
     """One round of the loop of Fig. 5 where every branch that costs more is taken, without the
     assignment of Sᵢ."""
-    own = instance_units(part, values)
+    units = instance_units(part, values)
     stored = [instance_units(operand, values) for operand in part.operands]
     match part.node:
         case Empty():
-            return own
+            return units
         case Primitive() | Disjunction():
-            return 1 + own
+            return 1 + units
         case TemporalRestriction():
-            return 1 + 1 + own
+            return 1 + 1 + units
         case Conjunction():
-            return 2 + sum(stored) + 4 + 1 + own
+            return 2 + sum(stored) + 4 + 1 + units
         case Negation():
-            return 1 + 1 + 1 + own
+            return 1 + 1 + 1 + units
         case Sequence():
             queue, instance = part.queue_size, stored[0]
-            find_best = (queue + 1) * (2 + instance) + 1 + own
+            find_best = (queue + 1) * (2 + instance) + 1 + units
             refresh = (queue + 1 + queue) * 2 + queue * instance
             return find_best + refresh + 1 + instance
     raise TypeError(f"not an event expression: {part.node!r}")

@@ -1,4 +1,4 @@
-"""Are two expressions equivalent (Definition 17)? What laws and small streams can tell.
+"""Are two expressions equivalent (Definition 17)? Answered by laws and small streams.
 
 Equal normal forms are a proof by the laws. A stream on which the full semantics differ is a
 refutation. Between the two lies what is not decided: the paper does not claim that its laws are
@@ -69,16 +69,16 @@ class Refuted:
     def __str__(self) -> str:
         ticks = ", ".join(f"{_listed(occurring)} at {time}" for time, occurring in self.stream)
         lines = [f"not equivalent: refuted by the stream {ticks}"]
-        for side, found in (("first", self.left), ("second", self.right)):
-            if found:
-                lines.append(f"  only the {side} has {', '.join(map(_shown, found))}")
+        for side, instances in (("first", self.left), ("second", self.right)):
+            if instances:
+                lines.append(f"  only the {side} has {', '.join(map(_shown, instances))}")
         lines.append(f"  {DIFFERENCES[self.difference]}")
         return "\n".join(lines)
 
 
 @dataclass(frozen=True)
 class Undecided:
-    """The normal forms differ, but no stream that was tried tells the expressions apart."""
+    """The normal forms differ, but the expressions agree on every stream that was tried."""
 
     streams: int
     ticks: int
@@ -102,7 +102,7 @@ DIFFERENCES: dict[Difference, str] = {
 def equivalent(
     first: EventExpression, second: EventExpression, *, streams: int = STREAMS
 ) -> Verdict:
-    """Prove by the laws, or refute by a stream, or say how far it was looked."""
+    """Prove by the laws, or refute by a stream, or report how far was searched."""
     check(first | second)
     if first == second:
         return Proved(())
@@ -110,10 +110,10 @@ def equivalent(
     if laws is not None:
         return Proved(laws)
     tried = list(islice(candidates(first | second), streams))
-    found = refutation(first, second, tried)
-    if found is None:
+    refuted = refutation(first, second, tried)
+    if refuted is None:
         return Undecided(len(tried), max(map(len, tried)))
-    return shrunk(first, second, found)
+    return shrunk(first, second, refuted)
 
 
 def proof(first: EventExpression, second: EventExpression) -> tuple[int, ...] | None:
@@ -132,23 +132,23 @@ def refutation(
     that, the constituents."""
     weaker: Refuted | None = None
     for stream in streams:
-        found = _compared(first, second, stream, values=False)
-        if found is not None and found.difference == "detections":
-            return found
-        weaker = weaker or found
+        refuted = _compared(first, second, stream, values=False)
+        if refuted is not None and refuted.difference == "detections":
+            return refuted
+        weaker = weaker or refuted
     if weaker is not None:
         return weaker
     short = (stream for stream in streams if len(stream) <= LONGEST_WITH_VALUES)
     return next(filter(None, (_compared(first, second, s, values=True) for s in short)), None)
 
 
-def shrunk(first: EventExpression, second: EventExpression, found: Refuted) -> Refuted:
+def shrunk(first: EventExpression, second: EventExpression, refuted: Refuted) -> Refuted:
     """A refutation of the same kind by as little of its stream as will do."""
-    for smaller in _smaller(found.stream):
-        again = _compared(first, second, smaller, values=found.difference == "constituents")
-        if again is not None and again.difference == found.difference:
+    for smaller in _smaller(refuted.stream):
+        again = _compared(first, second, smaller, values=refuted.difference == "constituents")
+        if again is not None and again.difference == refuted.difference:
             return shrunk(first, second, again)
-    return found
+    return refuted
 
 
 def _smaller(stream: Stream) -> Iterator[Stream]:
@@ -194,11 +194,11 @@ def candidates(expression: EventExpression) -> Iterator[Stream]:
         yield ()
 
 
-def _ticks(found: tuple[Primitive, ...]) -> Iterator[tuple[Primitive, ...]]:
+def _ticks(occurring: tuple[Primitive, ...]) -> Iterator[tuple[Primitive, ...]]:
     """The sets of primitives that can occur in one tick, small ones first."""
-    for size in range(1, len(found) + 1):
-        for chosen in islice(combinations(found, size), 1_000):
-            if all(p in chosen for p in found if any(_implies(q, p) for q in chosen)):
+    for size in range(1, len(occurring) + 1):
+        for chosen in islice(combinations(occurring, size), 1_000):
+            if all(p in chosen for p in occurring if any(_implies(q, p) for q in chosen)):
                 yield chosen
 
 
@@ -207,7 +207,7 @@ def _implies(q: Primitive, p: Primitive) -> bool:
 
 
 def _gaps(expression: EventExpression) -> list[int]:
-    """Distances between ticks at which a restriction can tell."""
+    """Distances between ticks at which a restriction can make a difference."""
     lengths = {tau_length(tau) for tau in restrictions(expression)}
     return sorted({1, *(length for length in lengths if length), *(n + 1 for n in lengths)})
 

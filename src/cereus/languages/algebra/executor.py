@@ -15,7 +15,7 @@ from cereus.engine.ingest.batch_reader import BatchReader, Reading
 from cereus.engine.ingest.clock import as_times
 from cereus.engine.ingest.substreams import Ints
 from cereus.languages.algebra.detect.detector import Detector
-from cereus.languages.algebra.detect.program import Program
+from cereus.languages.algebra.detect.program import DetectorProgram
 from cereus.languages.algebra.detect.run import Instances
 from cereus.plan.tests import EventTest
 from cereus.state import checked
@@ -37,7 +37,7 @@ class DetectingExecutor(Executor):
 
     def __init__(
         self,
-        program: Program,
+        program: DetectorProgram,
         tests: Sequence[EventTest],
         stream: Stream,
         schema: pa.Schema,

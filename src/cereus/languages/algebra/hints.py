@@ -1,4 +1,4 @@
-"""What to tell a person whose event expression does not follow the grammar."""
+"""Hints for event expressions that do not follow the grammar."""
 
 from __future__ import annotations
 

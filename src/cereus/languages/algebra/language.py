@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cereus.language.protocol import Comparison, Language, Option, OptionKind, Params
+from cereus.language.protocol import EquivalenceAnswer, Language, Option, OptionKind, Params
 from cereus.languages.algebra.equivalence import equivalent
 from cereus.languages.algebra.optimise import optimise as optimised
 from cereus.languages.algebra.query import AlgebraQuery
@@ -61,6 +61,6 @@ class Algebra(Language):
         cheaper = optimised(tree, values=values) if optimise else None
         return AlgebraQuery(tree, stream, text, cheaper, values=values, merge_ties=merge_ties)
 
-    def equivalent(self, first: str, second: str) -> Comparison:
+    def equivalent(self, first: str, second: str) -> EquivalenceAnswer:
         verdict = equivalent(parse(first), parse(second))
-        return Comparison(verdict.equivalent, str(verdict))
+        return EquivalenceAnswer(verdict.equivalent, str(verdict))

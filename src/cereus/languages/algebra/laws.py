@@ -26,7 +26,7 @@ Binding = dict[str, EventExpression | Tau]
 
 
 @dataclass(frozen=True)
-class Variable(EventExpression):
+class LawVariable(EventExpression):
     """Any expression, the same wherever the name stands."""
 
     name: str
@@ -92,19 +92,19 @@ def names(pattern: EventExpression) -> frozenset[str]:
     """The variables without which a pattern cannot be filled in."""
     taus = [cast(TauVariable, tau) for tau in restrictions(pattern)]
     of_taus = frozenset(name for tau in taus for name in tau.least_of or (tau.name,))
-    return of_taus | frozenset(e.name for e in pattern.postorder() if isinstance(e, Variable))
+    return of_taus | frozenset(e.name for e in pattern.postorder() if isinstance(e, LawVariable))
 
 
 def bound(pattern: EventExpression) -> frozenset[str]:
-    """The variables that matching a pattern tells: of the least of two, neither."""
+    """The variables that matching a pattern binds: of the least of two, neither."""
     taus = [cast(TauVariable, tau) for tau in restrictions(pattern)]
     unknown = {name for tau in taus for name in tau.least_of or ()}
     return names(pattern) - unknown
 
 
 def matches(pattern: EventExpression, expression: EventExpression, binding: Binding) -> bool:
-    """Whether the pattern fits at the root; what its variables stand for goes into `binding`."""
-    if isinstance(pattern, Variable):
+    """The pattern fits at the root; what its variables stand for goes into `binding`."""
+    if isinstance(pattern, LawVariable):
         return binding.setdefault(pattern.name, expression) == expression
     if type(pattern) is not type(expression):
         return False
@@ -118,7 +118,7 @@ def matches(pattern: EventExpression, expression: EventExpression, binding: Bind
 
 def fill(pattern: EventExpression, binding: Binding) -> EventExpression:
     """The pattern with its variables replaced."""
-    if isinstance(pattern, Variable):
+    if isinstance(pattern, LawVariable):
         return cast(EventExpression, binding[pattern.name])
     children = [fill(child, binding) for child in pattern.children()]
     if isinstance(pattern, TemporalRestriction):
@@ -136,7 +136,7 @@ def _is_primitive(binding: Binding) -> bool:
     return isinstance(binding["A"], Primitive)
 
 
-A, B, C = Variable("A"), Variable("B"), Variable("C")
+A, B, C = LawVariable("A"), LawVariable("B"), LawVariable("C")
 T, U = TauVariable("τ"), TauVariable("τ'")
 LEAST = TauVariable("min(τ, τ')", least_of=("τ", "τ'"))
 ZERO = Empty()

@@ -1,4 +1,4 @@
-"""The full semantics on small streams (Definitions 9 and 10), to tell expressions apart.
+"""The full semantics on small streams (Definitions 9 and 10), to compare expressions.
 
 Not the reference: this one evaluates equal subexpressions once, and knows ticks, not rows.
 """

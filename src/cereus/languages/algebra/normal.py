@@ -4,7 +4,7 @@ An expression becomes a set of *terms*, its disjuncts (laws 7-11 and 19 bring `|
 and 4 make it a set). A term is a primitive, a conjunction (3, 5: in a fixed order) or a sequence
 (6: a list) of terms, restricted at most once (27), with one set of terms that must not occur in
 it (14-16). What a term says that holds of it anyway, because of a restriction or negation further
-out, is left unsaid (12, 13, 17, 18, 20, 21, 23-25).
+out, is implicit (12, 13, 17, 18, 20, 21, 23-25).
 
 Each function is an operator of the algebra on normal forms and notes the laws that it used.
 """
@@ -35,13 +35,13 @@ MOST_TERMS = 256
 
 
 @dataclass(frozen=True)
-class Term:
+class NormalTerm:
     kind: type[EventExpression]
     """Primitive, Conjunction or Sequence."""
-    parts: tuple[Term, ...] = ()
+    parts: tuple[NormalTerm, ...] = ()
     primitive: Primitive | None = None
     tau: Tau | None = None
-    without: frozenset[Term] = frozenset()
+    without: frozenset[NormalTerm] = frozenset()
 
     @cached_property
     def text(self) -> str:
@@ -52,7 +52,7 @@ class Term:
         return self.tau is None and not self.without
 
 
-Terms = frozenset[Term]
+Terms = frozenset[NormalTerm]
 
 
 @dataclass
@@ -67,7 +67,7 @@ class Normaliser:
             case Empty():
                 return frozenset()
             case Primitive():
-                return frozenset((Term(Primitive, primitive=expression),))
+                return frozenset((NormalTerm(Primitive, primitive=expression),))
             case Disjunction(left, right):
                 return self.either(self.of(left), self.of(right))
             case Conjunction(left, right):
@@ -125,30 +125,30 @@ class Normaliser:
 
     # ------------------------------------------------------------ one term
 
-    def conjunction(self, parts: tuple[Term, ...]) -> Term:
+    def conjunction(self, parts: tuple[NormalTerm, ...]) -> NormalTerm:
         flat = _spliced(Conjunction, parts)
         self.note(5, when=len(flat) > len(parts))
         ordered = tuple(sorted(flat, key=lambda term: term.text))
         self.note(3, when=ordered != flat)
-        return Term(Conjunction, ordered)
+        return NormalTerm(Conjunction, ordered)
 
-    def sequence(self, parts: tuple[Term, ...]) -> Term:
+    def sequence(self, parts: tuple[NormalTerm, ...]) -> NormalTerm:
         flat = _spliced(Sequence, parts)
         self.note(6, when=len(flat) > len(parts))
-        return Term(Sequence, flat)
+        return NormalTerm(Sequence, flat)
 
-    def negated(self, term: Term, others: Terms) -> Term | None:
+    def negated(self, term: NormalTerm, others: Terms) -> NormalTerm | None:
         self.note(14, when=bool(term.without and others))
         self.note(15, when=bool(term.without & others))
         return self.settled(replace(term, without=term.without | others), None, frozenset())
 
-    def restricted(self, term: Term, tau: Tau) -> Term | None:
+    def restricted(self, term: NormalTerm, tau: Tau) -> NormalTerm | None:
         self.note(26, when=term.kind is Primitive)
         self.note(27, when=term.tau is not None)
         self.note(22, when=bool(term.without))
         return self.settled(replace(term, tau=_shorter(term.tau, tau)), None, frozenset())
 
-    def settled(self, term: Term, tau: Tau | None, others: Terms) -> Term | None:
+    def settled(self, term: NormalTerm, tau: Tau | None, others: Terms) -> NormalTerm | None:
         """The term where restriction τ and the negation of `others` hold further out, saying
         nothing twice; None where it cannot occur."""
         inner = self.zero if term.kind is Primitive else _shorter(term.tau, tau)
@@ -163,12 +163,14 @@ class Normaliser:
         implied = term.kind is Primitive or _at_least(term.tau, tau)
         return replace(again, tau=None if implied else term.tau, without=absent - outer)
 
-    def composed(self, term: Term, parts: tuple[Term, ...]) -> Term:
+    def composed(self, term: NormalTerm, parts: tuple[NormalTerm, ...]) -> NormalTerm:
         if term.kind is Primitive:
             return term
         return self.conjunction(parts) if term.kind is Conjunction else self.sequence(parts)
 
-    def parts_settled(self, term: Term, tau: Tau | None, others: Terms) -> tuple[Term, ...] | None:
+    def parts_settled(
+        self, term: NormalTerm, tau: Tau | None, others: Terms
+    ) -> tuple[NormalTerm, ...] | None:
         parts = tuple(self.settled(part, tau, others) for part in term.parts)
         conjoined = term.kind is Conjunction
         if parts != term.parts:
@@ -187,8 +189,8 @@ class Normaliser:
         self.note(23, when=settled != others)
         return settled
 
-    def excludes(self, other: Term, term: Term) -> bool:
-        """Whether `term - other` is 0 by law 33: `term` is `other`, perhaps narrowed further, or
+    def excludes(self, other: NormalTerm, term: NormalTerm) -> bool:
+        """`term - other` is 0 by law 33: `term` is `other`, perhaps narrowed further, or
         `other` is some of its parts."""
         same = (other.kind, other.parts, other.primitive) == (term.kind, term.parts, term.primitive)
         narrowed = same and other.without <= term.without and _at_least(other.tau, term.tau)
@@ -204,8 +206,8 @@ class Normaliser:
         return True
 
 
-def _contains(term: Term, other: Term) -> bool:
-    """Whether all parts of `other` are among those of `term`, for a sequence side by side."""
+def _contains(term: NormalTerm, other: NormalTerm) -> bool:
+    """All parts of `other` are among those of `term`, for a sequence side by side."""
     if other.kind is not term.kind or term.kind is Primitive:
         return False
     if term.kind is Conjunction:
@@ -232,7 +234,7 @@ def rebuild(terms: Terms) -> EventExpression:
     return _joined(Disjunction, [rebuild_term(term) for term in ordered]) if ordered else Empty()
 
 
-def rebuild_term(term: Term) -> EventExpression:
+def rebuild_term(term: NormalTerm) -> EventExpression:
     if term.primitive is not None:
         core: EventExpression = term.primitive
     else:
@@ -245,7 +247,7 @@ def _joined(kind: type[EventExpression], parts: list[EventExpression]) -> EventE
     return reduce(lambda left, right: kind(left, right), parts)  # type: ignore[call-arg,arg-type]
 
 
-def _spliced(kind: type[EventExpression], parts: tuple[Term, ...]) -> tuple[Term, ...]:
+def _spliced(kind: type[EventExpression], parts: tuple[NormalTerm, ...]) -> tuple[NormalTerm, ...]:
     """The parts, those of the same operator replaced by their own parts."""
     nested = [part.parts if part.kind is kind and part.plain else (part,) for part in parts]
     return tuple(part for group in nested for part in group)
@@ -258,7 +260,7 @@ def _shorter(first: Tau | None, second: Tau | None) -> Tau | None:
 
 
 def _at_least(tau: Tau | None, other: Tau | None) -> bool:
-    """Whether restricting by τ as well as by `other` adds nothing."""
+    """Restricting by τ as well as by `other` adds nothing."""
     return tau is None or (other is not None and tau_length(tau) >= tau_length(other))
 
 

@@ -14,9 +14,9 @@ from itertools import chain, count
 
 from cereus.errors import LimitError
 from cereus.languages.algebra.bounds import Bounds, bounds, units
-from cereus.languages.algebra.laws import LAWS, Law, Variable
+from cereus.languages.algebra.laws import LAWS, Law, LawVariable
 from cereus.languages.algebra.normal import normal_form, rebuild
-from cereus.languages.algebra.rewriting import Rule, Step, law_list, neighbours, rules
+from cereus.languages.algebra.rewriting import RewriteStep, Rule, law_list, neighbours, rules
 from cereus.languages.algebra.tree import EventExpression, check, size
 
 PATIENCE = 8
@@ -34,7 +34,7 @@ class Optimised:
     after: EventExpression
     bounds_before: Bounds
     bounds_after: Bounds
-    steps: tuple[Step, ...]
+    steps: tuple[RewriteStep, ...]
     """The laws applied, one after the other, from `before` to `after`."""
     looked_at: int
 
@@ -57,7 +57,7 @@ def optimise(
     patience: int = PATIENCE,
     laws: tuple[Law, ...] = LAWS,
 ) -> Optimised:
-    """The cheapest equivalent expression found, and the way to it."""
+    """The cheapest equivalent expression of the search, and the way to it."""
     check(expression)
     before = bounds(expression, values=values)
     came_by, costs = search(expression, values=values, patience=patience, chosen=worthwhile(laws))
@@ -80,7 +80,7 @@ def worthwhile(laws: tuple[Law, ...]) -> tuple[Rule, ...]:
     return tuple(
         rule
         for rule in rules(laws)
-        if not isinstance(rule.pattern, Variable)
+        if not isinstance(rule.pattern, LawVariable)
         and not (rule.law.number == REPEATING and not rule.forward)
     )
 
@@ -99,10 +99,10 @@ def no_worse(after: Bounds, before: Bounds) -> bool:
 
 def search(
     expression: EventExpression, *, values: bool, patience: int, chosen: tuple[Rule, ...]
-) -> tuple[dict[EventExpression, Step | None], dict[EventExpression, Cost]]:
-    """The expressions found, each with the step that led to it and its cost. Cheap ones are
+) -> tuple[dict[EventExpression, RewriteStep | None], dict[EventExpression, Cost]]:
+    """The expressions reached, each with the step that led to it and its cost. Cheap ones are
     looked at first. It ends: whenever patience starts anew, the cost has gone down."""
-    came_by: dict[EventExpression, Step | None] = {expression: None}
+    came_by: dict[EventExpression, RewriteStep | None] = {expression: None}
     costs = {expression: cost(expression, values)}
     patience *= 10 + size(expression)
     allowed = {rule.law.number for rule in chosen}
@@ -111,32 +111,32 @@ def search(
     queue = [(lowest, next(order), expression)]
     while queue and left > 0:
         _, _, current = heapq.heappop(queue)
-        found = neighbours(current, chosen)
-        for step in chain(normalised(current), found) if current == expression else found:
+        rewritten = neighbours(current, chosen)
+        for step in chain(normalised(current), rewritten) if current == expression else rewritten:
             if step.after in came_by or not allowed.issuperset(step.laws):
                 continue
             came_by[step.after] = step
-            own = costs[step.after] = cost(step.after, values)
-            heapq.heappush(queue, (own, next(order), step.after))
-            lowest, left = (own, patience) if own < lowest else (lowest, left - 1)
+            reached_cost = costs[step.after] = cost(step.after, values)
+            heapq.heappush(queue, (reached_cost, next(order), step.after))
+            lowest, left = (reached_cost, patience) if reached_cost < lowest else (lowest, left - 1)
     return came_by, costs
 
 
-def normalised(expression: EventExpression) -> Iterator[Step]:
+def normalised(expression: EventExpression) -> Iterator[RewriteStep]:
     """The step to the normal form: many small ones at once, which alone would not pay."""
     try:
         terms, used = normal_form(expression)
     except LimitError:
         return
     if used:
-        yield Step(tuple(sorted(used)), expression, rebuild(terms))
+        yield RewriteStep(tuple(sorted(used)), expression, rebuild(terms))
 
 
 def way(
-    came_by: dict[EventExpression, Step | None], expression: EventExpression
-) -> tuple[Step, ...]:
+    came_by: dict[EventExpression, RewriteStep | None], expression: EventExpression
+) -> tuple[RewriteStep, ...]:
     """The steps from the first expression to this one."""
-    steps: list[Step] = []
+    steps: list[RewriteStep] = []
     while (step := came_by[expression]) is not None:
         steps.append(step)
         expression = step.before

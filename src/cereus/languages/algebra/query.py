@@ -18,7 +18,7 @@ from cereus.errors import DataError, RefusedError
 from cereus.language.compiled import EventwiseQuery, sections
 from cereus.languages.algebra import tree as algebra
 from cereus.languages.algebra.bounds import Bounds, bounds
-from cereus.languages.algebra.detect.program import Program, build
+from cereus.languages.algebra.detect.program import DetectorProgram, build
 from cereus.languages.algebra.executor import VERSION, DetectingExecutor
 from cereus.languages.algebra.optimise import Optimised
 from cereus.languages.algebra.rewriting import law_list
@@ -68,10 +68,10 @@ class AlgebraQuery(EventwiseQuery):
     @property
     def fingerprint(self) -> str:
         options = (self.values, self.merge_ties)
-        said = repr((VERSION, self.expression, self.stream, options))
-        return hashlib.sha256(said.encode()).hexdigest()[:16]
+        identity = repr((VERSION, self.expression, self.stream, options))
+        return hashlib.sha256(identity.encode()).hexdigest()[:16]
 
-    def program(self, schema: pa.Schema) -> Program:
+    def program(self, schema: pa.Schema) -> DetectorProgram:
         """The program for times of the kind that this schema has."""
         return build(self._in_ticks(self.expression, schema), values=self.values)
 
@@ -152,13 +152,15 @@ class AlgebraQuery(EventwiseQuery):
         return ("start", "end", *(("constituents",) if self.values else ()))
 
     def _check_time(self, schema: pa.Schema | None) -> None:
-        """Ticks need whole numbers, durations need a time column."""
-        found = [n for n in self.written.postorder() if isinstance(n, algebra.TemporalRestriction)]
-        in_durations = any(isinstance(node.tau, timedelta) for node in found)
+        """Refuse times that do not fit: ticks need integers, durations need a time column."""
+        restrictions = [
+            n for n in self.written.postorder() if isinstance(n, algebra.TemporalRestriction)
+        ]
+        in_durations = any(isinstance(node.tau, timedelta) for node in restrictions)
         if self.stream.time is None:
             if in_durations:
                 raise self._refused(
-                    found[0],
+                    restrictions[0],
                     "a restriction to a length of time needs a time column",
                     'say which one it is: Stream(time="…"), or count events: _2',
                 )
@@ -174,13 +176,13 @@ class AlgebraQuery(EventwiseQuery):
             )
         if in_durations and pa.types.is_integer(kind) and self.stream.unit is None:
             raise self._refused(
-                found[0],
+                restrictions[0],
                 f"the time column {self.stream.time!r} holds plain numbers: seconds or ticks?",
                 f'say Stream(time="{self.stream.time}", unit="s"), or write ticks: _2',
             )
-        if found and not in_durations and not pa.types.is_integer(kind):
+        if restrictions and not in_durations and not pa.types.is_integer(kind):
             raise self._refused(
-                found[0],
+                restrictions[0],
                 f"the time column {self.stream.time!r} has the type {kind}, which has no ticks",
                 "write a duration: _5s, _{1 hour 30 minutes}",
             )

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from cereus.languages.algebra.laws import LAWS, Law, Variable
+from cereus.languages.algebra.laws import LAWS, Law, LawVariable
 from cereus.languages.algebra.tree import EventExpression
 
 Path = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Step:
-    """The whole expression before and after one law was applied, or several at once."""
+class RewriteStep:
+    """The expression before and after one law was applied, or several at once."""
 
     laws: tuple[int, ...]
     before: EventExpression
@@ -51,7 +51,7 @@ def rules(laws: tuple[Law, ...] = LAWS) -> tuple[Rule, ...]:
 
 
 def places(expression: EventExpression) -> Iterator[tuple[Path, EventExpression]]:
-    """Every subexpression with the way to it, the whole expression first."""
+    """Every subexpression with the way to it, the root first."""
     yield (), expression
     for index, child in enumerate(expression.children()):
         for path, node in places(child):
@@ -67,10 +67,10 @@ def replaced(expression: EventExpression, path: Path, node: EventExpression) -> 
     return expression.with_children(*children)
 
 
-def neighbours(expression: EventExpression, chosen: tuple[Rule, ...]) -> Iterator[Step]:
+def neighbours(expression: EventExpression, chosen: tuple[Rule, ...]) -> Iterator[RewriteStep]:
     """Everything one step away by the chosen rules."""
     by_type: dict[type[EventExpression], list[Rule]] = {}
-    anywhere = [rule for rule in chosen if isinstance(rule.pattern, Variable)]
+    anywhere = [rule for rule in chosen if isinstance(rule.pattern, LawVariable)]
     for rule in chosen:
         by_type.setdefault(type(rule.pattern), []).append(rule)
     for path, node in places(expression):
@@ -78,4 +78,4 @@ def neighbours(expression: EventExpression, chosen: tuple[Rule, ...]) -> Iterato
             result = rule(node)
             if result is not None and result != node:
                 after = replaced(expression, path, result)
-                yield Step((rule.law.number,), expression, after)
+                yield RewriteStep((rule.law.number,), expression, after)

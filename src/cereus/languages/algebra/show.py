@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from cereus.explain.dot import FONT, escaped, graph, legend
 from cereus.explain.wording import test_text
 from cereus.languages.algebra.detect.instructions import NO_QUEUE
-from cereus.languages.algebra.detect.layout import Place, lay_out
+from cereus.languages.algebra.detect.layout import Addresses, lay_out
 from cereus.languages.algebra.text import SIGNS, tau_text
 from cereus.languages.algebra.tree import (
     Conjunction,
@@ -52,13 +52,13 @@ def _legend(query: AlgebraQuery) -> str:
 
 
 def _nodes(
-    places: dict[EventExpression, Place], numbers: dict[EventExpression, str]
+    places: dict[EventExpression, Addresses], numbers: dict[EventExpression, str]
 ) -> Iterator[str]:
     for node, place in places.items():
         kept = _kept(node, place)
-        said = escaped(_operator(node)) + (f"\\n{kept}" if kept else "")
+        label = escaped(_operator(node)) + (f"\\n{kept}" if kept else "")
         shape = "box" if not node.children() else "ellipse"
-        yield f'{numbers[node]} [label="{said}", shape={shape}];'
+        yield f'{numbers[node]} [label="{label}", shape={shape}];'
         sides = ("left", "right") if len(node.children()) > 1 else ("",)
         for side, child in zip(sides, node.children(), strict=False):
             yield f'{numbers[child]} -> {numbers[node]} [label="{side}"];'
@@ -70,7 +70,7 @@ def _operator(node: EventExpression) -> str:
     return SIGNS[type(node)] if type(node) in SIGNS else str(node)
 
 
-def _kept(node: EventExpression, place: Place) -> str:
+def _kept(node: EventExpression, place: Addresses) -> str:
     """What a part remembers from one tick to the next, in the names of Fig. 4."""
     match node:
         case Conjunction():

@@ -33,7 +33,7 @@ from cereus.languages.par.bisimilarity import (
 from cereus.languages.par.language import Par
 from cereus.languages.par.laws import LAWS, Law
 from cereus.languages.par.machine.alphabet import Occurrence
-from cereus.languages.par.machine.construct import Transition, from_program, from_transitions
+from cereus.languages.par.machine.construct import MachineTransition, from_program, from_transitions
 from cereus.languages.par.machine.machine import Machine
 from cereus.languages.par.machine.minimise import minimise
 from cereus.languages.par.simplify import EFFORT
@@ -163,9 +163,9 @@ def transition(
     completion: Completion = Completion.INCOMPLETE,
     *,
     atoms: tuple[Atom, ...],
-) -> Transition:
+) -> MachineTransition:
     output = frozenset((names,) if isinstance(names, str) else names)
-    return Transition(state, occurrence(on).symbol(atoms), after, output, completion)
+    return MachineTransition(state, occurrence(on).symbol(atoms), after, output, completion)
 
 
 def run(program: Program | Machine | str, events: Iterable[str | None]) -> list[Observation]:

@@ -1,4 +1,4 @@
-"""Are two programs the same? Decided, with a shortest input that tells them apart.
+"""Are two programs the same? Decided, with a shortest input on which they differ.
 
 Bisimilarity (Definition 6) is equality of behaviour; output equivalence (Definition 7) looks at
 outputs alone. Both are decided by walking the two sides together, breadth first, over the input
@@ -154,7 +154,7 @@ class Pair(NamedTuple):
 def distinguish(
     left: Program | Machine, right: Program | Machine, *, outputs_only: bool = False
 ) -> Difference | None:
-    """A shortest input that tells two programs or machines apart, or None."""
+    """A shortest input on which two programs or machines differ, or None."""
     x, y = system(left), system(right)
     equal = UnionFind()
     if not equal.join(x.start, y.start):

@@ -1,4 +1,4 @@
-"""What to tell a person whose PAR text does not follow the grammar."""
+"""Hints for PAR texts that do not follow the grammar."""
 
 from __future__ import annotations
 

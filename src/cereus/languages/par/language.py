@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cereus.language.protocol import Comparison, Language, Params
+from cereus.language.protocol import EquivalenceAnswer, Language, Params
 from cereus.languages.par.bisimilarity import compare
 from cereus.languages.par.query import ParQuery
 from cereus.languages.par.text import parse
@@ -38,7 +38,7 @@ class Par(Language):
     ) -> ParQuery:
         return ParQuery(tree, stream, text, limits)
 
-    def equivalent(self, first: str, second: str) -> Comparison:
+    def equivalent(self, first: str, second: str) -> EquivalenceAnswer:
         """Programs with the same outputs are the same to whoever is notified."""
         verdict = compare(parse(first), parse(second))
-        return Comparison(verdict.output_equivalent, str(verdict))
+        return EquivalenceAnswer(verdict.output_equivalent, str(verdict))

@@ -46,7 +46,7 @@ class Law:
         )
 
     def rewrites(self, program: Program) -> Iterator[Program]:
-        """What the law makes of `program` as a whole."""
+        """What the law makes of `program` at its root."""
         for source, target in self.directions:
             for bindings in match(source, program, {}):
                 yield instantiate(target, bindings)
@@ -110,13 +110,13 @@ LAWS = PAPER + OURS
 
 def letters(program: Program) -> frozenset[str]:
     """The letters of one side of a law."""
-    found: set[str] = set()
+    names: set[str] = set()
     for node in program.walk():
         if isinstance(node, par.Simple) and node.atom.type is not None:
-            found.add(node.atom.type)
+            names.add(node.atom.type)
         elif isinstance(node, par.Output):
-            found |= node.names
-    return frozenset(found)
+            names |= node.names
+    return frozenset(names)
 
 
 def instantiate(side: Program, bindings: Bindings) -> Program:

@@ -69,7 +69,7 @@ class LetterTests:
     def cover(self, letters: Letters, within: Letters) -> Program | None:
         """A selection of few atoms that occur in all of `letters` and only in `within`."""
         left, chosen = letters, list[Program]()
-        usable = [(atom, own) for atom, own in self.satisfying if own <= within]
+        usable = [(atom, accepted) for atom, accepted in self.satisfying if accepted <= within]
         while left:
             best = max(usable, key=lambda each: len(each[1] & left), default=None)
             if best is None or not best[1] & left:
@@ -92,23 +92,25 @@ class LetterTests:
             return every
         if not letters:
             return Negation(every)
-        atom, own = next(
-            (a, own) for a, own in self.satisfying if own & among not in (set(), among)
+        atom, accepted = next(
+            (a, accepted)
+            for a, accepted in self.satisfying
+            if accepted & among not in (set(), among)
         )
         holds = Preemption(atom, every)
-        yes, no = self.cases(letters, among, own, every)
+        yes, no = self.cases(letters, among, accepted, every)
         if yes is every or no is every:  # the other case needs no guard
             return either(holds if yes is every else Negation(holds), no if yes is every else yes)
         return either(yes and both(holds, yes), no and both(Negation(holds), no))
 
     def cases(
-        self, letters: Letters, among: Letters, own: Letters, every: Program
+        self, letters: Letters, among: Letters, accepted: Letters, every: Program
     ) -> tuple[Program | None, Program | None]:
-        """What is left to ask where an atom holds and where not; None: the answer is no."""
-        yes, no = letters & own, letters - own
+        """What is left to test where an atom is true and where not; None: the answer is no."""
+        yes, no = letters & accepted, letters - accepted
         return (
-            self.expand(yes, among & own, every) if yes else None,
-            self.expand(no, among - own, every) if no else None,
+            self.expand(yes, among & accepted, every) if yes else None,
+            self.expand(no, among - accepted, every) if no else None,
         )
 
 

@@ -66,8 +66,8 @@ class ParQuery(EventwiseQuery):
 
     @property
     def fingerprint(self) -> str:
-        said = repr((VERSION, self.program, self.stream))
-        return hashlib.sha256(said.encode()).hexdigest()[:16]
+        identity = repr((VERSION, self.program, self.stream))
+        return hashlib.sha256(identity.encode()).hexdigest()[:16]
 
     @property
     def warnings(self) -> list[str]:
@@ -130,9 +130,9 @@ class ParQuery(EventwiseQuery):
         )
 
     def _stages(self) -> Iterator[str]:
-        found, smallest = self.derivatives.sizes, self.machine.sizes
+        first, smallest = self.derivatives.sizes, self.machine.sizes
         yield f"lang      par text → program with {sum(1 for _ in self.program.walk())} parts"
-        yield f"machine   {found['states']} states, one for each derivative, over {_kinds(found)}"
+        yield f"machine   {first['states']} states, one for each derivative, over {_kinds(first)}"
         yield f"minimise  {smallest['states']} states over {_kinds(smallest)}"
         yield "engine    one table lookup per event that passes a test"
 

@@ -41,11 +41,11 @@ def simplify(program: Program, *, laws: Sequence[Law] = LAWS, effort: int = EFFO
                 return best.program
             if size(rewritten) > best.size + DETOUR:
                 continue
-            found = representative(rewritten)
-            if found not in seen:
-                seen.add(found)
-                heapq.heappush(queue, ranked(found))
-                best = min(best, ranked(found))
+            candidate = representative(rewritten)
+            if candidate not in seen:
+                seen.add(candidate)
+                heapq.heappush(queue, ranked(candidate))
+                best = min(best, ranked(candidate))
     return best.program
 
 
@@ -76,7 +76,7 @@ def shrink(program: Program, laws: Sequence[Law]) -> Program:
 
 
 def at_top(program: Program, laws: Sequence[Law]) -> Iterator[Program]:
-    """What one law makes of `program` as a whole, or of some operands of a selection."""
+    """What one law makes of `program` at its root, or of some operands of a selection."""
     yield from rewrites(program, laws)
     if isinstance(program, par.Selection):
         for taken, rest in splits(selection_parts(program)):

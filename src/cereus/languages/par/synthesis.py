@@ -136,9 +136,9 @@ def grouped(machine: Machine) -> list[Group]:
 
 def stays(machine: Machine) -> Bools:
     """Where a step changes and shows nothing."""
-    own = np.arange(machine.states)[:, None]
+    states = np.arange(machine.states)[:, None]
     quiet: Bools = (machine.output == 0) & (machine.completion == 0)
-    quiet &= machine.next_state == own
+    quiet &= machine.next_state == states
     return quiet
 
 
@@ -149,12 +149,12 @@ def next_states(machine: Machine) -> set[int]:
 
 
 def reachable(machine: Machine, states: set[int], avoiding: int | None = None) -> set[int]:
-    found, todo = set(states), list(states)
+    reached, todo = set(states), list(states)
     while todo:
-        for after in set(machine.next_state[todo.pop()].tolist()) - found - {avoiding}:
-            found.add(after)
+        for after in set(machine.next_state[todo.pop()].tolist()) - reached - {avoiding}:
+            reached.add(after)
             todo.append(after)
-    return found
+    return reached
 
 
 def reach(machine: Machine, state: int) -> int:

@@ -110,8 +110,8 @@ def type_text(name: str) -> str:
 
 def _write(program: par.Program, level: int) -> str:
     """`program` where the grammar takes anything up to `level` without parentheses."""
-    text, own = _written(program)
-    return text if own <= level else f"({text})"
+    text, level_of_text = _written(program)
+    return text if level_of_text <= level else f"({text})"
 
 
 def _written(program: par.Program) -> tuple[str, int]:

@@ -69,8 +69,8 @@ class SaseQuery(EventwiseQuery):
         return self.plan().result.names
 
     @property
-    def late(self) -> bool:
-        return self.plan().late
+    def emits_late(self) -> bool:
+        return self.plan().emits_late
 
     @property
     def warnings(self) -> list[str]:
@@ -183,8 +183,8 @@ def _output(plan: ProgramPlan) -> Iterator[str]:
 
 
 def _order(plan: ProgramPlan) -> Iterator[str]:
-    if any(block.late for block in plan.result.blocks):
-        yield "matches that wait for their window are told when it has passed, never earlier"
+    if any(block.emits_late for block in plan.result.blocks):
+        yield "matches that wait for their window are emitted when it has passed, never earlier"
     if not plan.composed:
         return
     yield (
@@ -199,9 +199,9 @@ def _delays(plan: ProgramPlan) -> Iterator[str]:
         if any(map(_waits_for_the_end, stage.blocks)):
             yield (
                 f"what {stage.title} puts out reaches the next query at the end of the input only: "
-                "its matches are told late, and no window in time says how late"
+                "its matches are emitted late, and no window in time says how late"
             )
 
 
 def _waits_for_the_end(block: Block) -> bool:
-    return block.late and not isinstance(block.query.window, TimeWindow)
+    return block.emits_late and not isinstance(block.query.window, TimeWindow)

@@ -71,7 +71,7 @@ class RegistersInSlots(ExpressionLowering):
         terms can read their slots."""
         nodes = [node for node in terminals(expression) if node.reads]
         for condition in (each for node in nodes for each in self._apart(node)):
-            if _is_comparison_for_equality(condition):
+            if _compares_equal(condition):
                 self._compared(condition)
         for node in nodes:
             self._decided(node)
@@ -178,14 +178,14 @@ def _of_registers(node: sremo.Terminal) -> list[ex.Expression]:
     return [part for part in conjuncts(node.condition) if ex.variables(part)]
 
 
-def _is_comparison_for_equality(condition: ex.Expression) -> bool:
+def _compares_equal(condition: ex.Expression) -> bool:
     return isinstance(condition, ex.Comparison) and condition.op == "="
 
 
 def _is_equality(node: sremo.Terminal) -> bool:
     """Whether the only condition on registers is an equality."""
     conditions = _of_registers(node)
-    return not conditions or (len(conditions) == 1 and _is_comparison_for_equality(conditions[0]))
+    return not conditions or (len(conditions) == 1 and _compares_equal(conditions[0]))
 
 
 def _bare(node: sremo.Sremo) -> bool:

@@ -1,4 +1,4 @@
-"""Queries with executors of their own on DataFrames: filter in Catalyst, arrange by key and time,
+"""Queries with special executors on DataFrames: filter in Catalyst, arrange by key and time,
 run.
 
 What a result says by row number in one process, it says by the events themselves here: the rows
@@ -54,17 +54,17 @@ class EventwiseTask:
     def executor(self, schema: pa.Schema) -> Executor:
         return self.query.executor(schema, keep=self.shown)
 
-    def result(self, found: pa.RecordBatch, executor: Executor) -> pa.RecordBatch:
-        shown = found.select(result_order(self.query, found.schema.names))
+    def result(self, matches: pa.RecordBatch, executor: Executor) -> pa.RecordBatch:
+        shown = matches.select(result_order(self.query, matches.schema.names))
         return with_events(shown, self.query.row_columns, executor if self.shown else None)
 
 
 def with_events(
-    found: pa.RecordBatch, row_columns: Mapping[str, str], executor: Executor | None
+    matches: pa.RecordBatch, row_columns: Mapping[str, str], executor: Executor | None
 ) -> pa.RecordBatch:
     """Results with events in place of row numbers; without an executor, with neither."""
     columns = {}
-    for name, column in zip(found.schema.names, found.columns, strict=True):
+    for name, column in zip(matches.schema.names, matches.columns, strict=True):
         if name not in row_columns:
             columns[name] = column
         elif executor is not None:
@@ -98,7 +98,7 @@ def eventwise(
     split: Split,
     push_down: bool,
 ) -> Eventwise:
-    """What `match` is about to do with a query that has an executor of its own."""
+    """Prepares `match` for a query with a special executor."""
     if split:
         raise CereusError(f"queries in {query.dialect} cannot be cut by time", hint="use keys")
     ties, shown = chosen_columns(df, tie, columns, order)
@@ -106,8 +106,8 @@ def eventwise(
     query.check(known)
     query = query.spread(known)
     by = order_of(query, order)
-    wanted = shown if events else ()
-    made = Eventwise(df, query, known, wanted, by, ties, parallelism, push_down)
+    carried = shown if events else ()
+    made = Eventwise(df, query, known, carried, by, ties, parallelism, push_down)
     check_arrow(made.shown, df.schema)
     message = "the result would have two columns {}"
     check_once(made.schema.names, message, "rename the key column")

@@ -21,7 +21,7 @@ from cereus.errors import CereusError
 from cereus.language.pattern import PatternQuery
 from cereus.plan.plan import Plan
 from cereus.spark.batch.arranging import arranged, kept
-from cereus.spark.relevance import own_streams, relevant
+from cereus.spark.relevance import relevant, streams_of
 from cereus.spark.schemas import (
     Path,
     arrow_schema,
@@ -31,7 +31,7 @@ from cereus.spark.schemas import (
     orderable,
     pattern_schema,
 )
-from cereus.spark.slices import OWN, SLICE, Slices, Split, slices_for
+from cereus.spark.slices import IN_HOME, SLICE, Slices, Split, slices_for
 from cereus.spark.worker import Task
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class Batch:
 
     @property
     def shape(self) -> EventShape:
-        return EventShape(self.shown, self.listed, OWN if self.sliced else None)
+        return EventShape(self.shown, self.listed, IN_HOME if self.sliced else None)
 
     @property
     def sliced(self) -> bool:
@@ -87,7 +87,7 @@ class Batch:
     def filters(self) -> list[Column]:
         """What decides, before anything moves, that an event cannot matter."""
         pushed = relevant(self.plan, self.df.schema) if self.push_down else None
-        return [each for each in (own_streams(self.plan), pushed) if each is not None]
+        return [each for each in (streams_of(self.plan), pushed) if each is not None]
 
     # ------------------------------------------------------------ how it is arranged
 

@@ -1,4 +1,4 @@
-"""Several queries over one DataFrame: their matches in one DataFrame, which says whose they are."""
+"""Matches several queries over one DataFrame; each match has the name of its query."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ Queries = QuerySet | Mapping[str, Query] | Iterable[Query]
 def named(queries: Queries) -> dict[str, Query]:
     """Queries by name; those of a list by number, "0", "1", …"""
     if isinstance(queries, QuerySet):
-        found = queries.queries
+        by_name = queries.queries
     elif isinstance(queries, Mapping):
-        found = dict(queries)
+        by_name = dict(queries)
     else:
-        found = {str(number): query for number, query in enumerate(queries)}
-    if not found:
+        by_name = {str(number): query for number, query in enumerate(queries)}
+    if not by_name:
         raise CereusError("no query was given", hint="give a query, or a list or dict of queries")
-    return found
+    return by_name
 
 
 def match_several(
@@ -43,10 +43,10 @@ def match_several(
     have are null elsewhere."""
     parts = {name: arrange(query) for name, query in queries.items()}
     _check({name: part.schema for name, part in parts.items()})
-    found = [_found(names, parts) for names in _passes(parts)]
-    whole = reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), found)
+    matches = [_matched(names, parts) for names in _passes(parts)]
+    union = reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), matches)
     columns = dict.fromkeys(name for part in parts.values() for name in part.schema.names)
-    return whole.select(QUERY, *(quoted((name,)) for name in columns))
+    return union.select(QUERY, *(quoted((name,)) for name in columns))
 
 
 def _passes(parts: Mapping[str, Batch | Eventwise]) -> list[list[str]]:
@@ -58,7 +58,7 @@ def _passes(parts: Mapping[str, Batch | Eventwise]) -> list[list[str]]:
     return list(passes.values())
 
 
-def _found(names: list[str], parts: Mapping[str, Batch | Eventwise]) -> DataFrame:
+def _matched(names: list[str], parts: Mapping[str, Batch | Eventwise]) -> DataFrame:
     patterns = {name: part for name in names if isinstance(part := parts[name], Batch)}
     if len(patterns) > 1:
         return Together(patterns).run()

@@ -23,7 +23,7 @@ from cereus.spark.batch.arranging import arranged, kept
 from cereus.spark.batch.ordering import places_in_order
 from cereus.spark.batch.pattern import Batch
 from cereus.spark.schemas import Path
-from cereus.spark.worker import Run, Task, differ, joined, stretches, values_of
+from cereus.spark.worker import PartitionRun, Task, differ, joined, stretches, values_of
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -34,7 +34,7 @@ MOMENT = "__cereus_moment"
 
 
 @dataclass(frozen=True)
-class Part:
+class TogetherPart:
     """What a worker knows of one of the queries: the columns that it is given, and the order that
     it wants events of one time in."""
 
@@ -53,7 +53,7 @@ class TogetherTask:
     names   the columns that the matches have
     """
 
-    parts: tuple[Part, ...]
+    parts: tuple[TogetherPart, ...]
     sorted_by: tuple[Path, ...]
     moment: tuple[Path, ...]
     order: tuple[Path, ...]
@@ -61,62 +61,64 @@ class TogetherTask:
 
     def run(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The matches of one partition."""
-        runs: list[Run] = []
+        runs: list[PartitionRun] = []
         schema = pa.schema([])
         for batch, keys_are_over in stretches(
-            whole_moments(joined(batches), self.moment), self.sorted_by
+            complete_moments(joined(batches), self.moment), self.sorted_by
         ):
             if not runs:
-                runs = [Run(p.task, batch.select(p.columns).schema) for p in self.parts]
+                runs = [PartitionRun(p.task, batch.select(p.columns).schema) for p in self.parts]
                 schema = self._schema(runs)
             moments = Moments(batch, self.moment)
             for part, run in zip(self.parts, runs, strict=True):
-                own = self._own(part, batch, moments)
-                for found in run.push(own.select(part.columns), keys_are_over):
-                    yield _named(part.name, found, schema)
+                events = self._events_of(part, batch, moments)
+                for matches in run.push(events.select(part.columns), keys_are_over):
+                    yield _named(part.name, matches, schema)
         for part, run in zip(self.parts, runs, strict=bool(runs)):
-            yield from (_named(part.name, found, schema) for found in run.finish())
+            yield from (_named(part.name, matches, schema) for matches in run.finish())
 
-    def _own(self, part: Part, batch: pa.RecordBatch, moments: Moments) -> pa.RecordBatch:
+    def _events_of(
+        self, part: TogetherPart, batch: pa.RecordBatch, moments: Moments
+    ) -> pa.RecordBatch:
         as_sorted = self.order[: len(part.order)] == part.order
         return batch if as_sorted else moments.ordered(part.order)
 
-    def _schema(self, runs: list[Run]) -> pa.Schema:
+    def _schema(self, runs: list[PartitionRun]) -> pa.Schema:
         """The columns of all matches, with the types that they have here."""
-        found = {QUERY: pa.field(QUERY, pa.string())}
+        fields = {QUERY: pa.field(QUERY, pa.string())}
         for part, run in zip(self.parts, runs, strict=True):
-            found.update((name, run.executor.schema.field(name)) for name in part.task.names)
-        return pa.schema([found[name] for name in self.names])
+            fields.update((name, run.executor.schema.field(name)) for name in part.task.names)
+        return pa.schema([fields[name] for name in self.names])
 
 
-def _named(name: str, found: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+def _named(name: str, matches: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     """Matches with the name of their query; what they have not is null."""
     columns = []
     for field in schema:
         if field.name == QUERY:
-            columns.append(pa.repeat(name, found.num_rows))
-        elif field.name in found.schema.names:
-            columns.append(found.column(field.name).cast(field.type))
+            columns.append(pa.repeat(name, matches.num_rows))
+        elif field.name in matches.schema.names:
+            columns.append(matches.column(field.name).cast(field.type))
         else:
-            columns.append(pa.nulls(found.num_rows, field.type))
+            columns.append(pa.nulls(matches.num_rows, field.type))
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
 # ---------------------------------------------------------------- events of one time
 
 
-def whole_moments(
+def complete_moments(
     batches: Iterator[pa.RecordBatch], moment: tuple[Path, ...]
 ) -> Iterator[pa.RecordBatch]:
     """The same rows; those of one key and time are in one batch."""
-    held: list[pa.RecordBatch] = []
+    buffered: list[pa.RecordBatch] = []
     for batch in batches:
-        whole = pa.concat_batches([*held, batch])
-        begin = last_moment(whole, moment)
+        joint = pa.concat_batches([*buffered, batch])
+        begin = last_moment(joint, moment)
         if begin:
-            yield whole.slice(0, begin)
-        held = [whole.slice(begin)]
-    yield from held
+            yield joint.slice(0, begin)
+        buffered = [joint.slice(begin)]
+    yield from buffered
 
 
 def last_moment(batch: pa.RecordBatch, moment: tuple[Path, ...]) -> int:
@@ -181,10 +183,10 @@ class Together:
 
     def filters(self) -> list[Column]:
         """What can matter to one of the queries; every other drops it by itself."""
-        found = [part.filters() for part in self.parts.values()]
-        if not all(found):
+        filters = [part.filters() for part in self.parts.values()]
+        if not all(filters):
             return []
-        return [reduce(operator.or_, (reduce(operator.and_, each) for each in found))]
+        return [reduce(operator.or_, (reduce(operator.and_, each) for each in filters))]
 
     @property
     def schema(self) -> st.StructType:
@@ -196,7 +198,7 @@ class Together:
 
     def task(self) -> TogetherTask:
         parts = tuple(
-            Part(name, part.task(), tuple(part.travelling), self._within(part))
+            TogetherPart(name, part.task(), tuple(part.travelling), self._within(part))
             for name, part in self.parts.items()
         )
         first = self.first

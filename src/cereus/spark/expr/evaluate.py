@@ -31,7 +31,7 @@ from cereus.spark.expr.typed import (
     NULL,
     YEAR_1,
     YEAR_10000,
-    Typed,
+    TypedColumn,
     as_bigint,
     as_float,
     attribute,
@@ -47,7 +47,7 @@ from cereus.spark.expr.typed import (
     unify,
 )
 
-Recurse = Callable[[ex.Expression], Typed]
+Recurse = Callable[[ex.Expression], TypedColumn]
 FLIPPED = {"<": ">", "<=": ">="}
 
 
@@ -58,7 +58,7 @@ def column(expression: ex.Expression, schema: StructType, *, prefix: str | None 
     of a variable are read from the struct or alias of that name.
     """
 
-    def typed(node: ex.Expression) -> Typed:
+    def typed(node: ex.Expression) -> TypedColumn:
         if isinstance(node, ex.Attribute):
             return attribute(node, schema, prefix)
         build = NODES.get(type(node))
@@ -69,11 +69,11 @@ def column(expression: ex.Expression, schema: StructType, *, prefix: str | None 
     return typed(expression).column
 
 
-def _boolean(condition: Column) -> Typed:
-    return Typed(condition, Kind.BOOLEAN)
+def _boolean(condition: Column) -> TypedColumn:
+    return TypedColumn(condition, Kind.BOOLEAN)
 
 
-def compare(op: str, left: Typed, right: Typed) -> Typed:
+def compare(op: str, left: TypedColumn, right: TypedColumn) -> TypedColumn:
     if Kind.NULL in (left.kind, right.kind):
         return _boolean(F.lit(None).cast("boolean"))
     kinds = {left.kind, right.kind}
@@ -99,14 +99,14 @@ def _plain(op: str, left: Column, right: Column) -> Column:
     return comparisons[op]
 
 
-def _compare_times(op: str, left: Typed, right: Typed) -> Column:
+def _compare_times(op: str, left: TypedColumn, right: TypedColumn) -> Column:
     same = same_times([left, right])
     if same is not None:
         return _plain(op, same[0].column, same[1].column)
     return _plain(op, micros(left), micros(right))
 
 
-def _guarded(op: str, left: Typed, right: Typed) -> Column:
+def _guarded(op: str, left: TypedColumn, right: TypedColumn) -> Column:
     """A comparison of doubles in which NaN is unequal to, and not above, anything.
 
     A guard must leave NULL alone: `isnan` of NULL is false in Spark, and a NaN beside a NULL
@@ -126,7 +126,7 @@ def _guarded(op: str, left: Typed, right: Typed) -> Column:
     return plain & (number if right.value is not None else number | right.column.isNull())
 
 
-def _in(node: ex.In, typed: Recurse) -> Typed:
+def _in(node: ex.In, typed: Recurse) -> TypedColumn:
     operand = typed(node.operand)
     items = [typed(item) for item in node.items]
     everything = [operand, *items]
@@ -140,32 +140,32 @@ def _in(node: ex.In, typed: Recurse) -> Typed:
     return _boolean(reduce(operator.or_, [compare("=", operand, item).column for item in items]))
 
 
-def _between(node: ex.Between, typed: Recurse) -> Typed:
+def _between(node: ex.Between, typed: Recurse) -> TypedColumn:
     operand = typed(node.operand)
     bounds = ((">=", node.low), ("<=", node.high))
-    held = [compare(op, operand, typed(end)).column for op, end in bounds if end is not None]
-    return _boolean(reduce(operator.and_, held))
+    tests = [compare(op, operand, typed(end)).column for op, end in bounds if end is not None]
+    return _boolean(reduce(operator.and_, tests))
 
 
 def _connective(
     combine: Callable[[Column, Column], Column],
-) -> Callable[[Any, Recurse], Typed]:
-    def build(node: ex.And | ex.Or, typed: Recurse) -> Typed:
+) -> Callable[[Any, Recurse], TypedColumn]:
+    def build(node: ex.And | ex.Or, typed: Recurse) -> TypedColumn:
         return _boolean(reduce(combine, [truth(typed(each)) for each in node.operands]))
 
     return build
 
 
-def _negate(node: ex.Negate, typed: Recurse) -> Typed:
+def _negate(node: ex.Negate, typed: Recurse) -> TypedColumn:
     operand = typed(node.operand)
     if operand.kind in (Kind.FLOAT, Kind.DECIMAL):
-        return Typed(-as_float(operand).column, Kind.FLOAT)
+        return TypedColumn(-as_float(operand).column, Kind.FLOAT)
     if operand.kind is Kind.INTERVAL:
         return _shift("-", literal(timedelta()), operand)
     return arithmetic("-", literal(0), operand)
 
 
-def arithmetic(op: str, left: Typed, right: Typed) -> Typed:
+def arithmetic(op: str, left: TypedColumn, right: TypedColumn) -> TypedColumn:
     kinds = {left.kind, right.kind}
     if Kind.NULL in kinds:
         return NULL()
@@ -173,8 +173,10 @@ def arithmetic(op: str, left: Typed, right: Typed) -> Typed:
         return _shift(op, left, right)
     if kinds == {Kind.INTEGER} and op != "/":
         function = INTEGER_ARITHMETIC[op]
-        return Typed(function(as_bigint(left).column, as_bigint(right).column), Kind.INTEGER)
-    return Typed(FLOAT_ARITHMETIC[op](as_float(left).column, as_float(right).column), Kind.FLOAT)
+        return TypedColumn(function(as_bigint(left).column, as_bigint(right).column), Kind.INTEGER)
+    return TypedColumn(
+        FLOAT_ARITHMETIC[op](as_float(left).column, as_float(right).column), Kind.FLOAT
+    )
 
 
 INTEGER_ARITHMETIC: dict[str, Callable[[Column, Column], Column]] = {
@@ -192,32 +194,32 @@ FLOAT_ARITHMETIC: dict[str, Callable[[Column, Column], Column]] = {
 }
 
 
-def _shift(op: str, left: Typed, right: Typed) -> Typed:
+def _shift(op: str, left: TypedColumn, right: TypedColumn) -> TypedColumn:
     """Times and intervals. Not Spark's own operators: those add days in the session's zone."""
     if left.kind is right.kind is Kind.INTERVAL:
-        return Typed(INTEGER_ARITHMETIC[op](left.column, right.column), Kind.INTERVAL)
+        return TypedColumn(INTEGER_ARITHMETIC[op](left.column, right.column), Kind.INTERVAL)
     count = INTEGER_ARITHMETIC[op](micros(left), micros(right))
     if op == "-" and right.kind is Kind.TIMESTAMP:
         return interval(count)
     return instant(F.when((count >= big(YEAR_1)) & (count < big(YEAR_10000)), count))
 
 
-def _like(node: ex.Like, typed: Recurse) -> Typed:
+def _like(node: ex.Like, typed: Recurse) -> TypedColumn:
     return _boolean(_text(typed(node.operand)).like(escaped_like(node.pattern)))
 
 
-def _regexp(node: ex.Regexp, typed: Recurse) -> Typed:
+def _regexp(node: ex.Regexp, typed: Recurse) -> TypedColumn:
     pattern = with_text_end(node.pattern, r"\z")
     # (?d): only \n ends a line, so that `.` takes all that RE2's does.
     spelled = rf"(?d)\A(?:{pattern})\z" if node.whole else f"(?d){pattern}"
     return _boolean(_text(typed(node.operand)).rlike(spelled))
 
 
-def _text(operand: Typed) -> Column:
+def _text(operand: TypedColumn) -> Column:
     return operand.column.cast("string") if operand.kind is Kind.NULL else operand.column
 
 
-def _case(node: ex.Case, typed: Recurse) -> Typed:
+def _case(node: ex.Case, typed: Recurse) -> TypedColumn:
     conditions = [truth(typed(when)) for when, _ in node.branches]
     default = NULL() if node.default is None else typed(node.default)
     outcomes = unify([*(typed(then) for _, then in node.branches), default])
@@ -227,7 +229,7 @@ def _case(node: ex.Case, typed: Recurse) -> Typed:
     return one_of(outcomes, chosen)
 
 
-def _call(node: ex.Call, typed: Recurse) -> Typed:
+def _call(node: ex.Call, typed: Recurse) -> TypedColumn:
     match node:
         case ex.Call(function="regexp", arguments=(operand, ex.Literal(value=str(pattern)))):
             return _regexp(ex.Regexp(operand, pattern), typed)
@@ -236,7 +238,7 @@ def _call(node: ex.Call, typed: Recurse) -> Typed:
     return scalar_functions.call(node.function, [typed(each) for each in node.arguments])
 
 
-def _extreme(function: str, operands: Sequence[Typed]) -> Typed:
+def _extreme(function: str, operands: Sequence[TypedColumn]) -> TypedColumn:
     """NULL if any operand is (Spark skips those), else NaN if any is."""
     if any(operand.kind is Kind.NULL for operand in operands):
         return NULL()
@@ -250,7 +252,7 @@ def _extreme(function: str, operands: Sequence[Typed]) -> Typed:
     return one_of(operands, result)
 
 
-NODES: dict[type[ex.Expression], Callable[[Any, Recurse], Typed]] = {
+NODES: dict[type[ex.Expression], Callable[[Any, Recurse], TypedColumn]] = {
     ex.Literal: lambda node, typed: literal(node.value),
     ex.Negate: _negate,
     ex.Arithmetic: lambda node, typed: arithmetic(node.op, typed(node.left), typed(node.right)),

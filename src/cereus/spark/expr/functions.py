@@ -26,8 +26,8 @@ from cereus.spark.expr.typed import (
     MICROS,
     NULL,
     SMALLEST,
-    Stored,
-    Typed,
+    StoredTime,
+    TypedColumn,
     as_bigint,
     as_float,
     big,
@@ -41,7 +41,7 @@ from cereus.spark.expr.typed import (
 HAS_NO_FRACTION = 2.0**52
 
 
-def call(function: str, arguments: Sequence[Typed]) -> Typed:
+def call(function: str, arguments: Sequence[TypedColumn]) -> TypedColumn:
     """The function's value: NULL for a NULL argument (but coalesce) and outside its domain."""
     if function == "coalesce":
         operands = unify(arguments)
@@ -51,16 +51,16 @@ def call(function: str, arguments: Sequence[Typed]) -> Typed:
     return FUNCTIONS[function](*arguments)
 
 
-def _real(compute: Callable[..., Column]) -> Callable[..., Typed]:
+def _real(compute: Callable[..., Column]) -> Callable[..., TypedColumn]:
     """NaN for a NaN argument, NULL where the result is NaN without one."""
 
-    def build(*arguments: Typed) -> Typed:
+    def build(*arguments: TypedColumn) -> TypedColumn:
         numbers = [as_float(argument).column for argument in arguments]
         value = compute(*numbers)
         nan = reduce(operator.or_, [F.isnan(number) for number in numbers])
         known = reduce(operator.and_, [number.isNotNull() for number in numbers])
         defined = F.when(nan, F.lit(float("nan"))).when(~F.isnan(value), value)
-        return Typed(F.when(known, defined), Kind.FLOAT)
+        return TypedColumn(F.when(known, defined), Kind.FLOAT)
 
     return build
 
@@ -85,122 +85,126 @@ def _distance(lat1: Column, lon1: Column, lat2: Column, lon2: Column) -> Column:
     return F.asin(F.sqrt(clipped)) * (2 * EARTH_RADIUS_METRES)
 
 
-def _abs(number: Typed) -> Typed:
+def _abs(number: TypedColumn) -> TypedColumn:
     if number.kind is not Kind.INTEGER:
-        return Typed(F.abs(as_float(number).column), Kind.FLOAT)
+        return TypedColumn(F.abs(as_float(number).column), Kind.FLOAT)
     value = as_bigint(number).column
-    return Typed(F.when(value != big(SMALLEST), F.abs(value)), Kind.INTEGER)
+    return TypedColumn(F.when(value != big(SMALLEST), F.abs(value)), Kind.INTEGER)
 
 
-def _sign(number: Typed) -> Typed:
+def _sign(number: TypedColumn) -> TypedColumn:
     if number.kind is not Kind.INTEGER:
-        return Typed(F.signum(as_float(number).column), Kind.FLOAT)
-    return Typed(F.signum(number.column).cast("bigint"), Kind.INTEGER)
+        return TypedColumn(F.signum(as_float(number).column), Kind.FLOAT)
+    return TypedColumn(F.signum(number.column).cast("bigint"), Kind.INTEGER)
 
 
-def _whole(toward: Callable[[Column], Column]) -> Callable[[Typed], Typed]:
+def _integral(toward: Callable[[Column], Column]) -> Callable[[TypedColumn], TypedColumn]:
     """Spark's floor gives a bigint, which has no NaN and no infinity."""
 
-    def build(number: Typed) -> Typed:
+    def build(number: TypedColumn) -> TypedColumn:
         if number.kind is Kind.INTEGER:
             return number
         value = as_float(number).column
-        whole = toward(value).cast("double")
-        return Typed(F.when(F.abs(value) < HAS_NO_FRACTION, whole).otherwise(value), Kind.FLOAT)
+        integral = toward(value).cast("double")
+        return TypedColumn(
+            F.when(F.abs(value) < HAS_NO_FRACTION, integral).otherwise(value), Kind.FLOAT
+        )
 
     return build
 
 
-def _round(number: Typed, decimals: Typed | None = None) -> Typed:
+def _round(number: TypedColumn, decimals: TypedColumn | None = None) -> TypedColumn:
     """Not Spark's round, which rounds the decimal digits of a double."""
-    places = 0 if decimals is None else _given(decimals, "the decimals of round")
+    places = 0 if decimals is None else _literal_integer(decimals, "the decimals of round")
     if number.kind is Kind.INTEGER:
         return number if places >= 0 else _round_integer(as_bigint(number).column, -places)
     value = as_float(number).column
     scale = float(f"1e{min(abs(places), 300)}")
     scaled = F.abs(value) * scale if places >= 0 else F.abs(value) / scale
     floor = F.floor(scaled).cast("double")
-    whole = F.when(scaled - floor >= 0.5, floor + 1.0).otherwise(floor)
-    size = whole / scale if places >= 0 else whole * scale
+    integral = F.when(scaled - floor >= 0.5, floor + 1.0).otherwise(floor)
+    size = integral / scale if places >= 0 else integral * scale
     rounded = F.when(value < 0, -size).otherwise(size)
-    return Typed(F.when(scaled < HAS_NO_FRACTION, rounded).otherwise(value), Kind.FLOAT)
+    return TypedColumn(F.when(scaled < HAS_NO_FRACTION, rounded).otherwise(value), Kind.FLOAT)
 
 
-def _round_integer(value: Column, zeros: int) -> Typed:
+def _round_integer(value: Column, zeros: int) -> TypedColumn:
     if zeros > 18:  # to 0, or past the end
         limit = 5 * 10**18
         inside = (value < big(limit)) & (value > big(-limit)) if zeros == 19 else value.isNotNull()
-        return Typed(F.when(inside, big(0)), Kind.INTEGER)
+        return TypedColumn(F.when(inside, big(0)), Kind.INTEGER)
     step = 10**zeros
     rest = value % big(step)
     base = value - rest
     up = F.when(rest >= big(step // 2), F.try_add(base, big(step)))
     down = up.when(rest <= big(-(step // 2)), F.try_subtract(base, big(step)))
-    return Typed(down.otherwise(base), Kind.INTEGER)
+    return TypedColumn(down.otherwise(base), Kind.INTEGER)
 
 
-def _substr(text: Typed, start: Typed, length: Typed | None = None) -> Typed:
-    begin = _given(start, "the start of substr")
-    size = 2**31 - 1 if length is None else _given(length, "the length of substr")
-    return Typed(F.substring(text.column, begin, max(0, size)), Kind.STRING)
+def _substr(
+    text: TypedColumn, start: TypedColumn, length: TypedColumn | None = None
+) -> TypedColumn:
+    begin = _literal_integer(start, "the start of substr")
+    size = 2**31 - 1 if length is None else _literal_integer(length, "the length of substr")
+    return TypedColumn(F.substring(text.column, begin, max(0, size)), Kind.STRING)
 
 
-def _given(operand: Typed, what: str) -> int:
+def _literal_integer(operand: TypedColumn, what: str) -> int:
     if not isinstance(operand.value, int):
         raise ConditionTypeError(f"{what} must be a whole number, written out")
     return operand.value
 
 
-def _of_strings(function: Callable[..., Column], result: Kind) -> Callable[..., Typed]:
-    return lambda *texts: Typed(function(*(text.column for text in texts)), result)
+def _of_strings(function: Callable[..., Column], result: Kind) -> Callable[..., TypedColumn]:
+    return lambda *texts: TypedColumn(function(*(text.column for text in texts)), result)
 
 
-def _calendar(part: Callable[[Column], Column]) -> Callable[[Typed], Typed]:
-    def build(when: Typed) -> Typed:
-        return Typed(part(_date(when)), Kind.INTEGER)
+def _calendar(part: Callable[[Column], Column]) -> Callable[[TypedColumn], TypedColumn]:
+    def build(when: TypedColumn) -> TypedColumn:
+        return TypedColumn(part(_date(when)), Kind.INTEGER)
 
     return build
 
 
-def _date(when: Typed) -> Column:
+def _date(when: TypedColumn) -> Column:
     """The day in UTC; Spark's own casts use the session's time zone."""
     if when.kind is not Kind.TIMESTAMP:
         raise ConditionTypeError(f"a timestamp is expected here, not {name(when)}")
-    if when.stored is not Stored.INSTANT:
+    if when.stored is not StoredTime.INSTANT:
         return when.column.cast("date")
     days = F.floor(F.unix_seconds(when.column) / F.lit(float(DAY)))
     return F.date_from_unix_date(days.cast("int"))
 
 
-def _clock(period: int, unit: int) -> Callable[[Typed], Typed]:
+def _clock(period: int, unit: int) -> Callable[[TypedColumn], TypedColumn]:
     """How many whole units of seconds have passed in the current period."""
 
-    def build(when: Typed) -> Typed:
+    def build(when: TypedColumn) -> TypedColumn:
         seconds = F.pmod(_seconds(when), big(period))
-        return Typed(F.floor(seconds / F.lit(float(unit))), Kind.INTEGER)
+        return TypedColumn(F.floor(seconds / F.lit(float(unit))), Kind.INTEGER)
 
     return build
 
 
-def _seconds(when: Typed) -> Column:
+def _seconds(when: TypedColumn) -> Column:
     if when.kind is not Kind.TIMESTAMP:
         raise ConditionTypeError(f"a timestamp is expected here, not {name(when)}")
-    if when.stored is Stored.INSTANT:
+    if when.stored is StoredTime.INSTANT:
         return F.unix_seconds(when.column)
-    if when.stored is Stored.LOCAL:
+    if when.stored is StoredTime.LOCAL:
         clock = F.hour(when.column) * 3600 + F.minute(when.column) * 60 + F.second(when.column)
         return clock.cast("bigint")
     return F.when(when.column.isNotNull(), big(0))
 
 
-def _epoch(when: Typed) -> Typed:
-    return Typed(micros(when).cast("double") / F.lit(float(MICROS)), Kind.FLOAT)
+def _epoch(when: TypedColumn) -> TypedColumn:
+    return TypedColumn(micros(when).cast("double") / F.lit(float(MICROS)), Kind.FLOAT)
 
 
 PERIODS = {"second": 1, "minute": 60, "hour": 3600, "day": DAY, "week": 7 * DAY}
 
 
-def _date_trunc(unit: Typed, when: Typed) -> Typed:
+def _date_trunc(unit: TypedColumn, when: TypedColumn) -> TypedColumn:
     """Not Spark's own, which truncates in the session's zone."""
     word = str(unit.value).lower()
     if word not in PERIODS:
@@ -211,56 +215,58 @@ def _date_trunc(unit: Typed, when: Typed) -> Typed:
     return instant(count - F.pmod(count + shift, period))
 
 
-def _replace(text: Typed, old: Typed, new: Typed) -> Typed:
+def _replace(text: TypedColumn, old: TypedColumn, new: TypedColumn) -> TypedColumn:
     if not old.value:
         return text
-    return Typed(F.replace(text.column, old.column, new.column), Kind.STRING)
+    return TypedColumn(F.replace(text.column, old.column, new.column), Kind.STRING)
 
 
-def _split_part(text: Typed, separator: Typed, number: Typed) -> Typed:
-    place = F.lit(_given(number, "the number of a part"))
-    return Typed(F.split_part(text.column, separator.column, place), Kind.STRING)
+def _split_part(text: TypedColumn, separator: TypedColumn, number: TypedColumn) -> TypedColumn:
+    place = F.lit(_literal_integer(number, "the number of a part"))
+    return TypedColumn(F.split_part(text.column, separator.column, place), Kind.STRING)
 
 
-def _extract(text: Typed, pattern: Typed, group: Typed | None = None) -> Typed:
-    wanted = 0 if group is None else _given(group, "the group")
+def _extract(
+    text: TypedColumn, pattern: TypedColumn, group: TypedColumn | None = None
+) -> TypedColumn:
+    wanted = 0 if group is None else _literal_integer(group, "the group")
     spelled = "(?d)" + with_text_end(str(pattern.value), r"\z")
-    found = F.regexp_extract(text.column, spelled, wanted)
-    return Typed(F.when(text.column.rlike(spelled), found), Kind.STRING)
+    extracted = F.regexp_extract(text.column, spelled, wanted)
+    return TypedColumn(F.when(text.column.rlike(spelled), extracted), Kind.STRING)
 
 
-def _to_integer(value: Typed) -> Typed:
+def _to_integer(value: TypedColumn) -> TypedColumn:
     if value.kind is Kind.STRING:
-        return Typed(_read(value, INTEGER_TEXT).try_cast("bigint"), Kind.INTEGER)
+        return TypedColumn(_read(value, INTEGER_TEXT).try_cast("bigint"), Kind.INTEGER)
     if value.kind in (Kind.INTEGER, Kind.BOOLEAN):
-        return Typed(value.column.cast("bigint"), Kind.INTEGER)
+        return TypedColumn(value.column.cast("bigint"), Kind.INTEGER)
     number = as_float(value).column
     inside = (number > F.lit(-(2.0**63) - 1)) & (number < F.lit(2.0**63)) & ~F.isnan(number)
-    return Typed(F.when(inside, number.try_cast("bigint")), Kind.INTEGER)
+    return TypedColumn(F.when(inside, number.try_cast("bigint")), Kind.INTEGER)
 
 
-def _to_double(value: Typed) -> Typed:
+def _to_double(value: TypedColumn) -> TypedColumn:
     if value.kind is Kind.STRING:
-        return Typed(_read(value, NUMBER_TEXT).try_cast("double"), Kind.FLOAT)
-    return Typed(value.column.cast("double"), Kind.FLOAT)
+        return TypedColumn(_read(value, NUMBER_TEXT).try_cast("double"), Kind.FLOAT)
+    return TypedColumn(value.column.cast("double"), Kind.FLOAT)
 
 
-def _to_string(value: Typed) -> Typed:
-    return Typed(value.column.cast("string"), Kind.STRING)
+def _to_string(value: TypedColumn) -> TypedColumn:
+    return TypedColumn(value.column.cast("string"), Kind.STRING)
 
 
-def _to_boolean(value: Typed) -> Typed:
+def _to_boolean(value: TypedColumn) -> TypedColumn:
     if value.kind is Kind.BOOLEAN:
         return value
     if value.kind is not Kind.STRING:
         number = as_float(value).column
-        return Typed((number != 0.0) | F.isnan(number), Kind.BOOLEAN)
+        return TypedColumn((number != 0.0) | F.isnan(number), Kind.BOOLEAN)
     word = F.lower(F.trim(value.column))
     known = F.when(word.isin(*TRUE_TEXTS), F.lit(True)).when(word.isin(*FALSE_TEXTS), F.lit(False))
-    return Typed(known, Kind.BOOLEAN)
+    return TypedColumn(known, Kind.BOOLEAN)
 
 
-def _to_timestamp(value: Typed) -> Typed:
+def _to_timestamp(value: TypedColumn) -> TypedColumn:
     if value.kind is not Kind.STRING:
         return value
     # Spark reads no zone after minutes, so seconds are put between them.
@@ -268,17 +274,17 @@ def _to_timestamp(value: Typed) -> Typed:
     text = F.regexp_replace(_read(value, TIME_TEXT), minutes, "$1:00$2")
     dated = F.when(F.length(text) == 10, F.concat(text, F.lit("T00:00:00Z")))
     zoned = F.when(text.rlike("(Z|[+-][0-9]{2}:[0-9]{2})$"), text)
-    whole = F.coalesce(dated, zoned, F.concat(text, F.lit("Z")))
-    return Typed(whole.try_cast("timestamp"), Kind.TIMESTAMP)
+    instant_text = F.coalesce(dated, zoned, F.concat(text, F.lit("Z")))
+    return TypedColumn(instant_text.try_cast("timestamp"), Kind.TIMESTAMP)
 
 
-def _read(text: Typed, form: re.Pattern[str]) -> Column:
+def _read(text: TypedColumn, form: re.Pattern[str]) -> Column:
     """A text without the spaces around it, where it has the form."""
     trimmed = F.trim(text.column)
     return F.when(trimmed.rlike(rf"\A(?:{form.pattern})\z"), trimmed)
 
 
-FUNCTIONS: dict[str, Callable[..., Typed]] = {
+FUNCTIONS: dict[str, Callable[..., TypedColumn]] = {
     "log10": _real(F.log10),
     "replace": _replace,
     "split_part": _split_part,
@@ -291,7 +297,7 @@ FUNCTIONS: dict[str, Callable[..., Typed]] = {
     "to_boolean": _to_boolean,
     "to_timestamp": _to_timestamp,
     "to_date": lambda value: _date_trunc(
-        Typed(F.lit("day"), Kind.STRING, "day"), _to_timestamp(value)
+        TypedColumn(F.lit("day"), Kind.STRING, "day"), _to_timestamp(value)
     ),
     "abs": _abs,
     "sign": _sign,
@@ -300,8 +306,8 @@ FUNCTIONS: dict[str, Callable[..., Typed]] = {
     "ln": _real(F.ln),
     "power": _real(_power),
     "round": _round,
-    "floor": _whole(F.floor),
-    "ceil": _whole(F.ceil),
+    "floor": _integral(F.floor),
+    "ceil": _integral(F.ceil),
     "lower": _of_strings(F.lower, Kind.STRING),
     "upper": _of_strings(F.upper, Kind.STRING),
     "trim": _of_strings(F.trim, Kind.STRING),

@@ -28,7 +28,7 @@ YEAR_1, YEAR_10000 = -62_135_596_800 * MICROS, 253_402_300_800 * MICROS
 SMALLEST, LARGEST = -(2**63), 2**63 - 1
 
 
-class Stored(Enum):
+class StoredTime(Enum):
     """How Spark keeps a time."""
 
     INSTANT = auto()
@@ -39,14 +39,14 @@ class Stored(Enum):
 
 
 @dataclass(frozen=True)
-class Typed:
+class TypedColumn:
     """A column and the kind of its values; `value` is that of a literal, None for anything else;
     `stored` is about times."""
 
     column: Column
     kind: Kind
     value: Any = None
-    stored: Stored = Stored.INSTANT
+    stored: StoredTime = StoredTime.INSTANT
 
     @property
     def may_be_nan(self) -> bool:
@@ -63,13 +63,13 @@ KINDS: tuple[tuple[tuple[type[st.DataType], ...], Kind], ...] = (
     ((st.TimestampType, st.TimestampNTZType, st.DateType), Kind.TIMESTAMP),
     ((st.DayTimeIntervalType,), Kind.INTERVAL),
 )
-STORED: dict[type[st.DataType], Stored] = {
-    st.TimestampNTZType: Stored.LOCAL,
-    st.DateType: Stored.DATE,
+STORED: dict[type[st.DataType], StoredTime] = {
+    st.TimestampNTZType: StoredTime.LOCAL,
+    st.DateType: StoredTime.DATE,
 }
 
 
-def attribute(node: ex.Attribute, schema: st.StructType, prefix: str | None) -> Typed:
+def attribute(node: ex.Attribute, schema: st.StructType, prefix: str | None) -> TypedColumn:
     """A column by its path, below its variable or `prefix`."""
     type_ = _type_of(node, schema)
     owner = node.variable if node.variable is not None else prefix
@@ -77,7 +77,7 @@ def attribute(node: ex.Attribute, schema: st.StructType, prefix: str | None) -> 
     column = F.col(".".join(f"`{name.replace('`', '``')}`" for name in names))
     kind = next((kind for types, kind in KINDS if isinstance(type_, types)), Kind.OTHER)
     column = column.cast("double") if isinstance(type_, st.FloatType) else column
-    return Typed(column, kind, stored=STORED.get(type(type_), Stored.INSTANT))
+    return TypedColumn(column, kind, stored=STORED.get(type(type_), StoredTime.INSTANT))
 
 
 def _type_of(node: ex.Attribute, schema: st.StructType) -> st.DataType:
@@ -92,37 +92,37 @@ def _type_of(node: ex.Attribute, schema: st.StructType) -> st.DataType:
     return type_
 
 
-def literal(value: Any) -> Typed:
+def literal(value: Any) -> TypedColumn:
     """An integer that does not fit 64 bits is read as a double."""
     match value:
         case None:
             return NULL()
         case bool():
-            return Typed(F.lit(value), Kind.BOOLEAN, value)
+            return TypedColumn(F.lit(value), Kind.BOOLEAN, value)
         case int() if SMALLEST <= value <= LARGEST:
-            return Typed(F.lit(value), Kind.INTEGER, value)
+            return TypedColumn(F.lit(value), Kind.INTEGER, value)
         case int() | float():
-            return Typed(F.lit(float(value)), Kind.FLOAT, float(value))
+            return TypedColumn(F.lit(float(value)), Kind.FLOAT, float(value))
         case str():
-            return Typed(F.lit(value), Kind.STRING, value)
+            return TypedColumn(F.lit(value), Kind.STRING, value)
         case datetime():
             utc = value.astimezone(UTC) if value.tzinfo else value.replace(tzinfo=UTC)
             count = (utc - EPOCH) // timedelta(microseconds=1)
-            return Typed(F.timestamp_micros(big(count)), Kind.TIMESTAMP, utc)
+            return TypedColumn(F.timestamp_micros(big(count)), Kind.TIMESTAMP, utc)
         case timedelta():
-            return Typed(F.lit(value), Kind.INTERVAL, value)
+            return TypedColumn(F.lit(value), Kind.INTERVAL, value)
     raise ConditionTypeError(f"Spark has no literal for {value!r}")
 
 
-def NULL() -> Typed:  # noqa: N802 (a constant, made anew because a column needs a session)
-    return Typed(F.lit(None), Kind.NULL)
+def NULL() -> TypedColumn:  # noqa: N802 (a constant, made anew because a column needs a session)
+    return TypedColumn(F.lit(None), Kind.NULL)
 
 
 def big(value: int) -> Column:
     return F.lit(value).cast("bigint")
 
 
-def truth(operand: Typed) -> Column:
+def truth(operand: TypedColumn) -> Column:
     if operand.kind is Kind.NULL:
         return operand.column.cast("boolean")
     if operand.kind is not Kind.BOOLEAN:
@@ -130,53 +130,53 @@ def truth(operand: Typed) -> Column:
     return operand.column
 
 
-def as_float(operand: Typed) -> Typed:
+def as_float(operand: TypedColumn) -> TypedColumn:
     if operand.kind is Kind.FLOAT:
         return operand
     if operand.kind not in NUMBERS:
         raise ConditionTypeError(f"a number is expected here, not {name(operand)}")
     if isinstance(operand.value, int):
         return literal(float(operand.value))
-    return Typed(operand.column.cast("double"), Kind.FLOAT)
+    return TypedColumn(operand.column.cast("double"), Kind.FLOAT)
 
 
-def as_bigint(operand: Typed) -> Typed:
+def as_bigint(operand: TypedColumn) -> TypedColumn:
     return replace(operand, column=operand.column.cast("bigint"))
 
 
-def stored_as(operand: Typed, stored: Stored) -> Typed | None:
+def stored_as(operand: TypedColumn, stored: StoredTime) -> TypedColumn | None:
     """A time kept otherwise without a computation per row; None where there is no such way."""
     if operand.kind is Kind.TIMESTAMP and operand.stored is stored:
         return operand
     if not isinstance(operand.value, datetime):
         return None
     text = operand.value.replace(tzinfo=None).isoformat(" ")
-    if stored is Stored.LOCAL:
+    if stored is StoredTime.LOCAL:
         return replace(operand, column=F.lit(text).cast("timestamp_ntz"), stored=stored)
-    if stored is Stored.DATE and operand.value.timestamp() % DAY == 0:
+    if stored is StoredTime.DATE and operand.value.timestamp() % DAY == 0:
         return replace(operand, column=F.lit(text[:10]).cast("date"), stored=stored)
     return None
 
 
-def same_times(times: Sequence[Typed]) -> list[Typed] | None:
+def same_times(times: Sequence[TypedColumn]) -> list[TypedColumn] | None:
     """Times kept in one way, where literals can be kept as the columns are."""
     columns = [time for time in times if time.kind is Kind.TIMESTAMP and time.value is None]
-    for stored in {time.stored for time in columns} or {Stored.INSTANT}:
+    for stored in {time.stored for time in columns} or {StoredTime.INSTANT}:
         same = [time if time.kind is Kind.NULL else stored_as(time, stored) for time in times]
         if None not in same:
             return [time for time in same if time is not None]
     return None
 
 
-def micros(operand: Typed) -> Column:
+def micros(operand: TypedColumn) -> Column:
     """Microseconds since 1970 in UTC, or in an interval; whatever the session's time zone."""
     column = operand.column
     match operand.kind, operand.stored:
-        case Kind.TIMESTAMP, Stored.INSTANT:
+        case Kind.TIMESTAMP, StoredTime.INSTANT:
             return F.unix_micros(column)
-        case Kind.TIMESTAMP, Stored.DATE:
+        case Kind.TIMESTAMP, StoredTime.DATE:
             return F.unix_date(column).cast("bigint") * (DAY * MICROS)
-        case Kind.TIMESTAMP, Stored.LOCAL:
+        case Kind.TIMESTAMP, StoredTime.LOCAL:
             days = F.unix_date(column.cast("date")).cast("bigint")
             return days * (DAY * MICROS) + _clock(column, F.hour(column), F.minute(column))
         case Kind.INTERVAL, _:
@@ -195,18 +195,18 @@ def _clock(column: Column, hours: Column, minutes: Column) -> Column:
     return clock * MICROS + seconds.cast("bigint")
 
 
-def instant(count: Column) -> Typed:
+def instant(count: Column) -> TypedColumn:
     """The timestamp of a count of microseconds."""
-    return Typed(F.timestamp_micros(count), Kind.TIMESTAMP)
+    return TypedColumn(F.timestamp_micros(count), Kind.TIMESTAMP)
 
 
-def interval(count: Column) -> Typed:
+def interval(count: Column) -> TypedColumn:
     """The interval of a count of microseconds, as between two timestamps."""
     seconds = count.cast("decimal(20,0)") * F.lit(Decimal("0.000001"))
-    return Typed(F.make_dt_interval(secs=seconds.cast("decimal(18,6)")), Kind.INTERVAL)
+    return TypedColumn(F.make_dt_interval(secs=seconds.cast("decimal(18,6)")), Kind.INTERVAL)
 
 
-def unify(operands: Sequence[Typed]) -> list[Typed]:
+def unify(operands: Sequence[TypedColumn]) -> list[TypedColumn]:
     """The operands in one kind: numbers as the widest of them, mixed times as timestamps."""
     kinds = {operand.kind for operand in operands} - {Kind.NULL}
     if kinds == {Kind.TIMESTAMP}:
@@ -226,11 +226,11 @@ def unify(operands: Sequence[Typed]) -> list[Typed]:
     raise ConditionTypeError(f"cannot choose between {names}")
 
 
-def one_of(operands: Sequence[Typed], column: Column) -> Typed:
+def one_of(operands: Sequence[TypedColumn], column: Column) -> TypedColumn:
     """A column whose values are taken from these, which are of one kind."""
     like = next((each for each in operands if each.kind is not Kind.NULL), operands[0])
     return replace(like, column=column, value=None)
 
 
-def name(operand: Typed) -> str:
+def name(operand: TypedColumn) -> str:
     return f"a {operand.kind.name.lower()}"

@@ -23,7 +23,7 @@ from cereus.errors import CereusError
 from cereus.spark.batch.ordering import in_order
 from cereus.spark.live.packing import from_bytes, to_bytes
 from cereus.spark.live.recipe import AT, LATE, Recipe
-from cereus.spark.live.state import Head, Segment, State, Store
+from cereus.spark.live.state import BucketState, Head, Segment, Store
 from cereus.spark.live.warm import WARM, digest
 from cereus.state import checked
 from cereus.state.arrow import table_from
@@ -35,7 +35,7 @@ ENGINE = "engine"
 """The piece of the state that holds the engine's snapshot."""
 
 
-class Output(NamedTuple):
+class BucketOutput(NamedTuple):
     """A packed piece of the result, and what is counted: events and late ones that arrived,
     matches found, and remarks about matches that a limit left out."""
 
@@ -51,7 +51,7 @@ class Bucket:
 
     def __init__(self, number: int, recipe: Recipe, store: Store) -> None:
         self.number, self.recipe, self.store = number, recipe, store
-        self.state = State(store)
+        self.state = BucketState(store)
         self.head = self._head()
 
     def _head(self) -> Head:
@@ -67,17 +67,17 @@ class Bucket:
 
     def step(
         self, arrived: Iterable[bytes], watermark: int, *, woken: bool = False
-    ) -> Iterator[Output]:
+    ) -> Iterator[BucketOutput]:
         """Take in what has arrived; what the watermark (in milliseconds) completes."""
         passed = watermark * MILLISECOND if watermark > 0 else None
         late, events = self._split_late(self._events([from_bytes(data) for data in arrived]))
         if self.recipe.late and late.num_rows:
-            yield Output(to_bytes(*self._as_late(late)))
+            yield BucketOutput(to_bytes(*self._as_late(late)))
         due = self._wait_or_go(events, passed)
         if passed is not None and passed != self.head.passed:
             yield from self._release(due, passed)
             self._know(passed=passed)
-        yield Output(events=events.num_rows + late.num_rows, late=late.num_rows)
+        yield BucketOutput(events=events.num_rows + late.num_rows, late=late.num_rows)
         if woken or self.head.timer != watermark + 1:
             self.store.wake(watermark + 1, None if woken else self.head.timer)
             self._know(timer=watermark + 1)
@@ -99,13 +99,13 @@ class Bucket:
 
     def _as_late(self, events: pa.Table) -> list[pa.RecordBatch]:
         """Late events as rows of the result: nothing but the column LATE."""
-        shown = self.recipe.found.field(LATE).type
+        shown = self.recipe.columns.field(LATE).type
         late = events.select([field.name for field in shown]).to_struct_array().cast(shown)
         nothing = [
-            pa.nulls(len(late), each.type) for each in self.recipe.found if each.name != LATE
+            pa.nulls(len(late), each.type) for each in self.recipe.columns if each.name != LATE
         ]
         columns = [*nothing, late.combine_chunks() if isinstance(late, pa.ChunkedArray) else late]
-        return [pa.RecordBatch.from_arrays(columns, schema=self.recipe.found)]
+        return [pa.RecordBatch.from_arrays(columns, schema=self.recipe.columns)]
 
     def _wait_or_go(self, events: pa.Table, passed: int | None) -> pa.Table:
         """What the watermark has passed already; the rest waits."""
@@ -139,7 +139,7 @@ class Bucket:
 
     # ------------------------------------------------------------ going
 
-    def _release(self, due: pa.Table, passed: int) -> Iterator[Output]:
+    def _release(self, due: pa.Table, passed: int) -> Iterator[BucketOutput]:
         """Let the engine read all events up to the watermark, in order, and know the time."""
         parts = [due]
         for segment in self.head.segments:
@@ -160,34 +160,36 @@ class Bucket:
         window, latest = self.recipe.window, self.head.latest
         return window is not None and latest is not None and passed > latest + window
 
-    def _run(self, events: pa.Table, passed: int) -> Iterator[Output]:
+    def _run(self, events: pa.Table, passed: int) -> Iterator[BucketOutput]:
         executor = self._executor()
-        said = len(executor.shed)
+        noted = len(executor.shed)
         latest = int(events.column(AT).to_numpy().max()) if events.num_rows else None
         self._know(latest=latest)
         for batch in events.drop_columns([AT]).combine_chunks().to_batches():
-            yield from self._found(executor.push(batch), executor)
-        yield from self._found(executor.advance(self.recipe.next_time(passed)), executor)
-        if len(executor.shed) > said:
-            yield Output(shed=len(executor.shed) - said)
+            yield from self._outputs(executor.push(batch), executor)
+        yield from self._outputs(executor.advance(self.recipe.next_time(passed)), executor)
+        if len(executor.shed) > noted:
+            yield BucketOutput(shed=len(executor.shed) - noted)
         self._save(executor)
 
-    def _found(self, found: Iterable[pa.RecordBatch], executor: Executor) -> Iterator[Output]:
-        for batch in found:
+    def _outputs(
+        self, batches: Iterable[pa.RecordBatch], executor: Executor
+    ) -> Iterator[BucketOutput]:
+        for batch in batches:
             if batch.num_rows:
                 shown = self.recipe.matching.result(batch, executor)
-                yield Output(to_bytes(self._shaped(shown)), matches=batch.num_rows)
+                yield BucketOutput(to_bytes(self._shaped(shown)), matches=batch.num_rows)
 
     def _shaped(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Exactly the columns that come out."""
         columns = list(batch.columns)
         if self.recipe.late:
-            columns.append(pa.nulls(batch.num_rows, self.recipe.found.field(LATE).type))
+            columns.append(pa.nulls(batch.num_rows, self.recipe.columns.field(LATE).type))
         fitted = [
             column if column.type == each.type else column.cast(each.type)
-            for column, each in zip(columns, self.recipe.found, strict=True)
+            for column, each in zip(columns, self.recipe.columns, strict=True)
         ]
-        return pa.RecordBatch.from_arrays(fitted, schema=self.recipe.found)
+        return pa.RecordBatch.from_arrays(fitted, schema=self.recipe.columns)
 
     # ------------------------------------------------------------ the engine's state
 

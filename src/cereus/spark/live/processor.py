@@ -64,16 +64,16 @@ class SparkStore:
         self._chunks = handle.getMapState("chunks", CHUNK_NAME, CHUNK_DATA)
 
     def read(self) -> tuple[str, bytes] | None:
-        held = self._value.get()
-        return None if held is None else (held[0], bytes(held[1]))
+        stored = self._value.get()
+        return None if stored is None else (stored[0], bytes(stored[1]))
 
     def write(self, description: str, small: bytes) -> None:
         self._value.update((description, small))
 
     def chunk(self, name: str) -> bytes:
-        held = self._chunks.getValue((name,))
-        assert held is not None
-        return bytes(held[0])
+        stored = self._chunks.getValue((name,))
+        assert stored is not None
+        return bytes(stored[0])
 
     def set_chunk(self, name: str, data: bytes | None) -> None:
         if data is None:

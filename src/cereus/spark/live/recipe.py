@@ -20,7 +20,7 @@ class Recipe:
 
     matching     makes the executor, and shapes its results
     events       the columns of the events, without AT
-    found        the columns that come out
+    columns      the columns that come out
     order        what orders events: their time first
     exact        whether AT orders events just as their time does: it is not rounded
     unit         what one unit of a numeric time column is
@@ -32,7 +32,7 @@ class Recipe:
 
     matching: Matching
     events: pa.Schema
-    found: pa.Schema
+    columns: pa.Schema
     order: tuple[Path, ...]
     exact: bool
     unit: str | None

@@ -50,9 +50,9 @@ class Head:
     timer: int | None = None
 
     @classmethod
-    def of(cls, said: dict[str, object]) -> Head:
-        segments: Iterable[list[int]] = said["segments"]  # type: ignore[assignment]
-        return cls(**{**said, "segments": tuple(Segment(*each) for each in segments)})  # type: ignore[arg-type]
+    def of(cls, described: dict[str, object]) -> Head:
+        segments: Iterable[list[int]] = described["segments"]  # type: ignore[assignment]
+        return cls(**{**described, "segments": tuple(Segment(*each) for each in segments)})  # type: ignore[arg-type]
 
 
 class Store(Protocol):
@@ -72,7 +72,7 @@ class Store(Protocol):
 
 
 @dataclass
-class State:
+class BucketState:
     """The state as it was read; what is changed is written by `save`.
 
     small   pieces that lie beside the head
@@ -85,19 +85,19 @@ class State:
     large: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        held = self.store.read()
-        if held is None:
+        stored = self.store.read()
+        if stored is None:
             self._saved = None
             return
         with restoring():
-            self._take_up(*held)
+            self._take_up(*stored)
         self._saved = self._described()
 
     def _take_up(self, description: str, small: bytes) -> None:
-        said = json.loads(description)
-        self.head, self.large = Head.of(said["head"]), said["large"]
+        described = json.loads(description)
+        self.head, self.large = Head.of(described["head"]), described["large"]
         begin = 0
-        for name, size in said["small"].items():
+        for name, size in described["small"].items():
             end = begin + checked.integer(size, f"the size of {name}", 0, len(small) - begin + 1)
             self.small[name] = small[begin:end]
             begin = end
@@ -108,7 +108,7 @@ class State:
         return json.dumps({"head": asdict(self.head), "small": small, "large": self.large})
 
     def save(self) -> None:
-        """Pieces never change without the head, so it tells whether there is something to write."""
+        """Write the state if it changed. Pieces never change without the head."""
         description = self._described()
         if description != self._saved:
             self.store.write(description, b"".join(self.small.values()))
@@ -136,8 +136,8 @@ class State:
         self._drop(name, 0)
         self.large.pop(name, None)
 
-    def _drop(self, name: str, kept: int) -> None:
-        for number in range(kept, self.large.get(name, 0)):
+    def _drop(self, name: str, chunks: int) -> None:
+        for number in range(chunks, self.large.get(name, 0)):
             self.store.set_chunk(f"{name}/{number}", None)
 
     def clear(self) -> None:

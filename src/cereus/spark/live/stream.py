@@ -1,4 +1,4 @@
-"""A streaming DataFrame and a query → the DataFrame of its matches."""
+"""Matches a query on a streaming DataFrame."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from cereus.expr.types import NUMBERS, Kind
 from cereus.language.registry import language
 from cereus.plan.plan import Plan
 from cereus.query import Query
-from cereus.spark.expr.typed import Typed, attribute, instant, micros
+from cereus.spark.expr.typed import TypedColumn, attribute, instant, micros
 from cereus.spark.live.packing import PACKED_TYPE, Packing, unpacked
 from cereus.spark.live.processor import OUTPUT_TYPE, Matcher
 from cereus.spark.live.recipe import AT, BUCKET, LATE, Recipe
@@ -110,14 +110,14 @@ class Live:
         if not self.arranged.groups:
             log.warning("the whole stream is matched in one task (no keys): %s", self.query.text)
         packed = self._packed()
-        found = packed.groupBy(BUCKET).transformWithState(
+        outputs = packed.groupBy(BUCKET).transformWithState(
             Matcher(self.recipe), OUTPUT_TYPE, "Append", "EventTime"
         )
         counts = [
             F.coalesce(F.sum(each), F.lit(0)).alias(each)
             for each in ("events", "late", "matches", "shed")
         ]
-        return found.observe(self.name, *counts).mapInArrow(unpacked, self.schema)
+        return outputs.observe(self.name, *counts).mapInArrow(unpacked, self.schema)
 
     def _packed(self) -> DataFrame:
         """The events that matter, in packed rows."""
@@ -138,7 +138,7 @@ class Live:
         return self.query.stream.time
 
     @cached_property
-    def _typed_time(self) -> Typed:
+    def _typed_time(self) -> TypedColumn:
         return attribute(ex.Attribute((self.time,)), self.arranged.df.schema, None)
 
     @property
@@ -147,9 +147,9 @@ class Live:
 
     @property
     def _exact(self) -> bool:
-        """Whether microseconds tell all times apart."""
-        whole = self._typed_time.kind is Kind.INTEGER and self.query.stream.unit != "ns"
-        return whole or self._typed_time.kind is Kind.TIMESTAMP
+        """No two times are the same in microseconds."""
+        exact_integer = self._typed_time.kind is Kind.INTEGER and self.query.stream.unit != "ns"
+        return exact_integer or self._typed_time.kind is Kind.TIMESTAMP
 
     @property
     def _bucket(self) -> Column:
@@ -186,12 +186,12 @@ class Live:
 
     @property
     def _timed(self) -> bool:
-        """Whether time completes results by itself."""
+        """Time that passes may complete results without an event."""
         return self._executor.waits_for_time
 
     @property
     def _punctual(self) -> bool:
-        """Whether a result is told when its time has come, never later."""
+        """A result is emitted when its time has come, never later."""
         return not self._executor.emits_late
 
     @property
@@ -200,8 +200,8 @@ class Live:
 
     def _fingerprint(self, events: pa.Schema, order: list[Path]) -> str:
         header = self._executor.header
-        said = (VERSION, header, str(events), order, self.arranged.groups, self.buckets)
-        return hashlib.sha256(repr((said, self.arranged.shown)).encode()).hexdigest()[:16]
+        identity = (VERSION, header, str(events), order, self.arranged.groups, self.buckets)
+        return hashlib.sha256(repr((identity, self.arranged.shown)).encode()).hexdigest()[:16]
 
 
 def with_watermark(df: DataFrame, query: Query, watermark: str | None) -> DataFrame:
@@ -240,7 +240,7 @@ def _time_column(df: DataFrame, query: Query) -> str:
     return name
 
 
-def _micros(time: Typed, stream: Stream) -> Column:
+def _micros(time: TypedColumn, stream: Stream) -> Column:
     """A time in microseconds since 1970."""
     if time.kind is Kind.TIMESTAMP:
         return micros(time)

@@ -1,4 +1,4 @@
-"""Pipelines: a TOML file that says which events are read, matched and written, and where.
+"""Pipelines: a TOML file declares which events are read, matched and written, and where.
 
     document → reading → checking → describing
                                   → sources, stages, sinks: batch or live

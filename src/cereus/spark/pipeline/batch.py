@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def run_batch(
-    pipeline: Pipeline, session: SparkSession, tell: Callable[[Metrics], None]
+    pipeline: Pipeline, session: SparkSession, report: Callable[[Metrics], None]
 ) -> list[Metrics]:
     run = BatchRun(Building(pipeline, session))
     begin = time.perf_counter()
@@ -37,10 +37,10 @@ def run_batch(
         run.write()
     finally:
         run.forget()
-    found = run.metrics(time.perf_counter() - begin)
-    for each in found:
-        tell(each)
-    return found
+    metrics = run.metrics(time.perf_counter() - begin)
+    for each in metrics:
+        report(each)
+    return metrics
 
 
 class BatchRun:
@@ -76,9 +76,9 @@ class BatchRun:
 
     def _matches(self, query: str) -> DataFrame:
         read = [(self.graph.flow(name), self.stream(name)) for name in self._reads(query)]
-        found = self.building.matched(query, self.building.joined(query, read))
+        matches = self.building.matched(query, self.building.joined(query, read))
         self._counted[query] = Observation()
-        return found.observe(self._counted[query], F.count(F.lit(1)).alias("matches"))
+        return matches.observe(self._counted[query], F.count(F.lit(1)).alias("matches"))
 
     def _reads(self, query: str) -> tuple[str, ...]:
         return self.spec.queries[query].from_

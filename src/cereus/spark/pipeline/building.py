@@ -33,7 +33,7 @@ PACKAGES = {
 
 
 class Building:
-    """Makes the DataFrames of one run. What is wrong is said with its line in the file."""
+    """Makes the DataFrames of one run. Errors name their line in the file."""
 
     def __init__(self, pipeline: Pipeline, session: SparkSession) -> None:
         self.pipeline, self.session = pipeline, session
@@ -45,8 +45,8 @@ class Building:
         if of.source not in self._sources:
             with at(self.pipeline.document, ("sources", of.source)):
                 source = self.spec.sources[of.source]
-                found = source_frame(self.session, source, live=self.spec.live)
-                self._sources[of.source] = found
+                frame = source_frame(self.session, source, live=self.spec.live)
+                self._sources[of.source] = frame
         with at(self.pipeline.document, ("streams", name)):
             return zoned(shaped(self._sources[of.source], of.select, of.where), of.time)
 
@@ -71,7 +71,7 @@ class Building:
         of = self.spec.queries[query]
         flow = self.graph.flow(of.from_[0])
         with at(self.pipeline.document, ("queries", query)):
-            found = match(
+            matches = match(
                 events,
                 self.pipeline.queries[query],
                 events=of.events,
@@ -82,11 +82,11 @@ class Building:
                 on_change=of.on_change,
                 name=called,
             )
-            return typed(shaped(found, of.select, of.where), query, of.type)
+            return typed(shaped(matches, of.select, of.where), query, of.type)
 
 
 def typed(matches: DataFrame, query: str, kind: str | None) -> DataFrame:
-    """Matches as events: their type is the query that found them."""
+    """Matches as events: their type is the name of their query."""
     if TYPE not in matches.columns:
         return matches.select(F.lit(kind or query).alias(TYPE), "*")
     if kind is not None:
@@ -105,24 +105,24 @@ def zoned(frame: DataFrame, time: str | None) -> DataFrame:
 
 
 def union(frames: Sequence[DataFrame]) -> DataFrame:
-    whole = frames[0]
+    rows = frames[0]
     for frame in frames[1:]:
-        whole = whole.unionByName(frame, allowMissingColumns=True)
-    return whole
+        rows = rows.unionByName(frame, allowMissingColumns=True)
+    return rows
 
 
 def _renamed(frame: DataFrame, flow: Flow, like: Stream) -> DataFrame:
     """Type and time under the names that they have in another stream."""
-    for own, other in ((flow.stream.type, like.type), (flow.stream.time, like.time)):
-        if own is None or other is None or own == other:
+    for name, other in ((flow.stream.type, like.type), (flow.stream.time, like.time)):
+        if name is None or other is None or name == other:
             continue
         if other in frame.columns:
             raise DataError(
-                f"in the stream {flow.name!r} {own!r} is to be called {other!r}, as in the first "
+                f"in the stream {flow.name!r} {name!r} is to be called {other!r}, as in the first "
                 "stream, but there is such a column already",
                 hint="rename one of them with select = […]",
             )
-        frame = frame.withColumnRenamed(own, other)
+        frame = frame.withColumnRenamed(name, other)
     return frame
 
 
@@ -132,7 +132,7 @@ def at(document: Document, key: Key) -> Iterator[None]:
     try:
         yield
     except AnalysisException as error:
-        document.wrong(key, *_said(first_line(error)))
+        document.wrong(key, *_explained(first_line(error)))
     except PipelineError:
         raise  # it has its place already
     except CereusError as error:
@@ -142,11 +142,11 @@ def at(document: Document, key: Key) -> Iterator[None]:
         at = str(error).find(f"[{NOT_FOUND}]")
         if at < 0:
             raise
-        document.wrong(key, *_said(str(error)[at:].splitlines()[0]))
+        document.wrong(key, *_explained(str(error)[at:].splitlines()[0]))
     document.check()
 
 
-def _said(line: str) -> tuple[str, str | None]:
-    """What Spark says, and what to do about a format that it does not have of itself."""
+def _explained(line: str) -> tuple[str, str | None]:
+    """Spark's message, and a hint if it lacks the format."""
     missing = [kind for kind in PACKAGES if f" {kind}" in line.lower()]
     return f"Spark says: {line}", PACKAGES[missing[0]] if missing else None

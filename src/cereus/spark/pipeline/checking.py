@@ -1,4 +1,4 @@
-"""What is checked of a whole pipeline before Spark starts: names, files, queries, columns."""
+"""Checks a pipeline before Spark starts: names, files, queries, columns."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ class Checker:
             self.check_directory(key, files)
 
     def check_directory(self, key: Key, files: FileSource) -> None:
-        """A directory that keeps filling says its columns, or has a file that does."""
+        """A directory that keeps filling has declared columns, or a file that has them."""
         path = Path(files.path)
         if path.is_file():
             hint = "new files will come: name the directory"
@@ -141,8 +141,8 @@ class Checker:
         if known is None:
             return
         for name in ("type", "time", "keys", "stream", "tie", "order"):
-            said = getattr(of, name)
-            columns = [said] if isinstance(said, str) else said or ()
+            declared = getattr(of, name)
+            columns = [declared] if isinstance(declared, str) else declared or ()
             if name == "type" and of.type.lower() == "none":
                 continue
             for column in columns:
@@ -213,13 +213,13 @@ def function_of(name: str, file: Path) -> Callable[..., Any]:
     if beside not in sys.path:
         sys.path.insert(0, beside)
     try:
-        found = getattr(importlib.import_module(module), attribute, None)
+        target = getattr(importlib.import_module(module), attribute, None)
     except Exception as error:  # whatever the module does when it is imported
         reason = f"{type(error).__name__}: {error}"
         raise CereusError(f"the module {module!r} cannot be imported: {reason}") from None
-    if not callable(found):
+    if not callable(target):
         raise CereusError(f"the module {module!r} has no function {attribute!r}")
-    return found  # type: ignore[no-any-return]
+    return target  # type: ignore[no-any-return]
 
 
 def _exists(path: Location) -> bool:

@@ -45,23 +45,23 @@ class Compiling:
         try:
             order = self.graph.order
         except graphlib.CycleError:
-            return {}  # which has been said
-        found = {name: self.query(name) for name in order if self.is_sound(name)}
-        queries = {name: query for name, query in found.items() if query is not None}
+            return {}  # which has been reported
+        compiled = {name: self.query(name) for name in order if self.is_sound(name)}
+        queries = {name: query for name, query in compiled.items() if query is not None}
         if self.spec.live:
             for name in queries:
-                self.check_told_in_time(name, queries)
+                self.check_emitted_in_time(name, queries)
         return queries
 
-    def check_told_in_time(self, name: str, queries: Mapping[str, Query]) -> None:
+    def check_emitted_in_time(self, name: str, queries: Mapping[str, Query]) -> None:
         for stream in self.spec.queries[name].from_:
             writers = self.graph.written.get(stream, ())
-            if any(queries[each].compiled.late for each in writers if each in queries):
-                error = told_late(stream)
+            if any(queries[each].compiled.emits_late for each in writers if each in queries):
+                error = emitted_late(stream)
                 self.wrong(("queries", name, "from"), error.message, error.hint)
 
     def is_sound(self, query: str) -> bool:
-        """Whether nothing is wrong with what a query reads, so that its own faults are to be
+        """Nothing is wrong with what a query reads, so that its own faults are to be
         seen, and not those of others once more."""
         return all(self._is_sound_stream(name) for name in self.spec.queries[query].from_)
 
@@ -148,7 +148,7 @@ class Compiling:
         return stream_columns(self.spec, self.spec.streams[streams[0]])
 
 
-def told_late(stream: str) -> DataError:
+def emitted_late(stream: str) -> DataError:
     """Spark would take these matches for late events, and drop them."""
     return DataError(
         f"the matches in {stream!r} are told after their time has passed, when it is certain that "
@@ -198,10 +198,10 @@ def known_columns(of: Source) -> pa.Schema | None:
             return None
     if isinstance(of, FileSource) and of.format in SELF_DESCRIBING and is_local(of.path):
         try:
-            found = source([str(of.path)], Stream()).schema
+            columns = source([str(of.path)], Stream()).schema
         except (DataError, OSError):
             return None  # patterns of paths, unusual layouts: Spark may read them
-        return found if found.names else None
+        return columns if columns.names else None
     return None
 
 

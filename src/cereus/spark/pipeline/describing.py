@@ -28,7 +28,7 @@ LEFT_OUT = ("lang ", "rewrite ")
 def describe(file: str, spec: Spec, queries: Mapping[str, Query]) -> str:
     graph = Graph(spec)
     parts = {
-        "pipeline": _whole(file, spec),
+        "pipeline": _pipeline_lines(file, spec),
         "sources": _rows((name, _source(of)) for name, of in spec.sources.items()),
         "streams": _rows((name, _stream(graph, name)) for name in spec.streams),
         "queries": _queries(graph, queries),
@@ -49,7 +49,7 @@ def warnings(graph: Graph, queries: Mapping[str, Query]) -> Iterator[str]:
         yield "no query: events are only copied"
 
 
-def _whole(file: str, spec: Spec) -> list[str]:
+def _pipeline_lines(file: str, spec: Spec) -> list[str]:
     lines = [f"{file}: {spec.mode} on Spark, {spec.spark.master}"]
     if spec.live:
         lines.append(f"checkpoint {spec.checkpoint}")
@@ -84,14 +84,14 @@ def _stream(graph: Graph, name: str) -> str:
 
 def roles(stream: Stream) -> str:
     """`type: type, time: ts, keys: name`"""
-    said = {
+    columns = {
         "type": stream.type or "none (every event is an EVENT)",
         "time": stream.time,
         "keys": ", ".join(stream.keys),
         "unit": stream.unit,
         "stream": stream.stream if stream.stream != STREAM else None,
     }
-    return ", ".join(f"{role}: {column}" for role, column in said.items() if column)
+    return ", ".join(f"{role}: {column}" for role, column in columns.items() if column)
 
 
 def _queries(graph: Graph, queries: Mapping[str, Query]) -> list[str]:

@@ -68,8 +68,8 @@ class Document:
     def wrong(self, key: Key, message: str, hint: str | None = None) -> None:
         """Note a problem with a key."""
         line = self.line(key)
-        said = f"line {line}, {key_text(key)}: {message}" if key else f"line {line}: {message}"
-        self.problems.append(Problem(said, hint, line, key))
+        text = f"line {line}, {key_text(key)}: {message}" if key else f"line {line}: {message}"
+        self.problems.append(Problem(text, hint, line, key))
 
     def wrong_query(self, key: Key, error: CereusError) -> None:
         """Note an error in a query that stands in this file, with a caret under its place."""
@@ -87,7 +87,7 @@ class Document:
         self.problems.append(Problem(message, error.hint, line, key))
 
     def is_sound(self, table: Key) -> bool:
-        """Whether nothing is wrong in a table, as far as is known."""
+        """Nothing wrong is known in a table."""
         return not any(each.key[: len(table)] == table for each in self.problems)
 
     def check(self) -> None:
@@ -106,8 +106,8 @@ class Document:
         if key not in self.spans:
             return None
         start, end = self.spans[key]
-        found = self.text.find(value, start, end)
-        return None if found < 0 else found
+        offset = self.text.find(value, start, end)
+        return None if offset < 0 else offset
 
 
 def read(path: str | Path) -> Document:
@@ -153,15 +153,15 @@ def _syntax_problem(message: str, text: str) -> Problem:
 def _spans(text: str) -> Iterator[tuple[Key, Span]]:
     """Every key with its statement. A later statement of the same table adds to it, so the first
     one is where a key stands."""
-    found: dict[Key, Span] = {}
+    spans: dict[Key, Span] = {}
     table: Key = ()
     for (start, end), values in _statements(text):
         header = text[start:end].lstrip().startswith("[")
         keys = list(_keys(values))
         table = keys[-1] if header else table
         for key in keys:
-            found.setdefault(key if header else (*table, *key), (start, end))
-    return iter(found.items())
+            spans.setdefault(key if header else (*table, *key), (start, end))
+    return iter(spans.items())
 
 
 def _statements(text: str) -> Iterator[tuple[Span, dict[str, Any]]]:

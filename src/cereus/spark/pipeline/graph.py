@@ -49,11 +49,11 @@ class Graph:
     @cached_property
     def written(self) -> dict[str, tuple[str, ...]]:
         """Which queries write a stream."""
-        found: dict[str, tuple[str, ...]] = {}
+        written: dict[str, tuple[str, ...]] = {}
         for name, query in self.spec.queries.items():
             into = query.into or name
-            found[into] = (*found.get(into, ()), name)
-        return found
+            written[into] = (*written.get(into, ()), name)
+        return written
 
     @cached_property
     def names(self) -> tuple[str, ...]:

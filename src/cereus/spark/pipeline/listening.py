@@ -1,4 +1,4 @@
-"""What Spark tells of its streaming queries → metrics of the queries of a pipeline."""
+"""Turns the progress of Spark's streaming queries into metrics of the queries of a pipeline."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from pyspark.sql.streaming.listener import StreamingQueryListener
 
-from cereus.spark.pipeline.metrics import Metrics, Tell
+from cereus.spark.pipeline.metrics import Metrics, Report
 
 MOST_SECONDS = 60.0
 """Spark tells of a run's end within a second, but later on a machine with other work."""
@@ -31,10 +31,10 @@ class Expected:
 
 
 class Listener(StreamingQueryListener):
-    """Names of methods are Spark's. It is told of all streaming queries of the session."""
+    """Names of methods are Spark's. Spark calls it for all streaming queries of the session."""
 
-    def __init__(self, tell: Tell) -> None:
-        self.tell = tell
+    def __init__(self, report: Report) -> None:
+        self.report = report
         self._expected: dict[str, Expected] = {}
         self._events: Counter[tuple[str, str]] = Counter()
         self._matches: Counter[tuple[str, str]] = Counter()
@@ -43,7 +43,7 @@ class Listener(StreamingQueryListener):
         self._ended: set[str] = set()
 
     def expect(self, called: str, sink: str, queries: list[str], reading: list[str]) -> None:
-        """Who is told of: a streaming query by the name that it has in Spark."""
+        """Report on a streaming query, by the name that it has in Spark."""
         self._expected[called] = Expected(sink, queries, reading)
 
     @property
@@ -57,11 +57,11 @@ class Listener(StreamingQueryListener):
         """Nothing has changed."""
 
     def onQueryTerminated(self, event: Any) -> None:  # noqa: N802
-        """Spark tells it last of all."""
+        """Spark calls it last of all."""
         self._ended.add(str(event.runId))
 
     def wait(self, runs: Iterable[Any], seconds: float = MOST_SECONDS) -> None:
-        """Until all that Spark has to tell of these runs is told; it tells with some delay."""
+        """Wait until Spark has reported all of these runs; it does so with some delay."""
         end = time.monotonic() + seconds
         while not {str(run) for run in runs} <= self._ended and time.monotonic() < end:
             time.sleep(POLL_SECONDS)
@@ -72,7 +72,7 @@ class Listener(StreamingQueryListener):
             return
         for metrics in self._read(event.progress, expected):
             self._last[expected.sink, metrics.name] = metrics
-            self.tell(metrics)
+            self.report(metrics)
 
     def _read(self, progress: Any, expected: Expected) -> list[Metrics]:
         if not expected.queries:
@@ -123,7 +123,7 @@ class Listener(StreamingQueryListener):
 
 
 def _bytes(state: Any) -> int:
-    """What the state takes: on disk with RocksDB, which says so, else in memory."""
+    """What the state takes: on disk with RocksDB, which reports it, else in memory."""
     on_disk = int(state.customMetrics.get("rocksdbSstFileSize", 0))
     return max(on_disk, int(state.memoryUsedBytes))
 

@@ -1,8 +1,8 @@
 """A live run: every sink is a streaming query of Spark's.
 
 The queries that a sink depends on are stateful operators of that one streaming query, one reading
-the other, so that one watermark drives them all: what a match completes in the next query is told
-in the same micro-batch. A query that two sinks depend on is matched for each of them.
+the other, so that one watermark drives them all: what a match completes in the next query
+is emitted in the same micro-batch. A query that two sinks depend on is matched for each of them.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 from cereus.errors import CereusError, DataError
 from cereus.spark.live.stream import DELAY
 from cereus.spark.pipeline.building import Building, at, union
-from cereus.spark.pipeline.compiling import AVAILABLE_NOW, told_late
+from cereus.spark.pipeline.compiling import AVAILABLE_NOW, emitted_late
 from cereus.spark.pipeline.listening import Listener
-from cereus.spark.pipeline.metrics import Metrics, Tell
+from cereus.spark.pipeline.metrics import Metrics, Report
 from cereus.spark.pipeline.sinks import start
 from cereus.spark.pipeline.spec import MemorySink
 from cereus.spark.raised import as_cereus_error, first_line
@@ -33,13 +33,13 @@ POLL_SECONDS = 0.1
 
 @dataclass
 class Chain:
-    """The queries that a sink depends on, in the order in which Spark tells of their state: each
+    """The queries that a sink depends on, in the order in which Spark reports their state: each
     before those that it reads. A query that is there twice has two names."""
 
     queries: list[str] = field(default_factory=list)
 
     def add(self, query: str) -> str:
-        """The name under which the counts of one more occurrence are told."""
+        """The name under which one more occurrence is counted."""
         before = sum(1 for each in self.queries if each.split("#")[0] == query)
         self.queries.append(f"{query}#{before + 1}" if before else query)
         return self.queries[-1]
@@ -48,10 +48,10 @@ class Chain:
 class LiveRun:
     """A pipeline that runs: `wait` for its end, or `stop` it."""
 
-    def __init__(self, pipeline: Pipeline, session: SparkSession, tell: Tell) -> None:
+    def __init__(self, pipeline: Pipeline, session: SparkSession, report: Report) -> None:
         self.building = Building(pipeline, session)
         self.spec, self.document = pipeline.spec, pipeline.document
-        self.listener = Listener(tell)
+        self.listener = Listener(report)
         self.running: dict[str, StreamingQuery] = {}
 
     def start(self) -> None:
@@ -164,9 +164,9 @@ class LiveRun:
         return {"processingTime": self.spec.trigger or "0 seconds"}
 
 
-def run_live(pipeline: Pipeline, session: SparkSession, tell: Tell) -> list[Metrics]:
+def run_live(pipeline: Pipeline, session: SparkSession, report: Report) -> list[Metrics]:
     """Until it ends by itself, or an interrupt ends it."""
-    run = LiveRun(pipeline, session, tell)
+    run = LiveRun(pipeline, session, report)
     run.start()
     try:
         run.wait()
@@ -178,7 +178,7 @@ def run_live(pipeline: Pipeline, session: SparkSession, tell: Tell) -> list[Metr
 
 
 def check_marked(name: str, frame: DataFrame, time: str) -> None:
-    """Refuse matches that Spark would take for late: they are told after their time."""
+    """Refuse matches that Spark would take for late: they are emitted after their time."""
     if time not in frame.columns:
         hint = f"keep {time!r} in select = […]"
         raise DataError(f"the matches in {name!r} have no column {time!r} any more", hint=hint)
@@ -190,4 +190,4 @@ def check_marked(name: str, frame: DataFrame, time: str) -> None:
             f"a {frame.schema[time].dataType.simpleString()}",
             hint="make a timestamp of the time in the select = […] of the stream",
         )
-    raise told_late(name)
+    raise emitted_late(name)

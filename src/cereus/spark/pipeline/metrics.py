@@ -55,19 +55,19 @@ class Metrics:
         return json.dumps(self.as_dict())
 
 
-Tell = Callable[[Metrics], None]
+Report = Callable[[Metrics], None]
 
 
 @contextmanager
-def recorded(path: str | None, also: Tell | None) -> Iterator[Tell]:
-    """A function that takes metrics: a line of a JSON file for each, and whoever else is told."""
+def recorded(path: str | None, also: Report | None) -> Iterator[Report]:
+    """A function that takes metrics: it writes a line of a JSON file, and calls `also`."""
     with open(path, "a", encoding="utf-8") if path else nullcontext() as file:
 
-        def tell(metrics: Metrics) -> None:
+        def report(metrics: Metrics) -> None:
             if file is not None:
                 file.write(metrics.as_json() + "\n")
                 file.flush()
             if also is not None:
                 also(metrics)
 
-        yield tell
+        yield report

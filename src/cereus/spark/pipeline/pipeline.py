@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Pipeline:
-    """Sources, streams, queries and sinks, as a TOML file says them."""
+    """Sources, streams, queries and sinks, as a TOML file declares them."""
 
     def __init__(self, read: document.Document, spec: Spec, queries: Mapping[str, Query]) -> None:
         self.document, self.spec, self.queries = read, spec, dict(queries)
@@ -29,7 +29,7 @@ class Pipeline:
     def load(
         cls, path: str | Path, *, master: str | None = None, metrics: str | Path | None = None
     ) -> Pipeline:
-        """The pipeline of a file, checked whole; `PipelineError` says all that is wrong in it.
+        """The pipeline of a file, checked; `PipelineError` lists all that is wrong in it.
 
         `master` and `metrics` (a file for JSON lines) win over what the file says.
         """
@@ -65,7 +65,7 @@ class Pipeline:
         """Run it: a batch pipeline until all is written, a live one until it is stopped (by an
         interrupt) or, with `trigger = "available now"`, has taken all there is.
 
-        `on_metrics` is told how every query is doing. Returned is the last of each.
+        `on_metrics` is called with the metrics of every query. Returned is the last of each.
         """
         from cereus.spark.pipeline.running import run
 

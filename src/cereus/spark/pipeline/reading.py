@@ -56,16 +56,16 @@ class Reader:
         classes = TABLES[key[0]]
         if len(classes) == 1 or not isinstance(table, dict):
             return self.table(key, table, classes[0])
-        by_format = {name: cls for cls in classes for name in cls.FORMATS}
-        said = table.get("format")
-        if said is None:
+        by_format = {each: cls for cls in classes for each in cls.FORMATS}
+        name = table.get("format")
+        if name is None:
             self.document.wrong(key, "the key 'format' is missing", f"one of {_list(by_format)}")
             return None
-        if said not in by_format:
-            hint = did_you_mean(str(said), by_format)
-            self.document.wrong((*key, "format"), f"{said!r} is no known format", hint)
+        if name not in by_format:
+            hint = did_you_mean(str(name), by_format)
+            self.document.wrong((*key, "format"), f"{name!r} is no known format", hint)
             return None
-        return self.table(key, table, by_format[said])
+        return self.table(key, table, by_format[name])
 
     def table(self, key: Key, table: Any, cls: type[T]) -> T | None:
         if not isinstance(table, dict):
@@ -80,7 +80,7 @@ class Reader:
         """The fields of a class that a table gives; None if one is wrong or missing."""
         hints = get_type_hints(cls)
         fields = {f.name.rstrip("_"): f for f in dataclasses.fields(cls) if f.name not in besides}
-        found: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         meant = ""
         for name, value in table.items():
             if name not in fields:
@@ -89,14 +89,14 @@ class Reader:
                 meant += hint
                 continue
             field = fields[name]
-            found[field.name] = self.value((*key, name), value, hints[field.name])
+            values[field.name] = self.value((*key, name), value, hints[field.name])
         for name, field in fields.items():
-            if field.name not in found and _required(field):
-                found[field.name] = WRONG
-                if repr(name) not in meant:  # misspelt, which has been said
+            if field.name not in values and _required(field):
+                values[field.name] = WRONG
+                if repr(name) not in meant:  # misspelt, which has been reported
                     hint = _needed(hints[field.name])
                     self.document.wrong(key, f"the key {name!r} is missing", hint or None)
-        return None if WRONG in found.values() else found
+        return None if WRONG in values.values() else values
 
     def value(self, key: Key, value: Any, hint: Any) -> Any:
         """A value of the type that a field asks for."""
@@ -118,8 +118,8 @@ class Reader:
     def choice(self, key: Key, value: Any, known: tuple[str, ...]) -> Any:
         if value in known:
             return value
-        said = " or ".join(f'"{each}"' for each in known)
-        self.document.wrong(key, f"{_shown(value)} is not one of the words", f"write {said}")
+        choices = " or ".join(f'"{each}"' for each in known)
+        self.document.wrong(key, f"{_shown(value)} is not one of the words", f"write {choices}")
         return WRONG
 
     def names(self, key: Key, value: Any) -> Any:
@@ -133,16 +133,16 @@ class Reader:
         setting `a.b` to whoever wrote it."""
         if not isinstance(value, dict):
             return self.refuse(key, value, "a table")
-        found: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         for name, inner in value.items():
             if isinstance(inner, dict):
                 deeper = self.settings((*key, name), inner)
-                found.update({f"{name}.{rest}": each for rest, each in deeper.items()})
+                values.update({f"{name}.{rest}": each for rest, each in deeper.items()})
             elif isinstance(inner, str | int | float | bool):
-                found[name] = inner
+                values[name] = inner
             else:
                 self.refuse((*key, name), inner, "a text, a number, true or false")
-        return found
+        return values
 
     def location(self, key: Key, value: Any) -> Any:
         if not isinstance(value, str) or not value:

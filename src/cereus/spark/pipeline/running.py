@@ -1,4 +1,4 @@
-"""Running a pipeline: the session, batch or live, and what is told of it."""
+"""Running a pipeline: the session, batch or live, and its metrics."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ def run(
     session: SparkSession | None,
     on_metrics: Callable[[Metrics], None] | None,
 ) -> list[Metrics]:
-    with spark_errors(), recorded(pipeline.spec.metrics, on_metrics) as tell:
+    with spark_errors(), recorded(pipeline.spec.metrics, on_metrics) as report:
         session = session or pipeline.session()
         if pipeline.spec.live:
             from cereus.spark.pipeline.live import run_live
 
-            return run_live(pipeline, session, tell)
+            return run_live(pipeline, session, report)
         from cereus.spark.pipeline.batch import run_batch
 
-        return run_batch(pipeline, session, tell)
+        return run_batch(pipeline, session, report)

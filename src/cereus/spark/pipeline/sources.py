@@ -58,8 +58,8 @@ def _files(session: SparkSession, of: FileSource, *, live: bool) -> DataFrame:
         reader = reader.schema(known.schema)
     elif of.format == "csv":
         reader = reader.option("inferSchema", True)
-    found: DataFrame = reader.load(str(of.path))
-    return found
+    frame: DataFrame = reader.load(str(of.path))
+    return frame
 
 
 def _kafka(session: SparkSession, of: KafkaSource, *, live: bool) -> DataFrame:

@@ -1,4 +1,4 @@
-"""What a pipeline file says, checked key by key: each class is a table of the file.
+"""The content of a pipeline file, checked key by key: each class is a table of the file.
 
 The fields are the keys (`from_` is `from`), their types what may stand there, and a field without
 a default must be given. A `Path` is taken as seen from the file's own directory.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from cereus.automata.construct import Atom, Concatenation
+from cereus.automata.construct import AtomAutomaton, ConcatenationAutomaton
 from cereus.automata.model import Automaton
 from cereus.explain.description import Description
 from cereus.language.pattern import PatternQuery
@@ -38,6 +38,6 @@ class ThenQuery(PatternQuery[Pattern]):
     def _automaton(self, pattern: Pattern, tests: TestSet) -> Automaton:
         if isinstance(pattern, Then):
             left, right = (self._automaton(each, tests) for each in (pattern.left, pattern.right))
-            return Concatenation(left, right, pattern.at_once)
+            return ConcatenationAutomaton(left, right, pattern.at_once)
         assert isinstance(pattern, Event)
-        return Atom(tests.bit(EventTest(pattern.type)), frozenset({pattern.type}))
+        return AtomAutomaton(tests.bit(EventTest(pattern.type)), frozenset({pattern.type}))

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cereus.errors import DataError, SnapshotError
-from cereus.languages.algebra.detect.program import Program
+from cereus.languages.algebra.detect.program import DetectorProgram
 from cereus.languages.algebra.detect.restored import check_states, check_waiting
 from cereus.languages.algebra.detect.run import Instances, detect
 from cereus.languages.algebra.detect.ticks import (
@@ -35,7 +35,7 @@ class Detector:
     that time has passed it, or at `finish`. Until then its rows wait.
     """
 
-    def __init__(self, program: Program, *, repeated: Repeated = "refuse") -> None:
+    def __init__(self, program: DetectorProgram, *, repeated: Repeated = "refuse") -> None:
         self.program = program
         self.repeated = repeated
         self.states = program.new_states(0)
@@ -70,20 +70,20 @@ class Detector:
 
     def finish(self) -> Instances:
         """No event is still to come."""
-        found = detect(self.program, self._ticks(self.waiting), self.states)
+        instances = detect(self.program, self._ticks(self.waiting), self.states)
         self.waiting = no_rows(self.program.words)
-        return found
+        return instances
 
     def _ticks(self, rows: Rows) -> Ticks:
         return rows.ticks(self.keys, repeated=self.repeated)
 
     def _run(self, rows: Rows, *, until: int | None = None) -> Instances:
-        ticks, places = self._ticks(rows).hold_back(until=until)
-        held = rows.at(places)
-        held = condensed(held, self.keys, repeated=self.repeated) if len(held) else held
-        found = detect(self.program, ticks, self.states)
-        self.waiting = held
-        return found
+        ticks, places = self._ticks(rows).without_pending(until=until)
+        pending = rows.at(places)
+        pending = condensed(pending, self.keys, repeated=self.repeated) if len(pending) else pending
+        instances = detect(self.program, ticks, self.states)
+        self.waiting = pending
+        return instances
 
     def _refuse_late(self, times: Int64s) -> None:
         if self.earliest is not None and len(times) and times.min() < self.earliest:

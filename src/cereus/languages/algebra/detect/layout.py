@@ -24,7 +24,7 @@ Source = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
-class Place:
+class Addresses:
     """The addresses of one subexpression; NEVER_CELL or NO_QUEUE where it has no such variable."""
 
     register: int
@@ -46,7 +46,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Layout:
-    places: dict[EventExpression, Place]
+    places: dict[EventExpression, Addresses]
     initial: tuple[int, ...]
     """The whole memory before the first tick."""
     state_at: int
@@ -72,7 +72,7 @@ def lay_out(expression: EventExpression, *, values: bool) -> Layout:
 @dataclass
 class _Builder:
     values: bool
-    places: dict[EventExpression, Place] = field(default_factory=dict)
+    places: dict[EventExpression, Addresses] = field(default_factory=dict)
     memory: list[int] = field(default_factory=lambda: [NEVER, NEVER])
     sources: list[Source] = field(default_factory=list)
     marks_at: int = 0
@@ -89,21 +89,21 @@ class _Builder:
         """⟨⟩, with room for the rows of an instance and the -1 that closes them."""
         return [NEVER] + [-1] * (part.constituents + 1 if self.values else 0)
 
-    def place(self, part: Sized, register: int) -> Place:
+    def place(self, part: Sized, register: int) -> Addresses:
         match part.node:
             case Conjunction(left, right):
                 l_at, r_at = (self.take(self.instance(operand)) for operand in part.operands)
                 begun = self.starts(left, right, cells=(l_at, r_at))
-                return Place(register, left=l_at, right=r_at, starts=begun)
+                return Addresses(register, left=l_at, right=r_at, starts=begun)
             case Negation(left):
-                return Place(register, left=self.take([NEVER]), starts=self.starts(left))
+                return Addresses(register, left=self.take([NEVER]), starts=self.starts(left))
             case Sequence(left, right):
                 return self.sequence(part, register, left, right)
             case Disjunction(left, right):
-                return Place(register, starts=self.starts(left, right))
+                return Addresses(register, starts=self.starts(left, right))
             case TemporalRestriction(body):
-                return Place(register, starts=self.starts(body))
-        return Place(register)
+                return Addresses(register, starts=self.starts(body))
+        return Addresses(register)
 
     def starts(self, *operands: EventExpression, cells: tuple[int, ...] = ()) -> tuple[Source, ...]:
         """Sᵢ, from those of operands and the instances in some cells (Fig. 5)."""
@@ -112,12 +112,12 @@ class _Builder:
 
     def sequence(
         self, part: Sized, register: int, left: EventExpression, right: EventExpression
-    ) -> Place:
+    ) -> Addresses:
         stored = self.instance(part.operands[0])
         room = part.queue_size
         if room == 0:
             l_at = self.take(stored)
-            return Place(register, left=l_at, starts=self.starts(left, cells=(l_at,)))
+            return Addresses(register, left=l_at, starts=self.starts(left, cells=(l_at,)))
         stored = [NEVER, *stored]  # its end, which the general sequence compares
         stride = len(stored)
         l_at = self.take(stored) + 1
@@ -126,4 +126,4 @@ class _Builder:
         read = self.places[right].starts
         at = len(self.sources)
         self.sources += [(room, len(read), self.marks_at), *read]
-        return Place(register, l_at, NEVER_CELL, q_at, stride, room, begun, at)
+        return Addresses(register, l_at, NEVER_CELL, q_at, stride, room, begun, at)

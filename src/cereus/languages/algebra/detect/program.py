@@ -30,7 +30,7 @@ from cereus.languages.algebra.detect.instructions import (
     Op,
     instruction,
 )
-from cereus.languages.algebra.detect.layout import Layout, Place, lay_out
+from cereus.languages.algebra.detect.layout import Addresses, Layout, lay_out
 from cereus.languages.algebra.sizes import sized
 from cereus.languages.algebra.tree import (
     Conjunction,
@@ -55,7 +55,7 @@ LARGEST_TABLE = 12
 
 
 @dataclass(frozen=True, eq=False)
-class Program:
+class DetectorProgram:
     """An expression ready to run: immutable, picklable, the same for every key and batch."""
 
     expression: EventExpression
@@ -85,7 +85,7 @@ class Program:
 
     @property
     def in_durations(self) -> bool | None:
-        """Whether τ is in microseconds or in ticks; None when there is no τ."""
+        """True if τ is in microseconds, False if in ticks; None when there is no τ."""
         taus = restrictions(self.expression)
         return isinstance(taus[0], timedelta) if taus else None
 
@@ -118,17 +118,17 @@ class Program:
         return masks[order], (order + 1).astype(np.int32)
 
 
-def build(expression: EventExpression, *, values: bool = False) -> Program:
+def build(expression: EventExpression, *, values: bool = False) -> DetectorProgram:
     """Compile an expression; `values` chooses the framework of Example 5 over Example 4's."""
     check(expression)
     for tau in restrictions(expression):
         if tau_length(tau) >= LONGEST:
             raise RefusedError(f"the time restriction {tau} is too long", hint="leave it out")
     layout = lay_out(expression, values=values)
-    found = primitives(expression)
-    reach = _reach(expression, found)
+    leaves = primitives(expression)
+    reach = _reach(expression, leaves)
     # Masks of several words are not looked up (see `schedules`).
-    known = tuple(islice(_likely_masks(len(found)), MOST_SCHEDULES)) if len(found) <= 64 else ()
+    known = tuple(islice(_likely_masks(len(leaves)), MOST_SCHEDULES)) if len(leaves) <= 64 else ()
     code: list[Instruction] = []
     entries, results = [0], []
     for mask in (None, *known):
@@ -136,11 +136,11 @@ def build(expression: EventExpression, *, values: bool = False) -> Program:
         results.append(schedule.visit(expression))
         code.extend(schedule.code)
         entries.append(len(code))
-    return Program(
+    return DetectorProgram(
         expression=expression,
         values=values,
         layout=layout,
-        primitives=found,
+        primitives=leaves,
         code=np.array(code, np.int64).reshape(-1, FIELDS),
         entries=np.array(entries, np.int64),
         results=np.array(results, np.int64),
@@ -149,9 +149,11 @@ def build(expression: EventExpression, *, values: bool = False) -> Program:
     )
 
 
-def _reach(expression: EventExpression, found: tuple[Primitive, ...]) -> dict[EventExpression, int]:
+def _reach(
+    expression: EventExpression, leaves: tuple[Primitive, ...]
+) -> dict[EventExpression, int]:
     """The primitives that occur in each subexpression, as a mask."""
-    reach: dict[EventExpression, int] = {p: 1 << number for number, p in enumerate(found)}
+    reach: dict[EventExpression, int] = {p: 1 << number for number, p in enumerate(leaves)}
     for node in expression.postorder():
         if node not in reach:
             below = [reach[child] for child in node.children()]
@@ -225,13 +227,13 @@ class Schedule:
         self.code.append(instruction(op, to=to, left=left, right=right, x=x, y=y, z=z, stride=d))
         return to
 
-    def _primitive(self, node: Primitive, place: Place) -> int:
+    def _primitive(self, node: Primitive, place: Addresses) -> int:
         if self.mask is not None and not self.values:
             return NOW_CELL
         number = self.reach[node].bit_length() - 1
         return self._emit(Op.PRIMITIVE, place.register, NEVER_CELL, NEVER_CELL, x=number)
 
-    def _disjunction(self, place: Place, left: int, right: int) -> int:
+    def _disjunction(self, place: Addresses, left: int, right: int) -> int:
         if left == right or right == NEVER_CELL:
             return left
         if left == NEVER_CELL:
@@ -240,24 +242,24 @@ class Schedule:
             return NOW_CELL
         return self._emit(Op.DISJUNCTION, place.register, left, right)
 
-    def _conjunction(self, place: Place, left: int, right: int) -> int:
+    def _conjunction(self, place: Addresses, left: int, right: int) -> int:
         if left == right == NEVER_CELL:
             return NEVER_CELL
         return self._emit(Op.CONJUNCTION, place.register, left, right, x=place.left, y=place.right)
 
-    def _negation(self, place: Place, left: int, right: int) -> int:
+    def _negation(self, place: Addresses, left: int, right: int) -> int:
         if right == NEVER_CELL and left in (NEVER_CELL, NOW_CELL):
             return left  # whatever t is, it lies before now
         self._emit(Op.NEGATION, place.register, left, right, x=place.left)
         return NEVER_CELL if left == NEVER_CELL else place.register
 
-    def _latch(self, place: Place, left: int, right: int) -> int:
+    def _latch(self, place: Addresses, left: int, right: int) -> int:
         if left == right == NEVER_CELL:
             return NEVER_CELL
         self._emit(Op.LATCH, place.register, left, right, x=place.left)
         return NEVER_CELL if right == NEVER_CELL else place.register
 
-    def _sequence(self, place: Place, left: int, right: int, operand: EventExpression) -> int:
+    def _sequence(self, place: Addresses, left: int, right: int, operand: EventExpression) -> int:
         active = self.active(operand)  # something may begin in it even when it has no instance
         if active or left != NEVER_CELL:
             self._emit(
@@ -272,7 +274,7 @@ class Schedule:
             )
         return NEVER_CELL if right == NEVER_CELL else place.register
 
-    def _restriction(self, place: Place, body: int, tau: int) -> int:
+    def _restriction(self, place: Addresses, body: int, tau: int) -> int:
         if body in (NEVER_CELL, NOW_CELL):
             return body
         return self._emit(Op.RESTRICTION, place.register, body, NEVER_CELL, x=tau)

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from cereus.languages.algebra.detect.instructions import LONGEST, NEVER_CELL, NO_QUEUE
-from cereus.languages.algebra.detect.layout import Place
-from cereus.languages.algebra.detect.program import Program
+from cereus.languages.algebra.detect.layout import Addresses
+from cereus.languages.algebra.detect.program import DetectorProgram
 from cereus.languages.algebra.detect.ticks import Rows
 from cereus.languages.algebra.sizes import sized
 from cereus.languages.algebra.tree import Conjunction, EventExpression, Sequence
@@ -23,7 +23,7 @@ from cereus.state.checked import refuse_unless, within
 Int64s = npt.NDArray[np.int64]
 
 
-def check_states(states: Int64s, program: Program) -> None:
+def check_states(states: Int64s, program: DetectorProgram) -> None:
     layout = program.layout
     for node, place in layout.places.items():
         if place.queue != NO_QUEUE:
@@ -36,7 +36,7 @@ def check_states(states: Int64s, program: Program) -> None:
                 refuse_unless((rows < 0).any(axis=1).all(), "the rows of an instance do not end")
 
 
-def _instances(node: EventExpression, place: Place) -> Iterator[tuple[int, int]]:
+def _instances(node: EventExpression, place: Addresses) -> Iterator[tuple[int, int]]:
     """The address of every instance that a subexpression remembers, and the most rows it has."""
     if not isinstance(node, Conjunction | Sequence):
         return
@@ -48,7 +48,7 @@ def _instances(node: EventExpression, place: Place) -> Iterator[tuple[int, int]]
         yield place.queue + 2 + number * place.stride, left
 
 
-def check_waiting(rows: Rows, keys: int, program: Program) -> None:
+def check_waiting(rows: Rows, keys: int, program: DetectorProgram) -> None:
     within(rows.keys, 0, keys, "the key of a row that waits")
     within(rows.rows, 0, 2**62, "the number of a row that waits")
     within(rows.times, 1 - LONGEST, LONGEST, "the time of a row that waits")

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from cereus.errors import DataError
 from cereus.languages.algebra.detect import detection
-from cereus.languages.algebra.detect.program import Program
+from cereus.languages.algebra.detect.program import DetectorProgram
 from cereus.languages.algebra.detect.ticks import Ticks
 
 Int64s = npt.NDArray[np.int64]
@@ -45,13 +45,13 @@ class Instances:
         return [rows[a:b] for a, b in pairwise(bounds)]
 
 
-def detect(program: Program, ticks: Ticks, states: Int64s | None = None) -> Instances:
+def detect(program: DetectorProgram, ticks: Ticks, states: Int64s | None = None) -> Instances:
     """All instances of the ticks. `states`, one row per key, is carried on in place."""
     return concatenate(list(detect_chunks(program, ticks, states)))
 
 
 def detect_chunks(
-    program: Program, ticks: Ticks, states: Int64s | None = None
+    program: DetectorProgram, ticks: Ticks, states: Int64s | None = None
 ) -> Iterator[Instances]:
     """The same in parts of at most CHUNK instances and about as many rows."""
     keys = len(ticks.key_ticks) - 1
@@ -65,7 +65,7 @@ def detect_chunks(
     out = np.empty((length, 3), np.int64)
     out_rows = np.empty(length * program.constituents, np.int64)
     for first in range(0, len(ticks), chunk):
-        found = detection.detect(
+        count = detection.detect(
             _view(program.code),
             _view(program.entries),
             _view(program.results),
@@ -87,7 +87,7 @@ def detect_chunks(
             _view(out),
             _view(out_rows),
         )
-        yield _instances(ticks, out[:found], out_rows)
+        yield _instances(ticks, out[:count], out_rows)
 
 
 def _view(array: npt.NDArray[Any]) -> Any:

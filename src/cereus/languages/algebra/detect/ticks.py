@@ -45,9 +45,9 @@ class Ticks:
     def __len__(self) -> int:
         return len(self.times)
 
-    def hold_back(self, *, until: int | None = None) -> tuple[Ticks, Int64s]:
-        """The same with each key's last tick held back, unless time is known to have passed it
-        (`until` is the earliest time that can still come); and the rows of what is held back."""
+    def without_pending(self, *, until: int | None = None) -> tuple[Ticks, Int64s]:
+        """The same without each key's last tick, which is pending unless time has passed it
+        (`until` is the earliest time that can still come); and the rows of what is pending."""
         keys = np.flatnonzero(np.diff(self.key_ticks))
         last = self.key_ticks[keys + 1] - 1
         if until is not None:
@@ -126,8 +126,8 @@ def _refuse_repeated(times: Int64s, masks: Masks, united: Masks, first: Int64s) 
     the sum of whole words could overflow."""
     half = np.uint64(32)
     low = np.uint64(0xFFFFFFFF)
-    for part, whole in ((masks & low, united & low), (masks >> half, united >> half)):
-        repeated = np.flatnonzero((np.add.reduceat(part, first, axis=0) != whole).any(axis=1))
+    for part, union in ((masks & low, united & low), (masks >> half, united >> half)):
+        repeated = np.flatnonzero((np.add.reduceat(part, first, axis=0) != union).any(axis=1))
         if len(repeated):
             raise DataError(
                 f"one primitive has two instances in one tick, at time {times[repeated[0]]}",

@@ -43,14 +43,14 @@ class Occurrence:
 def occurrences(atoms: tuple[Atom, ...]) -> tuple[tuple[Occurrence, Symbol], ...]:
     """One kind of event for every set of `atoms` that can occur, types as written, other last."""
     check_limit(atoms)
-    found: dict[Symbol, Occurrence] = {}
+    by_symbol: dict[Symbol, Occurrence] = {}
     for type_ in types(atoms):
         relevant = conditions(atoms, type_)
         for count in range(len(relevant) + 1):
             for holds in combinations(relevant, count):
                 occurrence = Occurrence(type_, frozenset(holds))
-                found.setdefault(occurrence.symbol(atoms), occurrence)
-    return tuple((occurrence, symbol) for symbol, occurrence in found.items())
+                by_symbol.setdefault(occurrence.symbol(atoms), occurrence)
+    return tuple((occurrence, symbol) for symbol, occurrence in by_symbol.items())
 
 
 def types(atoms: Iterable[Atom]) -> tuple[str | None, ...]:
@@ -70,7 +70,7 @@ def conditions(atoms: Iterable[Atom], type_: str | None) -> tuple[Expression, ..
 
 
 def check_limit(atoms: tuple[Atom, ...]) -> None:
-    """Refuse before the work is done, and say which type has too many conditions."""
+    """Refuse types with too many conditions, before the work is done."""
     counts = {type_: len(conditions(atoms, type_)) for type_ in types(atoms)}
     if sum(2**count for count in counts.values()) > MAX_SYMBOLS:
         worst = max(counts, key=lambda type_: counts[type_])
@@ -84,7 +84,7 @@ def check_limit(atoms: tuple[Atom, ...]) -> None:
 
 
 def describe(occurrence: Occurrence, atoms: Iterable[Atom]) -> str:
-    """How to tell a person: `BUY where price > 10 AND NOT volume > 5`."""
+    """As people read it: `BUY where price > 10 AND NOT volume > 5`."""
     atoms = tuple(atoms)
     name = "another event" if occurrence.type is None else type_text(occurrence.type)
     if types(atoms) == (None,):

@@ -26,7 +26,7 @@ class Entry(NamedTuple):
     completion: Completion
 
 
-class Row(NamedTuple):
+class StateRow(NamedTuple):
     """What a state does at every letter, which depends on the bits in `mask` alone."""
 
     mask: int
@@ -46,7 +46,7 @@ def from_program(
     """
     atoms = atoms_of(program) if atoms is None else atoms
     bit = {atom: 1 << i for i, atom in enumerate(atoms)}
-    number, derivatives, rows = {program: 0}, [program], list[Row]()
+    number, derivatives, rows = {program: 0}, [program], list[StateRow]()
     for state in derivatives:  # grows while it is read: breadth first
         entries = {}
         for _, symbol in occurrences(frontier(state)):
@@ -55,7 +55,7 @@ def from_program(
                 number[after] = len(derivatives)
                 derivatives.append(after)
             entries[sum(bit[atom] for atom in symbol)] = Entry(number[after], output, completion)
-        rows.append(Row(sum(bit[atom] for atom in frontier(state)), entries))
+        rows.append(StateRow(sum(bit[atom] for atom in frontier(state)), entries))
         check_states(len(derivatives), states)
     return tabulate(atoms, rows, [str(state) for state in derivatives])
 
@@ -69,7 +69,7 @@ def check_states(count: int, most: int = MAX_STATES) -> None:
         )
 
 
-class Transition(NamedTuple):
+class MachineTransition(NamedTuple):
     """`state` at `symbol` goes to `after`, with `output` and `completion`."""
 
     state: str
@@ -79,7 +79,7 @@ class Transition(NamedTuple):
     completion: Completion = Completion.INCOMPLETE
 
 
-def from_transitions(atoms: Sequence[Atom], transitions: Iterable[Transition]) -> Machine:
+def from_transitions(atoms: Sequence[Atom], transitions: Iterable[MachineTransition]) -> Machine:
     """A machine drawn as in Fig. 1: a symbol that is not listed changes nothing.
 
     It starts in the state of the first transition, and must be adequate (S1).
@@ -104,13 +104,13 @@ def from_transitions(atoms: Sequence[Atom], transitions: Iterable[Transition]) -
     return machine
 
 
-def stay(state: int, letters: Iterable[int]) -> Row:
+def stay(state: int, letters: Iterable[int]) -> StateRow:
     nothing = Entry(state, frozenset(), Completion.INCOMPLETE)
-    return Row(-1, dict.fromkeys(letters, nothing))
+    return StateRow(-1, dict.fromkeys(letters, nothing))
 
 
-def tabulate(atoms: tuple[Atom, ...], rows: Sequence[Row], labels: Sequence[str]) -> Machine:
-    """Tables with one column per class of letters that no row tells apart."""
+def tabulate(atoms: tuple[Atom, ...], rows: Sequence[StateRow], labels: Sequence[str]) -> Machine:
+    """Tables with one column per class of letters that are alike in every row."""
     bit = {atom: 1 << i for i, atom in enumerate(atoms)}
     letters = sorted(sum(bit[atom] for atom in symbol) for _, symbol in occurrences(atoms))
     classes, representatives = partition(rows, letters)
@@ -132,7 +132,7 @@ def tabulate(atoms: tuple[Atom, ...], rows: Sequence[Row], labels: Sequence[str]
 Indices = npt.NDArray[np.int32]
 
 
-def partition(rows: Sequence[Row], letters: Sequence[int]) -> tuple[Indices, Indices]:
+def partition(rows: Sequence[StateRow], letters: Sequence[int]) -> tuple[Indices, Indices]:
     """The class of every letter, numbered by first letter, and the first letter of each class."""
     classes = np.zeros(len(letters), np.int64)
     by_mask: dict[int, npt.NDArray[np.int64]] = {}

@@ -33,7 +33,7 @@ TOP, IOTA, BOTTOM = Completion.SUCCESS, Completion.INCOMPLETE, Completion.FAILUR
 NOTHING: frozenset[str] = frozenset()
 
 
-class Step(NamedTuple):
+class ProgramStep(NamedTuple):
     """What one event brings about, and the program that goes on after it."""
 
     output: frozenset[str]
@@ -41,70 +41,70 @@ class Step(NamedTuple):
     after: Program
 
 
-def step(program: Program, a: Symbol) -> Step:
+def step(program: Program, a: Symbol) -> ProgramStep:
     """The output, completion and derivative of `program` at the input symbol `a`."""
     taken = STEPS[type(program)](program, a)
     return taken if taken.completion is IOTA else taken._replace(after=SILENT)
 
 
-def simple(program: Simple, a: Symbol) -> Step:
-    return Step(NOTHING, TOP if program.atom in a else IOTA, program)
+def simple(program: Simple, a: Symbol) -> ProgramStep:
+    return ProgramStep(NOTHING, TOP if program.atom in a else IOTA, program)
 
 
-def silent(program: Silent, a: Symbol) -> Step:
-    return Step(NOTHING, IOTA, program)
+def silent(program: Silent, a: Symbol) -> ProgramStep:
+    return ProgramStep(NOTHING, IOTA, program)
 
 
-def negation(program: Negation, a: Symbol) -> Step:
+def negation(program: Negation, a: Symbol) -> ProgramStep:
     x = step(program.body, a)
-    return Step(x.output, x.completion.opposite, negate(x.after))
+    return ProgramStep(x.output, x.completion.opposite, negate(x.after))
 
 
-def output(program: Output, a: Symbol) -> Step:
+def output(program: Output, a: Symbol) -> ProgramStep:
     x = step(program.body, a)
     added = x.output | program.names if x.completion is TOP else x.output
-    return Step(added, x.completion, announce(x.after, program.names))
+    return ProgramStep(added, x.completion, announce(x.after, program.names))
 
 
-def sequential(program: Sequential, a: Symbol) -> Step:
+def sequential(program: Sequential, a: Symbol) -> ProgramStep:
     x = step(program.first, a)
     if x.completion is TOP:
-        return Step(x.output, IOTA, program.second)
-    return Step(x.output, x.completion, sequence(x.after, program.second))
+        return ProgramStep(x.output, IOTA, program.second)
+    return ProgramStep(x.output, x.completion, sequence(x.after, program.second))
 
 
-def repetition(program: Repetition, a: Symbol) -> Step:
+def repetition(program: Repetition, a: Symbol) -> ProgramStep:
     x = step(program.body, a)
     if x.completion is TOP:
-        return Step(x.output, IOTA, program)
+        return ProgramStep(x.output, IOTA, program)
     if x.after == program.body:
-        return Step(x.output, x.completion, program)
-    return Step(x.output, x.completion, sequence(x.after, program))
+        return ProgramStep(x.output, x.completion, program)
+    return ProgramStep(x.output, x.completion, sequence(x.after, program))
 
 
-def selection(program: Selection, a: Symbol) -> Step:
+def selection(program: Selection, a: Symbol) -> ProgramStep:
     x, y = step(program.left, a), step(program.right, a)
     both = x.output | y.output
     if x.completion is BOTTOM:
-        return Step(both, y.completion, y.after)
+        return ProgramStep(both, y.completion, y.after)
     if y.completion is BOTTOM:
-        return Step(both, x.completion, x.after)
-    return Step(both, max(x.completion, y.completion), select(x.after, y.after))
+        return ProgramStep(both, x.completion, x.after)
+    return ProgramStep(both, max(x.completion, y.completion), select(x.after, y.after))
 
 
-def preemption(program: Preemption, a: Symbol) -> Step:
+def preemption(program: Preemption, a: Symbol) -> ProgramStep:
     x, y = step(program.body, a), step(program.unless, a)
     both = x.output | y.output
     if x.completion is not IOTA:
-        return Step(both, x.completion, SILENT)
+        return ProgramStep(both, x.completion, SILENT)
     if y.completion is TOP:
-        return Step(both, BOTTOM, SILENT)
+        return ProgramStep(both, BOTTOM, SILENT)
     if y.completion is BOTTOM:
-        return Step(both, IOTA, x.after)
-    return Step(both, IOTA, preempt(x.after, y.after))
+        return ProgramStep(both, IOTA, x.after)
+    return ProgramStep(both, IOTA, preempt(x.after, y.after))
 
 
-STEPS: dict[type[Program], Callable[[Any, Symbol], Step]] = {
+STEPS: dict[type[Program], Callable[[Any, Symbol], ProgramStep]] = {
     Simple: simple,
     Silent: silent,
     Negation: negation,

@@ -37,18 +37,18 @@ class NegatedComponent(ABC):
     def passed(
         self, region: Region, remembered: Remembered, letter: Letter, memory: NfaMemory
     ) -> list[tuple[Literals, Region]]:
-        """An event has come in its place: what that depends on, and what is known then."""
+        """Read an event in its place: the ways that can go, each with its conditions and region."""
 
     @abstractmethod
     def violated(self, region: Region, remembered: Remembered, memory: NfaMemory) -> bool:
-        """Whether there is what it forbids."""
+        """Whether an event, or a series of events, came that it forbids."""
 
     def older(self, region: Region) -> Region:
-        """Another event has come, wherever."""
+        """The region after one more event of the stream, wherever that belongs."""
         return region
 
     def inside(self, region: Region, letter: Letter) -> Region:
-        """What shares the window with an event."""
+        """The part of the region that shares the window with an event."""
         return region
 
 

@@ -224,7 +224,7 @@ class Nfa(Automaton):
         return move._replace(target=run._replace(remembered=remembered))
 
     def _checks(self, run: NfaRun, letter: Letter, literals: Literals) -> tuple[Check, ...] | None:
-        """What is left to be checked of what a move needs; None: it cannot be made."""
+        """The checks that remain for a move; None if it cannot be made."""
         checks: dict[Check, None] = {}
         answers: dict[Any, bool] = {}
         for wanted, question in literals:
@@ -244,7 +244,7 @@ class Nfa(Automaton):
         return stage.component == self.stages[-1].component
 
     def _open_at(self, number: int) -> tuple[int, ...]:
-        """The negated components that events speak of which are ignored in a state."""
+        """The negated components that read the events which are ignored in a state."""
         return self._open[number]
 
     @cached_property
@@ -292,7 +292,7 @@ class Nfa(Automaton):
         return tuple(made)
 
     def _complete(self, run: NfaRun, *, trailing: bool = False) -> bool:
-        """Whether no negated component has what it forbids, as far as that is decided last."""
+        """Whether no negated component that is decided last has seen what it forbids."""
         end = len(self.stages)
         decided = [n for n, each in enumerate(self.negations) if each.at_the_end]
         decided += [n for n in self._open_at(end) if trailing]

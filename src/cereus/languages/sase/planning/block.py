@@ -36,7 +36,7 @@ def build(
     schema: pa.Schema | None = None,
     aggregates: Aggregates | None = None,
 ) -> Plan:
-    """Make a plan for a block that has been checked (`sase_schema.checked`, with a schema)."""
+    """Make a plan for a block that has been checked (`schema.checked`, with a schema)."""
     keyed = is_keyed(query)
     lowered = _lowered(query, stream, schema, keyed, aggregates or {})
     source = () if query.source is None or stream.stream is None else (query.source,)

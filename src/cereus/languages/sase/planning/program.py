@@ -47,7 +47,7 @@ class Block:
     kinds: tuple[pa.DataType, ...]
 
     @property
-    def late(self) -> bool:
+    def emits_late(self) -> bool:
         """A match may be emitted after its last event."""
         return self.plan.traits.emits_late
 
@@ -107,9 +107,9 @@ class ProgramPlan:
         return (b for stage in self.stages for b in stage.blocks if b.source is None)
 
     @property
-    def late(self) -> bool:
+    def emits_late(self) -> bool:
         """A result may be emitted after its last event."""
-        return self.composed or any(block.late for block in self.result.blocks)
+        return self.composed or any(block.emits_late for block in self.result.blocks)
 
     @cached_property
     def fingerprint(self) -> str:

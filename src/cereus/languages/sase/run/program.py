@@ -43,7 +43,7 @@ class BlockRun:
     def lateness(self) -> Time:
         """How long after its last event a match may be emitted, in the units of time."""
         clock = self.runner.clock
-        if not self.block.late:
+        if not self.block.emits_late:
             return 0
         timed = isinstance(self.block.query.window, TimeWindow)
         return clock.span if timed else OVER
@@ -62,8 +62,8 @@ class ProgramExecutor(Executor):
         row_numbers: Ints | None = None,
     ) -> None:
         self.plan, self.stream = plan, plan.stream
-        self.emits_late = plan.late
-        self.waits_for_time = plan.late and self.stream.time is not None
+        self.emits_late = plan.emits_late
+        self.waits_for_time = plan.emits_late and self.stream.time is not None
         self.keep, self.row_numbers = keep, row_numbers
         self.watched = Substreams((), schema, ("time",))
         self.frontier: Time = NEVER
@@ -221,7 +221,7 @@ class ProgramExecutor(Executor):
     def forget_idle(self) -> None:
         """Matches that wait for their window must not be forgotten before it has passed."""
         for run in self._every():
-            if run.block.source is None and not run.block.late:
+            if run.block.source is None and not run.block.emits_late:
                 run.runner.forget_idle_keys()
 
     def forget(self) -> None:

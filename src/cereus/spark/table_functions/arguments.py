@@ -1,4 +1,4 @@
-"""The arguments of a call of `cereus` in SQL: a table, a query, and what is said by name."""
+"""The arguments of a call of `cereus` in SQL: a table, a query, and named ones."""
 
 from __future__ import annotations
 
@@ -23,15 +23,17 @@ TIMES = (st.TimestampType, st.TimestampNTZType)
 
 
 @dataclass(frozen=True)
-class Call:
+class SqlCall:
     query: Query
     table: st.StructType
     events: bool
     columns: tuple[str, ...] | None
 
 
-def given(arguments: Sequence[AnalyzeArgument], named: Mapping[str, AnalyzeArgument]) -> Call:
-    """What a call says. The table is found wherever it stands; NULL means none."""
+def parsed_call(
+    arguments: Sequence[AnalyzeArgument], named: Mapping[str, AnalyzeArgument]
+) -> SqlCall:
+    """Read the arguments of a call. The table may stand anywhere; NULL means none."""
     table = _table([*arguments, *named.values()])
     values = {name: _value(each, name) for name, each in named.items() if not each.isTable}
     unnamed = [_value(each, "query") for each in arguments if not each.isTable]
@@ -47,17 +49,17 @@ def given(arguments: Sequence[AnalyzeArgument], named: Mapping[str, AnalyzeArgum
     params = _params(values.pop("params", None))
     stream, schema = _stream(table, values), arrow_schema(table)
     query = compile(text, dialect=dialect, stream=stream, schema=schema, params=params, **values)
-    return Call(query, table, bool(events), None if columns is None else _names(columns))
+    return SqlCall(query, table, bool(events), None if columns is None else _names(columns))
 
 
 def _params(value: Any) -> Mapping[str, Any] | None:
     """A map of values of one type, or a struct of any: `params => named_struct('limit', 5)`."""
-    given = value.asDict() if isinstance(value, Row) else value
-    if given is not None and not isinstance(given, Mapping):
+    params = value.asDict() if isinstance(value, Row) else value
+    if params is not None and not isinstance(params, Mapping):
         raise CereusError(
             "params is a struct or a map", hint="write params => named_struct('limit', 5)"
         )
-    return given
+    return params
 
 
 def _table(arguments: Sequence[AnalyzeArgument]) -> st.StructType:
@@ -86,7 +88,7 @@ def _check_names(values: Mapping[str, Any], dialect: str) -> None:
 
 
 def _stream(table: st.StructType, values: dict[str, Any]) -> Stream:
-    """Which columns are what: as said, or as their names and types say."""
+    """The roles of the columns: as declared, or by their names and types."""
     type_column = values.pop("type", DEFAULT_TYPE)
     if type_column is not None and type_column not in table.names:
         raise DataError(
@@ -105,7 +107,7 @@ def _stream(table: st.StructType, values: dict[str, Any]) -> Stream:
 
 
 def _time(table: st.StructType) -> str | None:
-    """The one column that holds timestamps; None if there is none."""
+    """The one column with timestamps; None if there is none."""
     times = [field.name for field in table if isinstance(field.dataType, TIMES)]
     if len(times) > 1:
         raise DataError(

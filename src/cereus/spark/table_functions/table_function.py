@@ -91,7 +91,7 @@ def _shown(table: st.StructType, columns: Iterable[str] | None) -> tuple[str, ..
     return shown
 
 
-class Run:
+class FunctionRun:
     """A table function at work in one task. Spark makes an instance of its class for every
     partition of the table, one after the other; they share one executor, which forgets."""
 
@@ -113,9 +113,9 @@ class Run:
         """The partition of the table is over."""
         return iter(()) if self.executor is None else self._shown(self.executor.finish())
 
-    def _shown(self, found: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def _shown(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         assert self.executor is not None
-        for batch in found:
+        for batch in batches:
             yield self.function.matching.result(batch, self.executor)
 
     def __getstate__(self) -> dict[str, Any]:

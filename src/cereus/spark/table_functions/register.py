@@ -23,8 +23,8 @@ from pyspark.sql.udtf import AnalyzeArgument, AnalyzeResult, SelectedColumn
 
 from cereus.errors import CereusError
 from cereus.query import Query
-from cereus.spark.sql.arguments import Call, given
-from cereus.spark.sql.table_function import Run, TableFunction, table_function
+from cereus.spark.table_functions.arguments import SqlCall, parsed_call
+from cereus.spark.table_functions.table_function import FunctionRun, TableFunction, table_function
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -40,7 +40,7 @@ def register(
     schema: st.StructType | DataFrame | str | None = None,
     **queries: Query,
 ) -> None:
-    """Make `cereus` a table function of this session, and every named query one of its own.
+    """Make `cereus` a table function of this session, and so every named query.
 
     `schema` says what the tables of the named queries look like: a schema, a DataFrame or the
     name of a table.
@@ -67,18 +67,18 @@ def _schema(
         )
     if isinstance(schema, st.StructType):
         return schema
-    found = spark.table(schema) if isinstance(schema, str) else schema
-    return found.schema
+    table = spark.table(schema) if isinstance(schema, str) else schema
+    return table.schema
 
 
 # ---------------------------------------------------------------- any query
 
 
 @dataclass
-class Analysis(AnalyzeResult):
-    """What Spark is told of a call, and what the workers are."""
+class CallAnalysis(AnalyzeResult):
+    """The analysis of a call for Spark, and what the workers run."""
 
-    run: Run | None = None
+    run: FunctionRun | None = None
 
 
 class CereusFunction:
@@ -87,11 +87,11 @@ class CereusFunction:
     @staticmethod
     def analyze(*arguments: AnalyzeArgument, **named: AnalyzeArgument) -> AnalyzeResult:
         try:
-            return _analysis(given(arguments, named))
+            return _analysis(parsed_call(arguments, named))
         except CereusError as error:  # Spark shows the traceback: what led here says nothing
             raise error.with_traceback(None) from None
 
-    def __init__(self, analysis: Analysis) -> None:
+    def __init__(self, analysis: CallAnalysis) -> None:
         assert analysis.run is not None
         self._run, self._checked = analysis.run, False
         self._rows: list[st.Row] = []
@@ -117,22 +117,22 @@ class CereusFunction:
         for batch in table.combine_chunks().to_batches():
             yield from self._as_rows(self._run.push(batch))
 
-    def _as_rows(self, found: Iterator[pa.RecordBatch]) -> Iterator[Any]:
+    def _as_rows(self, batches: Iterator[pa.RecordBatch]) -> Iterator[Any]:
         schema = self._run.function.schema
-        for batch in found:
+        for batch in batches:
             table = pa.Table.from_batches([batch])
             yield from ArrowTableToRowsConversion.convert(table, schema)
 
 
-def _analysis(call: Call) -> Analysis:
+def _analysis(call: SqlCall) -> CallAnalysis:
     function = table_function(call.query, call.table, events=call.events, columns=call.columns)
     chosen = [SelectedColumn(f"`{name.replace('`', '``')}`") for name in function.columns]
-    return Analysis(schema=function.schema, select=chosen, run=Run(function))
+    return CallAnalysis(schema=function.schema, select=chosen, run=FunctionRun(function))
 
 
 def check_arranged(caller: object) -> None:
     """Without PARTITION BY or WITH SINGLE PARTITION, Spark deals the rows out to tasks as they
-    lie, and matches would be missed. It tells a function nothing about that; but what calls it
+    lie, and matches would be missed. It does not report that to a function; but what calls it
     knows the partitions, if there are any."""
     task = TaskContext.get()
     if hasattr(caller, "_partition_child_indexes") or task is None or task.partitionId() == 0:
@@ -148,10 +148,10 @@ def check_arranged(caller: object) -> None:
 
 
 def _named(name: str, function: TableFunction) -> type:
-    """The class of a function of Arrow batches; sent to the workers whole, with its query."""
+    """The class of a function of Arrow batches; sent to the workers with its query."""
 
-    class Named:
-        run = Run(function)
+    class NamedFunction:
+        run = FunctionRun(function)
 
         def __init__(self) -> None:
             self.run.begin()
@@ -166,12 +166,12 @@ def _named(name: str, function: TableFunction) -> type:
         def terminate(self) -> Iterator[pa.Table]:
             return as_tables(self.run.finish())
 
-    Named.__name__ = Named.__qualname__ = name
-    return Named
+    NamedFunction.__name__ = NamedFunction.__qualname__ = name
+    return NamedFunction
 
 
-def as_tables(found: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
-    for batch in found:
+def as_tables(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
+    for batch in batches:
         yield pa.Table.from_batches([batch])
 
 

@@ -1,0 +1,234 @@
+"""A clause and the columns of its table: names are found, kinds are checked.
+
+A bound expression is a `Formula`: an ordinary expression over its *leaves*, each of which is a
+value at a place, an aggregate or the match number. Evaluators compute the leaves in their own way
+and leave the rest to the expression language.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+
+from cereus.errors import (
+    ConditionTypeError,
+    DataError,
+    QueryError,
+    RefusedError,
+    Span,
+    UnknownNameError,
+    did_you_mean,
+)
+from cereus.expr import tree as ex
+from cereus.expr.check import check, coerce
+from cereus.expr.types import Kind
+from cereus.languages.match_recognize import tree, values
+from cereus.syntax.parsing import located
+
+LABEL = "CLASSIFIER()"
+NUMBER = "MATCH_NUMBER()"
+"""Columns that expressions of one row read beside those of the table."""
+
+TYPES = {
+    Kind.NUMBER: pa.float64(),
+    Kind.STRING: pa.string(),
+    Kind.BOOLEAN: pa.bool_(),
+    Kind.TIMESTAMP: pa.timestamp("us"),
+    Kind.INTERVAL: pa.duration("us"),
+    Kind.ANY: pa.null(),
+}
+"""A type of each kind: leaves are checked by their kinds."""
+
+Leaf = values.At | values.Over | values.Number
+
+
+@dataclass(frozen=True)
+class Formula:
+    """`expression` reads its leaves as attributes called 0, 1, …"""
+
+    expression: ex.Expression
+    leaves: tuple[Leaf, ...]
+
+    @property
+    def bare(self) -> Leaf | None:
+        """The leaf that is all of the formula."""
+        return self.leaves[0] if self.expression == attribute(0) else None
+
+
+def attribute(leaf: int) -> ex.Attribute:
+    return ex.Attribute((str(leaf),))
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A clause over a schema. Columns are named as the table names them."""
+
+    clause: tree.Clause
+    schema: pa.Schema
+    partition: tuple[str, ...]
+    order: tuple[tree.Order, ...]
+    measures: tuple[tuple[str, Formula], ...]
+    define: dict[str, Formula]
+
+    @property
+    def other_columns(self) -> tuple[str, ...]:
+        """The columns that ALL ROWS PER MATCH puts out behind the measures."""
+        first = {*self.partition, *(order.path[0] for order in self.order)}
+        return tuple(name for name in self.schema.names if name not in first)
+
+
+def bound(clause: tree.Clause, schema: pa.Schema) -> Bound:
+    """Find and check everything that the clause says about the table."""
+    try:
+        binder = _Binder(schema)
+        order = tuple(replace(each, path=(binder.top(each),)) for each in clause.order)
+        result = Bound(
+            clause,
+            schema,
+            tuple(binder.column(path, clause.span) for path in clause.partition),
+            order,
+            tuple((each.name, binder.formula(each.value)) for each in clause.measures),
+            {each.variable: binder.condition(each) for each in clause.define},
+        )
+        _check_names(result)
+    except QueryError as error:
+        raise (error if clause.text is None else located(error, clause.text)) from None
+    return result
+
+
+def _check_names(result: Bound) -> None:
+    if result.clause.rows is tree.Rows.ONE:
+        return
+    known = {name.lower() for name in result.schema.names}
+    for measure in result.clause.measures:
+        if measure.name.lower() in known:
+            raise RefusedError(
+                f"the table has a column {measure.name!r}, and ALL ROWS PER MATCH puts it out",
+                span=measure.span,
+                hint="give the measure another name",
+            )
+
+
+class _Binder:
+    def __init__(self, schema: pa.Schema) -> None:
+        self.schema = schema
+        self.names = _by_lower_case(schema.names)
+        special = [pa.field(LABEL, pa.string()), pa.field(NUMBER, pa.int64())]
+        self.row_schema = pa.schema([*schema, *special])
+
+    # ------------------------------------------------------------ columns
+
+    def column(self, path: tuple[str, ...], span: Span | None) -> str:
+        if len(path) != 1:
+            raise RefusedError(
+                f"{'.'.join(path)} is not a column of the table",
+                span=span,
+                hint="only whole columns can be named here",
+            )
+        return self.named(path[0], span)
+
+    def top(self, order: tree.Order) -> str:
+        return self.column(order.path, order.span)
+
+    def named(self, name: str, span: Span | None) -> str:
+        if name in self.schema.names:
+            return name
+        if name.lower() in self.names:
+            return self.names[name.lower()]
+        raise UnknownNameError(
+            f"unknown column {name!r}", span=span, hint=did_you_mean(name, self.schema.names)
+        )
+
+    def row(self, node: ex.Expression) -> ex.Expression:
+        """An expression of one row, with the names of the table."""
+        match node:
+            case values.Label():
+                return ex.Attribute((LABEL,), span=node.span)
+            case values.Number():
+                return ex.Attribute((NUMBER,), span=node.span)
+            case ex.Attribute(path):
+                return replace(node, path=(self.named(path[0], node.span), *path[1:]))
+        return ex.rebuild(node, self.row)
+
+    # ------------------------------------------------------------ formulas
+
+    def condition(self, definition: tree.Definition) -> Formula:
+        formula = self.formula(definition.condition)
+        kind = check(formula.expression, self.leaf_schema(formula.leaves), None, None)
+        if kind not in (Kind.BOOLEAN, Kind.ANY):
+            raise ConditionTypeError(
+                f"the condition of {definition.variable} is a {kind}, and must be true or false",
+                span=definition.condition.span,
+                hint="compare it with something",
+            )
+        return formula
+
+    def formula(self, written: ex.Expression) -> Formula:
+        leaves: dict[Leaf, int] = {}
+
+        def collected(node: ex.Expression) -> ex.Expression:
+            if isinstance(node, values.At | values.Over | values.Number):
+                place = leaves.setdefault(self.leaf(node), len(leaves))
+                return ex.Attribute((str(place),), span=node.span)
+            return ex.rebuild(node, collected)
+
+        expression = collected(values.lowered(written))
+        found = tuple(leaves)
+        if not isinstance(expression, ex.Attribute):
+            schema = self.leaf_schema(found)
+            check(expression, schema, None, None)
+            expression = coerce(expression, schema)
+        return Formula(expression, found)
+
+    def leaf(self, node: Leaf) -> Leaf:
+        if isinstance(node, values.Number) or node.argument is None:
+            return node
+        return replace(node, argument=coerce(self.row(node.argument), self.row_schema))
+
+    def leaf_schema(self, leaves: Iterable[Leaf]) -> pa.Schema:
+        fields = [pa.field(str(place), self.type_of(leaf)) for place, leaf in enumerate(leaves)]
+        return pa.schema(fields)
+
+    def type_of(self, leaf: Leaf) -> pa.DataType:
+        if isinstance(leaf, values.Number) or leaf.argument is None:
+            return pa.int64()
+        argument = leaf.argument
+        if isinstance(leaf, values.Over):
+            return self.aggregate(leaf, argument)
+        if isinstance(argument, ex.Attribute) and len(argument.path) == 1:
+            return self.row_schema.field(argument.path[0]).type
+        return TYPES[check(argument, self.row_schema, None, None)]
+
+    def aggregate(self, over: values.Over, argument: ex.Expression) -> pa.DataType:
+        if over.function == "count" and isinstance(argument, ex.Attribute):
+            return pa.int64()  # of a column of any type
+        if over.function == "array_agg" and isinstance(argument, ex.Attribute):
+            return pa.list_(self.row_schema.field(argument.path[0]).type)
+        kind = check(argument, self.row_schema, None, None)
+        needed = {"sum": Kind.NUMBER, "avg": Kind.NUMBER}
+        needed |= dict.fromkeys(("bool_and", "bool_or", "count_if"), Kind.BOOLEAN)
+        wanted = needed.get(over.function, kind)
+        if kind not in (wanted, Kind.ANY):
+            raise ConditionTypeError(
+                f"{over.function} takes a {wanted}, and this is a {kind}", span=argument.span
+            )
+        if over.function in ("count", "count_if"):
+            return pa.int64()
+        return pa.list_(TYPES[kind]) if over.function == "array_agg" else TYPES[kind]
+
+
+def _by_lower_case(names: list[str]) -> dict[str, str]:
+    """SQL's names differ by more than case."""
+    found: dict[str, str] = {}
+    for name in names:
+        if name.lower() in found:
+            other = found[name.lower()]
+            raise DataError(
+                f"the columns {other!r} and {name!r} differ only in case, which names in SQL "
+                "do not",
+                hint="rename one of them",
+            )
+        found[name.lower()] = name
+    return found

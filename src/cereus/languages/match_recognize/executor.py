@@ -1,0 +1,184 @@
+"""A clause over rows that come in batches.
+
+The rows of each key are kept from the oldest start whose match is not decided. A match is put out
+when nothing that may still come can change it: no run of higher preference is alive, or the window
+or the stream has ended. How the stream is cut into batches makes no difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from cereus.engine import snapshot
+from cereus.engine.executor import Executor
+from cereus.errors import DataError
+from cereus.languages.match_recognize import tree, values
+from cereus.languages.match_recognize.binding import Bound
+from cereus.languages.match_recognize.keys import Keys
+from cereus.languages.match_recognize.match.finding import Path, found_in
+from cereus.languages.match_recognize.match.program import RowAutomaton
+from cereus.languages.match_recognize.match.runs import NEVER, RunStreams
+from cereus.languages.match_recognize.match.sorting import SortedRows, in_order
+from cereus.languages.match_recognize.output import batch as whole
+from cereus.languages.match_recognize.output.cells import Matched, cells, uncovered
+from cereus.limits import Limits
+
+VERSION = 1
+"""Of the snapshots."""
+
+Ints = npt.NDArray[np.int64]
+
+
+class RecognizingExecutor(Executor):
+    """Runs one clause; `reach` says how many rows before and behind a match it looks at."""
+
+    def __init__(
+        self,
+        bound: Bound,
+        automaton: RowAutomaton,
+        path: Path,
+        limits: Limits,
+        *,
+        fingerprint: str,
+        unit: str | None = None,
+    ) -> None:
+        self.bound, self.automaton, self.path = bound, automaton, path
+        self.limits, self.unit = limits, unit
+        self.fingerprint = fingerprint
+        self.waits_for_time = bound.clause.within is not None
+        self.emits_late = True
+        self.before, self.behind = _reach(bound)
+        self.horizon = NEVER
+        self._deferred: list[pa.RecordBatch] | None = None
+        self.keys = Keys(bound)
+        self.schema = whole.run(bound, automaton, path, _empty(bound.schema), limits, unit).schema
+
+    @property
+    def header(self) -> dict[str, Any]:
+        return {"version": VERSION, "query fingerprint": self.fingerprint}
+
+    def defer(self) -> None:
+        self._deferred = []
+
+    # ------------------------------------------------------------ rows
+
+    def push(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        batch = batch.select(self.bound.schema.names)
+        if self._deferred is not None:
+            self._deferred.append(batch)
+        elif batch.num_rows:
+            order = in_order(batch, self.bound.order)
+            arrived = batch if order is None else batch.take(pa.array(order))
+            yield from self._decided(self.keys.push(arrived), ends_open=True)
+
+    def advance(self, time: int) -> Iterator[pa.RecordBatch]:
+        self.horizon = max(self.horizon, int(time))
+        if self.waits_for_time and self._deferred is None:
+            yield from self._decided(self.keys.all(), ends_open=True)
+
+    def finish(self) -> Iterator[pa.RecordBatch]:
+        if self._deferred is not None:
+            table = pa.Table.from_batches(self._deferred, self.bound.schema)
+            self._deferred = []
+            result = whole.run(self.bound, self.automaton, self.path, table, self.limits, self.unit)
+            yield from _if_any(result)
+        else:
+            yield from self._decided(self.keys.all(), ends_open=False)
+
+    def _decided(self, rows: SortedRows, *, ends_open: bool) -> Iterator[pa.RecordBatch]:
+        """What the matches put out that are decided now; they are forgotten afterwards."""
+        keys = self.keys
+        self._check_order(rows)
+        lows, highs = rows.bounds[:-1], rows.bounds[1:].copy()
+        if ends_open:
+            highs = np.maximum(highs - self.behind, lows)
+        old = lows + keys.back[keys.active]
+        numbers = keys.numbers[keys.active]
+        streams = RunStreams(
+            lows,
+            highs,
+            keys.begun[keys.active],
+            old.copy(),
+            numbers.copy(),
+            ends_open,
+            self.horizon,
+        )
+        found = found_in(
+            self.bound, self.automaton, self.path, rows, self.limits, self.unit, streams
+        )
+        clause = self.bound.clause
+        matched = Matched(clause, self.automaton, found, rows.bounds, numbers)
+        covered = lows + keys.covered[keys.active]
+        unmatched = None
+        if clause.rows is tree.Rows.UNMATCHED:
+            unmatched = _unmatched(matched, old, streams.resume, covered)
+        result = whole.columns(self.bound, rows, matched, cells(matched, clause.rows, unmatched))
+        np.maximum.at(covered, matched.partition, np.maximum(found.ends, found.starts + 1))
+        keys.carry_on(rows, streams, covered, self.before)
+        yield from _if_any(result)
+
+    def _check_order(self, rows: SortedRows) -> None:
+        """Rows of a key come in the order of ORDER BY."""
+        if rows.in_order(self.bound.order):
+            return
+        names = ", ".join(order.path[0] for order in self.bound.order)
+        raise DataError(
+            f"a row came behind one that it has to stand before (ORDER BY {names})",
+            hint="sort the rows before pushing them, or run the query over the whole table",
+        )
+
+    # ------------------------------------------------------------ state
+
+    def forget(self) -> None:
+        self.keys = Keys(self.bound)
+
+    def save(self) -> bytes:
+        state = {"keys": self.keys.save(), "horizon": self.horizon}
+        return snapshot.dump(self.header, state)
+
+    def restore(self, snapshot_bytes: bytes) -> None:
+        state = snapshot.load(snapshot_bytes, self.header)
+        self.keys.restore(state["keys"])
+        self.horizon = state["horizon"]
+
+    @property
+    def events(self) -> pa.Table | None:
+        return None
+
+    @property
+    def event_rows(self) -> npt.NDArray[np.int64]:
+        return np.zeros(0, np.int64)
+
+
+def _empty(schema: pa.Schema) -> pa.Table:
+    return pa.Table.from_batches([], schema)
+
+
+def _if_any(result: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    if result.num_rows:
+        yield result
+
+
+def _reach(bound: Bound) -> tuple[int, int]:
+    """How many rows before a start, and behind a row, conditions and measures look at."""
+    formulas = [*bound.define.values(), *(formula for _, formula in bound.measures)]
+    leaves = [leaf for formula in formulas for leaf in formula.leaves]
+    shifts = [leaf.place.shift for leaf in leaves if isinstance(leaf, values.At)]
+    return max([0, *(-shift for shift in shifts)]), max([0, *shifts])
+
+
+def _unmatched(matched: Matched, old: Ints, new: Ints, covered: Ints) -> Ints:
+    """The rows at which the search found nothing, and that no match covers. `covered` is how far
+    the matches of earlier batches reach."""
+    lengths = np.maximum(new - old, 0)
+    part = np.repeat(np.arange(len(old)), lengths)
+    within = np.arange(len(part)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    rows = old[part] + within
+    free = uncovered(matched.found, int(matched.bounds[-1]))
+    found: Ints = rows[(rows >= covered[part]) & np.isin(rows, free)]
+    return found

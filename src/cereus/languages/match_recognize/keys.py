@@ -1,0 +1,127 @@
+"""The state of a clause that runs while rows come: for each key, the rows that are kept."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from cereus.languages.match_recognize.binding import Bound
+from cereus.languages.match_recognize.match.runs import RunStreams
+from cereus.languages.match_recognize.match.sorting import SortedRows, codes_of, one_array
+
+Ints = npt.NDArray[np.int64]
+
+
+class Keys:
+    """Key k has had `numbers[k]` matches and has `begun` once rows of it were dropped. Of its
+    kept rows, `back[k]` lie before the one where the search goes on, and matches cover those before
+    `covered[k]`. `active` are the keys of the rows at hand, in the order of their partitions."""
+
+    def __init__(self, bound: Bound) -> None:
+        self.bound = bound
+        self.partition = list(bound.partition)
+        empty = pa.Table.from_batches([], bound.schema)
+        self.values = empty.select(self.partition)
+        self.rows = empty
+        self.of_row = np.zeros(0, np.int32)
+        self.numbers = np.zeros(0, np.int64)
+        self.begun = np.zeros(0, np.uint8)
+        self.back = np.zeros(0, np.int64)
+        self.covered = np.zeros(0, np.int64)
+        self.active = np.zeros(0, np.int64)
+        self._resting: npt.NDArray[np.bool_] = np.zeros(0, np.bool_)
+
+    def push(self, batch: pa.RecordBatch) -> SortedRows:
+        """The kept and the new rows of the keys that have new rows."""
+        table = pa.Table.from_batches([batch])
+        codes = self._codes(table)
+        touched = np.zeros(len(self.numbers), np.bool_)
+        touched[codes] = True
+        self._resting = ~touched[self.of_row]
+        kept = self.rows.filter(pa.array(~self._resting))
+        return self._grouped(
+            pa.concat_tables([kept, table]),
+            np.concatenate([self.of_row[~self._resting], codes]),
+        )
+
+    def all(self) -> SortedRows:
+        """The kept rows of all keys."""
+        self._resting = np.zeros(len(self.of_row), np.bool_)
+        return self._grouped(self.rows, self.of_row)
+
+    def _codes(self, table: pa.Table) -> npt.NDArray[np.int32]:
+        """The number of each row's key; new keys get the next ones."""
+        if not self.partition:
+            self._add(1 - len(self.numbers))
+            return np.zeros(table.num_rows, np.int32)
+        new = table.select(self.partition)
+        every = pa.concat_tables([self.values, new])
+        codes = codes_of([one_array(every.column(name)) for name in self.partition])
+        known = len(self.numbers)
+        codes = _renumbered(codes, known)
+        mine = codes[known:]
+        count = int(mine.max(initial=known - 1)) + 1 - known
+        if count > 0:
+            _, first = np.unique(mine, return_index=True)
+            fresh = np.sort(first[mine[first] >= known])
+            self.values = pa.concat_tables([self.values, new.take(pa.array(fresh))])
+            self._add(count)
+        return mine
+
+    def _add(self, count: int) -> None:
+        more = np.zeros(max(count, 0), np.int64)
+        self.numbers = np.concatenate([self.numbers, more])
+        self.back = np.concatenate([self.back, more])
+        self.covered = np.concatenate([self.covered, more])
+        self.begun = np.concatenate([self.begun, more.astype(np.uint8)])
+
+    def _grouped(self, table: pa.Table, codes: npt.NDArray[np.int32]) -> SortedRows:
+        order = np.argsort(codes, kind="stable").astype(np.int64)
+        placed = codes[order]
+        changes = np.flatnonzero(placed[1:] != placed[:-1]) + 1
+        bounds = np.concatenate([[0], changes, [len(placed)]]).astype(np.int64)
+        if not len(placed):
+            bounds = np.zeros(1, np.int64)
+        self.active = placed[bounds[:-1]].astype(np.int64)
+        return SortedRows.placed(table.combine_chunks(), order, bounds)
+
+    def carry_on(self, rows: SortedRows, streams: RunStreams, covered: Ints, before: int) -> None:
+        """Drop the rows before the searches, but for `before` of them and the last one, which
+        tells the order."""
+        lows, highs = rows.bounds[:-1], rows.bounds[1:]
+        keep = np.maximum(lows, np.minimum(streams.resume - before, highs - 1))
+        active = self.active
+        self.numbers[active] = streams.numbers
+        self.begun[active] |= keep > lows
+        self.back[active] = streams.resume - keep
+        self.covered[active] = np.maximum(covered - keep, 0)
+        lengths = highs - keep
+        of_row = np.repeat(active, lengths).astype(np.int32)
+        starts = np.repeat(keep - (np.cumsum(lengths) - lengths), lengths)
+        positions = starts + np.arange(len(of_row))
+        table = rows.table if rows.rows is None else rows.table.take(pa.array(rows.rows[positions]))
+        resting = self.rows.filter(pa.array(self._resting))
+        self.rows = pa.concat_tables([resting, table]).combine_chunks()
+        self.of_row = np.concatenate([self.of_row[self._resting], of_row])
+
+    # ------------------------------------------------------------ state
+
+    def save(self) -> dict[str, Any]:
+        names = ("values", "rows", "of_row", "numbers", "begun", "back", "covered")
+        return {name: getattr(self, name) for name in names}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            setattr(self, name, value)
+
+
+def _renumbered(codes: npt.NDArray[np.int32], known: int) -> npt.NDArray[np.int32]:
+    """Codes such that the first `known` of them, all different, are 0, 1, …, and others follow in
+    the order in which they first occur."""
+    distinct, first = np.unique(codes, return_index=True)
+    numbers = np.empty(int(distinct.max(initial=-1)) + 1, np.int32)
+    numbers[distinct[np.argsort(first)]] = np.arange(len(distinct), dtype=np.int32)
+    return numbers[codes]

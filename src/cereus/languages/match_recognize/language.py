@@ -1,0 +1,46 @@
+"""MATCH_RECOGNIZE as one of the languages of Cereus."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cereus.language.protocol import Language, Params, Replace
+from cereus.languages.match_recognize.query import MatchRecognizeQuery
+from cereus.languages.match_recognize.statement import Embedded, check_alias, rewritten
+from cereus.languages.match_recognize.text import parse
+from cereus.languages.match_recognize.tree import Clause
+from cereus.limits import Limits
+from cereus.stream import Stream
+
+
+class MatchRecognize(Language):
+    name = "match_recognize"
+    title = "MATCH_RECOGNIZE"
+    suffixes = ("sql",)
+    limits = ("nodes", "configurations")
+    embedded = True
+
+    def parse(self, text: str, *, params: Params | None = None, **options: Any) -> Clause:
+        return parse(text, params)
+
+    def rewritten(self, statement: str, replace: Replace) -> str:
+        def replaced(embedded: Embedded) -> str:
+            name, columns = replace(embedded.source, embedded.clause)
+            check_alias(embedded, columns)
+            return name
+
+        return rewritten(statement, replaced)
+
+    def accepts(self, source: object) -> bool:
+        return isinstance(source, Clause)
+
+    def compile(
+        self,
+        tree: Clause,
+        stream: Stream,
+        *,
+        limits: Limits,
+        text: str | None = None,
+        **options: Any,
+    ) -> MatchRecognizeQuery:
+        return MatchRecognizeQuery(tree, stream, limits, text)

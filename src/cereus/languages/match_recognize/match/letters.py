@@ -1,0 +1,199 @@
+"""Rows → letters: which conditions of the row hold, as numbers that the kernels read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from cereus.errors import LimitError
+from cereus.expr import tree as ex
+from cereus.expr.arrow import operators
+from cereus.expr.arrow.evaluate import attributes_in, value_of
+from cereus.expr.arrow.vector import Vector, boolean, both, from_arrow
+from cereus.expr.types import Kind
+from cereus.languages.match_recognize import values
+from cereus.languages.match_recognize.binding import Bound
+from cereus.languages.match_recognize.match.needs import Part, parts
+from cereus.languages.match_recognize.match.sorting import SortedRows, one_array
+
+MOST_LETTERS = 1 << 16
+
+
+@dataclass(frozen=True)
+class RowLetters:
+    """`numbers[row]` is the row's letter; `holds[letter]` the variables whose conditions of the
+    row hold there, as a mask over the variables in their order."""
+
+    numbers: npt.NDArray[np.uint16]
+    holds: list[int]
+
+
+def letters(bound: Bound, rows: SortedRows) -> RowLetters:
+    """The letter of every row, in the order of positions."""
+    variables = bound.clause.variables()
+    columns = RowColumns(rows)
+    truths: dict[tuple[str, ...], int] = {}
+    bits: list[tuple[int, ...]] = []
+    masks: list[npt.NDArray[np.bool_]] = []
+    always = 0
+    for place, variable in enumerate(variables):
+        asked = tuple(part for part in parts(bound, variable) if part.of_row)
+        key = tuple(repr((part.expression, dict(part.leaves))) for part in asked)
+        if not asked:
+            always |= 1 << place
+            continue
+        if key not in truths:
+            truths[key] = len(masks)
+            masks.append(_truth(columns, asked, len(rows)))
+            bits.append(())
+        bits[truths[key]] = (*bits[truths[key]], place)
+    numbers, found = _combined(masks, len(rows))
+    meaning = [sum(1 << v for v in of) for of in bits]
+    return RowLetters(numbers, [always | _meant(letter, meaning) for letter in found])
+
+
+def _meant(letter: int, meaning: list[int]) -> int:
+    mask = 0
+    for place, variables in enumerate(meaning):
+        if letter >> place & 1:
+            mask |= variables
+    return mask
+
+
+def _combined(
+    masks: list[npt.NDArray[np.bool_]], length: int
+) -> tuple[npt.NDArray[np.uint16], list[int]]:
+    """One number per row for the truths of it, and what each number stands for."""
+    if len(masks) <= 8:
+        small = np.zeros(length, np.uint8)
+        for place, mask in enumerate(masks):
+            small |= mask.view(np.uint8) << np.uint8(place)
+        return small.astype(np.uint16), list(range(1 << len(masks)))
+    if len(masks) <= 16:
+        wide = np.zeros(length, np.uint16)
+        for place, mask in enumerate(masks):
+            wide |= mask.astype(np.uint16) << np.uint16(place)
+        present = np.flatnonzero(np.bincount(wide, minlength=1 << len(masks)))
+        places = np.zeros(1 << len(masks), np.uint16)
+        places[present] = np.arange(len(present))
+        return places[wide], [int(each) for each in present]
+    return _many(masks)
+
+
+def _many(masks: list[npt.NDArray[np.bool_]]) -> tuple[npt.NDArray[np.uint16], list[int]]:
+    packed = np.packbits(np.stack(masks, axis=1), axis=1, bitorder="little")
+    distinct, numbers = np.unique(packed, axis=0, return_inverse=True)
+    if len(distinct) > MOST_LETTERS:
+        raise LimitError(
+            f"the conditions hold in more than {MOST_LETTERS:,} combinations",
+            hint="use fewer variables",
+        )
+    meanings = [int.from_bytes(each.tobytes(), "little") for each in distinct]
+    return numbers.reshape(-1).astype(np.uint16), meanings
+
+
+def _truth(columns: RowColumns, asked: tuple[Part, ...], length: int) -> npt.NDArray[np.bool_]:
+    truth: Any = np.True_
+    for part in asked:
+        truth = truth & operators.truth(columns.value(part)).values
+    whole: npt.NDArray[np.bool_] = truth if np.ndim(truth) else np.full(length, bool(truth))
+    return whole
+
+
+class RowColumns:
+    """Values of the rows, and of rows at a constant distance that stay in their partition."""
+
+    def __init__(self, rows: SortedRows) -> None:
+        self.rows = rows
+        self._values: dict[values.At, pa.Array | Vector] = {}
+
+    def value(self, part: Part) -> Vector:
+        """The value of a conjunct of the row."""
+        columns = {
+            ex.Attribute((name,)): self.leaf(leaf)  # type: ignore[arg-type]
+            for name, leaf in part.leaves.items()
+        }
+        return value_of(part.expression, columns)
+
+    def leaf(self, at: values.At) -> pa.Array | Vector:
+        if at not in self._values:
+            unmoved = self.argument(at.argument)
+            shift = at.place.shift
+            self._values[at] = unmoved if not shift else self.moved(unmoved, shift)
+        return self._values[at]
+
+    def argument(self, argument: ex.Expression) -> pa.Array | Vector:
+        """The value of an expression of one row, on every row."""
+        if isinstance(argument, ex.Attribute) and len(argument.path) == 1:
+            return self.rows.column(argument.path[0])
+        return value_of(argument, self.read(argument))
+
+    def read(self, argument: ex.Expression) -> dict[ex.Attribute, pa.Array]:
+        found = {}
+        for attribute in attributes_in(argument):
+            data = self.rows.column(attribute.path[0])
+            for name in attribute.path[1:]:
+                data = pa.compute.struct_field(data, name)
+            found[attribute] = data
+        return found
+
+    def moved(self, data: pa.Array | Vector, shift: int) -> Vector:
+        """Each row's value from the row `shift` further on; null outside its partition."""
+        vector = data if isinstance(data, Vector) else from_arrow(data)
+        if vector.constant:
+            length = len(self.rows)
+            vector = replace(vector, values=_spread(vector.values, length))
+        inside = _inside(self.rows.bounds, shift)
+        if isinstance(vector.values, pa.Array):
+            return replace(vector, values=_moved_array(vector.values, shift, inside))
+        valid = both(None if vector.valid is None else _moved(vector.valid, shift), inside)
+        values_ = _moved(vector.values, shift)
+        if vector.kind is Kind.BOOLEAN:
+            return boolean(values_, valid)
+        return replace(vector, values=values_, valid=valid)
+
+
+def _spread(constant: Any, length: int) -> Any:
+    if isinstance(constant, pa.Scalar):
+        return pa.repeat(constant, length)
+    return np.full(length, constant)
+
+
+def _moved(data: Any, shift: int) -> Any:
+    data = np.broadcast_to(data, np.shape(data))
+    found = np.empty_like(data)
+    if abs(shift) >= len(data):
+        found[:] = 0
+    elif shift < 0:
+        found[:-shift], found[-shift:] = 0, data[:shift]
+    else:
+        found[-shift:], found[:-shift] = 0, data[shift:]
+    return found
+
+
+def _inside(bounds: npt.NDArray[np.int64], shift: int) -> npt.NDArray[np.bool_]:
+    """Which rows have a row `shift` further on in their partition."""
+    length, size = int(bounds[-1]), abs(shift)
+    inside = np.ones(length, np.bool_)
+    if size > 16:
+        positions = np.arange(length) - np.repeat(bounds[:-1], np.diff(bounds))
+        lengths = np.repeat(np.diff(bounds), np.diff(bounds))
+        fits: npt.NDArray[np.bool_] = (positions + shift >= 0) & (positions + shift < lengths)
+        return fits
+    for step in range(size):
+        if shift < 0:
+            edge = bounds[:-1] + step
+            inside[edge[edge < length]] = False
+        else:
+            edge = bounds[1:] - 1 - step
+            inside[edge[edge >= 0]] = False
+    return inside
+
+
+def _moved_array(data: pa.Array, shift: int, inside: npt.NDArray[np.bool_]) -> pa.Array:
+    places = np.arange(len(data), dtype=np.int64) + shift
+    return one_array(data).take(pa.array(np.where(inside, places, 0), mask=~inside))

@@ -1,0 +1,256 @@
+"""RowLetters → matches, by the two passes of `rows_kernel`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cereus.errors import DataError, LimitError
+from cereus.languages.match_recognize import tree
+from cereus.languages.match_recognize.match import codes
+from cereus.languages.match_recognize.match import rows_kernel as kernel
+from cereus.languages.match_recognize.match.letters import RowLetters
+from cereus.languages.match_recognize.match.look_ahead import RowsAhead, TooManySets
+from cereus.languages.match_recognize.match.program import RowAutomaton
+
+Ints = npt.NDArray[np.int64]
+
+SKIPS = {
+    tree.SkipTo.PAST_LAST_ROW: codes.PAST_LAST_ROW,
+    tree.SkipTo.NEXT_ROW: codes.NEXT_ROW,
+    tree.SkipTo.FIRST: codes.TO_FIRST,
+    tree.SkipTo.LAST: codes.TO_LAST,
+}
+MOST_NUMBERS = 1 << 30
+"""Rows of a partition times states, where sets are not numbered: 4 GB."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """Matches in the order of their starts: match m has the positions starts[m] to ends[m], and
+    the states of its rows are states[offsets[m] : offsets[m + 1]]."""
+
+    starts: Ints
+    ends: Ints
+    states: npt.NDArray[np.int16]
+
+    @property
+    def offsets(self) -> Ints:
+        return np.concatenate([[0], np.cumsum(self.ends - self.starts)]).astype(np.int64)
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+
+@dataclass(frozen=True)
+class Skipping:
+    """AFTER MATCH SKIP for an automaton."""
+
+    kind: int
+    targets: npt.NDArray[np.uint8]
+    variable: str | None
+
+
+def skipping(clause: tree.Clause, automaton: RowAutomaton) -> Skipping:
+    skip = clause.skip
+    members = clause.members(skip.variable) if skip.variable is not None else frozenset[str]()
+    targets = np.array([label in members for label in automaton.labels] or [False], np.uint8)
+    return Skipping(SKIPS[skip.to], targets, skip.variable)
+
+
+def state_masks(
+    automaton: RowAutomaton, variables: tuple[str, ...], letters: RowLetters
+) -> list[int]:
+    """For each letter the states that can read a row of it."""
+    of_variable = [
+        sum(1 << q for q, label in enumerate(automaton.labels) if label == variable)
+        for variable in variables
+    ]
+    found = []
+    for holds in letters.holds:
+        found.append(sum(mask for v, mask in enumerate(of_variable) if holds >> v & 1))
+    return found
+
+
+class Output:
+    """The arrays that a kernel writes matches to, emptied when they are full."""
+
+    def __init__(self, rows: int, largest: int, once: bool) -> None:
+        size = max(rows if once else min(rows, 1 << 16), 1)
+        self.starts = np.empty(size, np.int64)
+        self.ends = np.empty(size, np.int64)
+        self.states = np.empty(max(largest, size) + 1, np.int16)
+        self.progress = np.array([0, -1, 0, 0, 0, 0], np.int64)
+        self._parts: list[tuple[Ints, Ints, npt.NDArray[np.int16]]] = []
+
+    def empty(self) -> None:
+        matches, written = int(self.progress[2]), int(self.progress[3])
+        self._parts.append(
+            (
+                self.starts[:matches].copy(),
+                self.ends[:matches].copy(),
+                self.states[:written].copy(),
+            )
+        )
+        self.progress[2:4] = 0
+
+    def found(self) -> Found:
+        matches, written = int(self.progress[2]), int(self.progress[3])
+        last = (self.starts[:matches], self.ends[:matches], self.states[:written])
+        if not self._parts:
+            return Found(*last)
+        columns = zip(*self._parts, last, strict=True)
+        starts, ends, states = (np.concatenate(column) for column in columns)
+        return Found(starts, ends, states)
+
+
+def refuse_skip(result: int, variable: str | None) -> None:
+    if result == codes.NOT_MAPPED:
+        raise DataError(
+            f"AFTER MATCH SKIP TO {variable}: no row of a match is mapped to {variable}",
+            hint="skip to a variable that every match has",
+        )
+    if result == codes.FIRST_ROW:
+        raise DataError(
+            f"AFTER MATCH SKIP TO {variable}: that is the first row of a match, "
+            "and the search would not go on",
+            hint="use SKIP TO NEXT ROW",
+        )
+
+
+def find(
+    automaton: RowAutomaton,
+    masks: list[int],
+    letters: npt.NDArray[np.uint16],
+    bounds: Ints,
+    skip: Skipping,
+    times: Ints | None = None,
+    length: int = -1,
+) -> Found:
+    """All matches. `masks` are the states that read each letter; with `times`, the last row of a
+    match is less than `length` after the first."""
+    largest = int(np.diff(bounds).max(initial=0))
+    once = skip.kind == codes.PAST_LAST_ROW
+    if length < 0:
+        try:
+            return _by_sets(automaton, masks, letters, bounds, skip, largest, once)
+        except TooManySets:
+            pass
+    times = np.zeros(1, np.int64) if times is None else times
+    return _by_states(automaton, masks, letters, bounds, skip, largest, once, times, length)
+
+
+def _by_sets(
+    automaton: RowAutomaton,
+    masks: list[int],
+    letters: npt.NDArray[np.uint16],
+    bounds: Ints,
+    skip: Skipping,
+    largest: int,
+    once: bool,
+) -> Found:
+    ahead = RowsAhead(automaton, masks)
+    output = Output(len(letters), largest, once)
+    sets = np.empty(largest + 1, np.int32)
+    while True:
+        result = kernel.find(
+            letters,
+            bounds,
+            ahead.steps,
+            ahead.choices,
+            ahead.begins,
+            skip.targets,
+            skip.kind,
+            sets,
+            output.progress,
+            output.starts,
+            output.ends,
+            output.states,
+        )
+        if result == codes.FINISHED:
+            return output.found()
+        if result == codes.UNKNOWN_SET:
+            ahead.work_out(int(output.progress[5]), int(output.progress[4]))
+        elif result == codes.OUTPUT_FULL:
+            output.empty()
+        refuse_skip(result, skip.variable)
+
+
+def _by_states(
+    automaton: RowAutomaton,
+    masks: list[int],
+    letters: npt.NDArray[np.uint16],
+    bounds: Ints,
+    skip: Skipping,
+    largest: int,
+    once: bool,
+    times: Ints,
+    length: int,
+) -> Found:
+    size = len(automaton)
+    if largest * size > MOST_NUMBERS:
+        raise LimitError(
+            f"a partition of {largest:,} rows and a pattern of {size:,} states need more than "
+            "4 GB to look ahead",
+            hint="partition the rows, or use smaller bounds in {n,m}",
+        )
+    output = Output(len(letters), largest, once)
+    reach = np.empty((max(largest, 1), max(size, 1)), np.int32)
+    table = Moves.of(automaton)
+    while True:
+        result = kernel.find_by_states(
+            letters,
+            bounds,
+            readable(masks, size),
+            table.starts,
+            table.moves,
+            table.begin_starts,
+            table.begins,
+            table.last,
+            times,
+            length,
+            skip.targets,
+            skip.kind,
+            reach,
+            output.progress,
+            output.starts,
+            output.ends,
+            output.states,
+        )
+        if result == codes.FINISHED:
+            return output.found()
+        if result == codes.OUTPUT_FULL:
+            output.empty()
+        refuse_skip(result, skip.variable)
+
+
+def readable(masks: list[int], size: int) -> npt.NDArray[np.uint8]:
+    """Whether a row of a letter can be read by a state."""
+    return np.array([[mask >> q & 1 for q in range(size)] for mask in masks], np.uint8).reshape(
+        len(masks), size
+    )
+
+
+@dataclass(frozen=True)
+class Moves:
+    """The moves of an automaton as arrays: those of q are moves[starts[q] : starts[q + 1]]."""
+
+    starts: npt.NDArray[np.int32]
+    moves: npt.NDArray[np.int32]
+    begin_starts: npt.NDArray[np.int32]
+    begins: npt.NDArray[np.int32]
+    last: npt.NDArray[np.uint8]
+
+    @classmethod
+    def of(cls, automaton: RowAutomaton) -> Moves:
+        starts, moves = _flat(automaton.moves)
+        begin_starts, begins = _flat(automaton.begin)
+        return cls(starts, moves, begin_starts, begins, np.array(automaton.ends, np.uint8))
+
+
+def _flat(lists: Any) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    starts = np.concatenate([[0], np.cumsum([len(each) for each in lists])]).astype(np.int32)
+    return starts, np.array([item for each in lists for item in each], np.int32)

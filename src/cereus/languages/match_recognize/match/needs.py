@@ -1,0 +1,93 @@
+"""What the conditions of DEFINE ask for, and so how they are matched.
+
+A condition is a conjunction. A part of it that reads only the row at hand, or rows at a constant
+distance from it, is *of the row*: its truth is a column that is computed ahead. Any other part
+needs to know the match so far.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from cereus.expr import tree as ex
+from cereus.languages.match_recognize import tree, values
+from cereus.languages.match_recognize.binding import (
+    LABEL,
+    NUMBER,
+    Bound,
+    Formula,
+    Leaf,
+)
+
+
+@dataclass(frozen=True)
+class Part:
+    """One conjunct of a variable's condition."""
+
+    expression: ex.Expression
+    leaves: Mapping[str, Leaf]
+    of_row: bool
+
+
+def parts(bound: Bound, variable: str) -> tuple[Part, ...]:
+    """The conjuncts of a variable's condition."""
+    formula = bound.define.get(variable)
+    if formula is None:
+        return ()
+    formula = _specialised(bound.clause, formula, variable)
+    return tuple(
+        Part(each, used, all(is_of_row(leaf) for leaf in used.values()))
+        for each in _conjuncts(formula.expression)
+        for used in [_used(each, formula.leaves)]
+    )
+
+
+def is_of_row(leaf: Leaf) -> bool:
+    """Whether a leaf is read from the row at hand, or at a constant distance from it. The
+    variable of such a place has been left out."""
+    if not isinstance(leaf, values.At) or leaf.place != values.Place(shift=leaf.place.shift):
+        return False
+    return not ({LABEL, NUMBER} & names_in(leaf.argument))
+
+
+def names_in(expression: ex.Expression | None) -> set[str]:
+    """The columns that an expression of one row reads."""
+    if expression is None:
+        return set()
+    return {node.path[0] for node in expression.walk() if isinstance(node, ex.Attribute)}
+
+
+def _conjuncts(expression: ex.Expression) -> Iterator[ex.Expression]:
+    if isinstance(expression, ex.And):
+        for each in expression.operands:
+            yield from _conjuncts(each)
+    else:
+        yield expression
+
+
+def _used(expression: ex.Expression, leaves: tuple[Leaf, ...]) -> dict[str, Leaf]:
+    return {name: leaves[int(name)] for name in sorted(names_in(expression))}
+
+
+def _specialised(clause: tree.Clause, formula: Formula, variable: str) -> Formula:
+    """The row at hand already counts as the variable: the last row of it, and of every subset
+    that has it, is this row, and CLASSIFIER() is its name."""
+
+    def of_leaf(leaf: Leaf) -> Leaf:
+        if not isinstance(leaf, values.At):
+            return leaf
+        place = leaf.place
+        if variable in clause.members(place.variable) and not (place.first or place.offset):
+            place = replace(place, variable=None)
+        at_hand = place == values.Place()
+        argument = _with_label(leaf.argument, variable) if at_hand else leaf.argument
+        return replace(leaf, argument=argument, place=place)
+
+    return Formula(formula.expression, tuple(map(of_leaf, formula.leaves)))
+
+
+def _with_label(node: ex.Expression, variable: str) -> ex.Expression:
+    if isinstance(node, ex.Attribute) and node.path == (LABEL,):
+        return ex.Literal(variable, span=node.span)
+    return ex.rebuild(node, lambda child: _with_label(child, variable))

@@ -1,0 +1,180 @@
+"""Matches of clauses whose conditions know the match so far, by `slots_kernel`.
+
+The same kernel finds matches while rows still come: `RunStreams` says where each partition goes on,
+and which of its rows are there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from cereus.errors import LimitError
+from cereus.languages.match_recognize.binding import Bound
+from cereus.languages.match_recognize.match import codes, rows_kernel, slots_kernel
+from cereus.languages.match_recognize.match.letters import RowLetters
+from cereus.languages.match_recognize.match.look_ahead import RowsAhead, TooManySets
+from cereus.languages.match_recognize.match.matching import (
+    Found,
+    Ints,
+    Output,
+    Skipping,
+    readable,
+    refuse_skip,
+)
+from cereus.languages.match_recognize.match.program import RowAutomaton
+from cereus.languages.match_recognize.match.slots import Lowering, RowTables
+from cereus.languages.match_recognize.match.sorting import SortedRows
+from cereus.limits import Limits
+
+NEVER = np.iinfo(np.int64).min
+
+
+@dataclass
+class RunStreams:
+    """The partitions: rows `lows` to `highs`, and where the search goes on in each. One that has
+    `begun` had rows before. `numbers` counts the matches so far. While `ends_open`, rows at or
+    after the time `horizon` may come."""
+
+    lows: Ints
+    highs: Ints
+    begun: npt.NDArray[np.uint8]
+    resume: Ints
+    numbers: Ints
+    ends_open: bool = False
+    horizon: int = NEVER
+
+    @classmethod
+    def whole(cls, bounds: Ints) -> RunStreams:
+        """Partitions that are all there."""
+        size = len(bounds) - 1
+        lows, highs = bounds[:-1].copy(), bounds[1:].copy()
+        return cls(lows, highs, np.zeros(size, np.uint8), lows.copy(), np.zeros(size, np.int64))
+
+
+class Room:
+    """The arrays for runs; they grow as far as the limits allow."""
+
+    def __init__(self, slots: int, float_slots: int, limits: Limits) -> None:
+        self.slots, self.float_slots, self.limits = slots, float_slots, limits
+        self.runs, self.nodes = 1 << 8, 1 << 14
+        self._make_runs()
+        self._make_nodes()
+
+    def _make_runs(self) -> None:
+        size = self.runs + 1
+        self.states = np.zeros((2, size), np.int32)
+        self.nodes_of = np.zeros((2, size), np.int64)
+        self.cells = np.zeros((2, size, self.slots), np.int64)
+        self.float_cells = np.zeros((2, size, self.float_slots), np.float64)
+        self.buckets = np.zeros(4 * self.runs, np.int64)
+        self.chains = np.zeros(size, np.int64)
+
+    def _make_nodes(self) -> None:
+        self.parents = np.empty(self.nodes, np.int64)
+        self.node_states = np.empty(self.nodes, np.int16)
+
+    def grow(self, result: int) -> None:
+        if result == codes.TOO_MANY_RUNS:
+            if self.runs >= self.limits.configurations:
+                raise _too_many("runs of one start", "configurations", self.limits.configurations)
+            self.runs *= 4
+            self._make_runs()
+        elif result == codes.TOO_MANY_NODES:
+            if self.nodes >= self.limits.nodes:
+                raise _too_many("rows of runs of one start", "nodes", self.limits.nodes)
+            self.nodes *= 4
+            self._make_nodes()
+
+
+def _too_many(what: str, limit: str, most: int) -> LimitError:
+    return LimitError(
+        f"more than {most:,} {what} have to be kept (limit {limit})",
+        hint="tie the conditions to fewer earlier rows, use WITHIN, or raise the limit: "
+        f"Limits({limit}=…)",
+    )
+
+
+def find_runs(
+    bound: Bound,
+    automaton: RowAutomaton,
+    rows: SortedRows,
+    letters: RowLetters,
+    masks: list[int],
+    skip: Skipping,
+    streams: RunStreams,
+    times: Ints | None,
+    length: int,
+    limits: Limits,
+) -> Found:
+    """All matches; `streams` is carried on in place."""
+    lowering = Lowering(bound, automaton, rows)
+    tables, (ints, floats, valid) = lowering.tables()
+    sets, alive = _sets(automaton, masks, letters, rows.bounds, streams.ends_open)
+    given = RowTables(
+        letters.numbers,
+        sets,
+        alive,
+        ints,
+        floats,
+        valid,
+        np.zeros(1, np.int64) if times is None else times,
+        length,
+    )
+    search = slots_kernel.Search(tables, given)
+    room = Room(tables.live.shape[1], tables.live_floats.shape[1], limits)
+    search.room(room)
+    once = skip.kind == codes.PAST_LAST_ROW
+    output = Output(len(rows), rows.largest, once)
+    while True:
+        result = search.find(
+            streams.lows,
+            streams.highs,
+            streams.begun,
+            streams.resume,
+            streams.numbers,
+            streams.ends_open,
+            streams.horizon,
+            skip.targets,
+            skip.kind,
+            output.progress,
+            output.starts,
+            output.ends,
+            output.states,
+        )
+        if result == codes.FINISHED:
+            return output.found()
+        if result == codes.OUTPUT_FULL:
+            output.empty()
+        elif result in (codes.TOO_MANY_RUNS, codes.TOO_MANY_NODES):
+            room.grow(result)
+            search.room(room)
+        refuse_skip(result, skip.variable)
+
+
+def _sets(
+    automaton: RowAutomaton, masks: list[int], letters: RowLetters, bounds: Ints, ends_open: bool
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint8]]:
+    """For every row a number, and for every number the states that a run may be in there. Where
+    all rows are known, only those from which the pattern can be completed as far as the
+    conditions of the row tell."""
+    if not ends_open:
+        try:
+            return _completable(automaton, masks, letters, bounds)
+        except TooManySets:
+            pass
+    return letters.numbers.astype(np.int32), readable(masks, len(automaton))
+
+
+def _completable(
+    automaton: RowAutomaton, masks: list[int], letters: RowLetters, bounds: Ints
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint8]]:
+    ahead = RowsAhead(automaton, masks)
+    sets = np.zeros(len(letters.numbers), np.int32)
+    progress = np.zeros(6, np.int64)
+    args = (letters.numbers, bounds)
+    while rows_kernel.look_ahead(*args, ahead.steps, sets, progress) != codes.FINISHED:
+        ahead.work_out(int(progress[5]), int(progress[4]))
+    return sets, readable(ahead.sets, len(automaton))

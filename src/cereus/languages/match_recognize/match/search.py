@@ -1,0 +1,243 @@
+"""The last way to match: conditions that neither letters nor slots can hold.
+
+Runs are tried one after another in order of preference, and every condition is computed for its
+run alone. Nothing merges, so this can take long: it stops at a limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from cereus.errors import LimitError
+from cereus.expr import tree as ex
+from cereus.expr.arrow import operators
+from cereus.expr.arrow.evaluate import value_of
+from cereus.expr.arrow.vector import Vector, constant, to_arrow
+from cereus.languages.match_recognize import values
+from cereus.languages.match_recognize.binding import LABEL, NUMBER, Bound, Leaf
+from cereus.languages.match_recognize.match import codes
+from cereus.languages.match_recognize.match.letters import RowColumns, RowLetters
+from cereus.languages.match_recognize.match.matching import (
+    Found,
+    Ints,
+    Skipping,
+    readable,
+    refuse_skip,
+)
+from cereus.languages.match_recognize.match.needs import Part, names_in, parts
+from cereus.languages.match_recognize.match.program import DONE, RowAutomaton
+from cereus.languages.match_recognize.match.runs import RunStreams
+from cereus.languages.match_recognize.match.sorting import SortedRows, one_array
+from cereus.limits import Limits
+
+PENDING = "pending"
+
+
+class Searcher:
+    """Tries the runs of one clause over its rows."""
+
+    def __init__(
+        self,
+        bound: Bound,
+        automaton: RowAutomaton,
+        rows: SortedRows,
+        letters: RowLetters,
+        masks: list[int],
+        times: Ints | None,
+        length: int,
+        limits: Limits,
+    ) -> None:
+        self.bound, self.automaton, self.rows = bound, automaton, rows
+        self.columns = RowColumns(rows)
+        self.letters, self.alive = letters.numbers, readable(masks, len(automaton))
+        self.times, self.length, self.limits = times, length, limits
+        self.tried = 0
+        self._cells: dict[ex.Expression, list[Any]] = {}
+        self._parts: dict[str, list[Part]] = {
+            variable: [part for part in parts(bound, variable) if not part.of_row]
+            for variable in bound.clause.variables()
+        }
+
+    def find(self, streams: RunStreams, skip: Skipping) -> Found:
+        starts: list[int] = []
+        ends: list[int] = []
+        states: list[int] = []
+        for part in range(len(streams.lows)):
+            for start, path in self.partition(streams, part, skip):
+                starts.append(start)
+                ends.append(start + len(path))
+                states += path
+        return Found(
+            np.array(starts, np.int64), np.array(ends, np.int64), np.array(states, np.int16)
+        )
+
+    def partition(
+        self, streams: RunStreams, part: int, skip: Skipping
+    ) -> Iterator[tuple[int, list[int]]]:
+        """The matches of one partition; its place in `streams` is carried on."""
+        while streams.resume[part] < streams.highs[part]:
+            row = int(streams.resume[part])
+            path = self.attempt(streams, part, row)
+            if path == PENDING:
+                return
+            if path is None:
+                streams.resume[part] = row + 1
+                continue
+            assert isinstance(path, list)
+            streams.numbers[part] += 1
+            streams.resume[part] = _skipped(skip, row, path)
+            yield row, path
+
+    def attempt(self, streams: RunStreams, part: int, start: int) -> list[int] | str | None:
+        """The states of the preferred match at a row. PENDING if rows to come decide."""
+        high = int(streams.highs[part])
+        first = start == streams.lows[part] and not streams.begun[part]
+        number = int(streams.numbers[part]) + 1
+        path: list[int] = []
+        pending = [(0, move) for move in reversed(self.automaton.begin[int(first)])]
+        while pending:
+            depth, state = pending.pop()
+            del path[depth:]
+            if state == DONE:
+                return path
+            row = start + depth
+            if row == high:
+                if streams.ends_open and not self.over(streams, start):
+                    return PENDING
+                continue
+            if not self.alive[self.letters[row], state] or self.late(start, row):
+                continue
+            path.append(state)
+            if not self.holds(path, start, number):
+                continue
+            at_end = row == high - 1
+            if at_end and not streams.ends_open:
+                if self.automaton.ends[state]:
+                    return path
+                continue
+            moves = self.automaton.moves[state]
+            if at_end and self.automaton.ends[state] and DONE not in moves:
+                return PENDING
+            pending += [(depth + 1, move) for move in reversed(moves)]
+        return None
+
+    def late(self, start: int, row: int) -> bool:
+        if self.times is None:
+            return False
+        return int(self.times[row]) - int(self.times[start]) >= self.length
+
+    def over(self, streams: RunStreams, start: int) -> bool:
+        """Whether no row to come can be in the window of a start."""
+        return self.times is not None and streams.horizon - int(self.times[start]) >= self.length
+
+    # ------------------------------------------------------------ conditions
+
+    def holds(self, path: list[int], start: int, number: int) -> bool:
+        self.tried += 1
+        if self.tried > self.limits.configurations:
+            raise LimitError(
+                f"more than {self.limits.configurations:,} runs were tried (limit configurations)",
+                hint="aggregate columns in DEFINE, not CLASSIFIER(), or raise the limit: "
+                "Limits(configurations=…)",
+            )
+        labels = [self.automaton.labels[state] for state in path]
+        return all(
+            bool(operators.truth(self.value(part, labels, start, number)).values)
+            for part in self._parts[labels[-1]]
+        )
+
+    def value(self, part: Part, labels: list[str], start: int, number: int) -> Vector:
+        columns: dict[ex.Attribute, Any] = {
+            ex.Attribute((name,)): constant(self.leaf(leaf, labels, start, number))
+            for name, leaf in part.leaves.items()
+        }
+        return value_of(part.expression, columns)
+
+    def leaf(self, leaf: Leaf, labels: list[str], start: int, number: int) -> Any:
+        if isinstance(leaf, values.Number):
+            return number
+        variable = leaf.variable if isinstance(leaf, values.Over) else leaf.place.variable
+        members = self.bound.clause.members(variable)
+        rows = [start + at for at, label in enumerate(labels) if label in members]
+
+        def at(row: int) -> Any:
+            assert not isinstance(leaf, values.Number) and leaf.argument is not None
+            return self.cell(leaf.argument, row, labels, start, number)
+
+        if isinstance(leaf, values.Over):
+            return _aggregate(leaf, rows, at)
+        place = leaf.place
+        if place.offset >= len(rows):
+            return None
+        row = rows[place.offset if place.first else -1 - place.offset] + place.shift
+        part = int(np.searchsorted(self.rows.bounds, start, side="right")) - 1
+        return at(row) if self.rows.bounds[part] <= row < self.rows.bounds[part + 1] else None
+
+    def cell(
+        self, argument: ex.Expression, row: int, labels: list[str], start: int, number: int
+    ) -> Any:
+        """The value of an expression of one row at a row."""
+        if not {LABEL, NUMBER} & names_in(argument):
+            return self.whole_column(argument)[row]
+        inside = 0 <= row - start < len(labels)
+        special = {LABEL: labels[row - start] if inside else None, NUMBER: number}
+        columns: dict[ex.Attribute, Any] = {}
+        for node in argument.walk():
+            if isinstance(node, ex.Attribute):
+                known = node.path[0] in special
+                found = special[node.path[0]] if known else self.whole_column(node)[row]
+                columns[node] = constant(found)
+        result = to_arrow(value_of(argument, columns), 1)
+        return result.as_py() if hasattr(result, "as_py") else result[0].as_py()
+
+    def whole_column(self, argument: ex.Expression) -> list[Any]:
+        if argument not in self._cells:
+            data = self.columns.argument(argument)
+            if isinstance(data, Vector):
+                found = to_arrow(data, len(self.rows))
+                constants = hasattr(found, "as_py")
+                cells = [found.as_py()] * len(self.rows) if constants else found.to_pylist()
+            else:
+                cells = one_array(data).to_pylist()
+            self._cells[argument] = cells
+        return self._cells[argument]
+
+
+def _skipped(skip: Skipping, start: int, path: list[int]) -> int:
+    if not path or skip.kind == codes.NEXT_ROW:
+        return start + 1
+    if skip.kind == codes.PAST_LAST_ROW:
+        return start + len(path)
+    places = [at for at, state in enumerate(path) if skip.targets[state]]
+    if not places:
+        refuse_skip(codes.NOT_MAPPED, skip.variable)
+    place = places[0 if skip.kind == codes.TO_FIRST else -1]
+    if place == 0:
+        refuse_skip(codes.FIRST_ROW, skip.variable)
+    return start + place
+
+
+def _aggregate(over: values.Over, rows: list[int], at: Callable[[int], Any]) -> Any:
+    if over.argument is None:
+        return len(rows)
+    known = [found for row in rows if (found := at(row)) is not None]
+    if over.function == "count":
+        return len(known)
+    if over.function == "count_if":
+        return sum(known)
+    if not known:
+        return None
+    numbers = [each for each in known if each == each] or known
+    functions: dict[str, Callable[[], Any]] = {
+        "sum": lambda: sum(known),
+        "avg": lambda: sum(known) / len(known),
+        "min": lambda: min(numbers),
+        "max": lambda: max(numbers),
+        "bool_and": lambda: all(known),
+        "bool_or": lambda: any(known),
+        "arbitrary": lambda: known[0],
+    }
+    return functions[over.function]()

@@ -1,0 +1,186 @@
+"""The rows of a table by partition, each in the order of ORDER BY.
+
+Ties keep the order in which the rows came. Nothing is moved where the rows already lie as they
+should, which is looked at first: a sort of ten million rows takes longer than all the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cereus.errors import DataError
+from cereus.languages.match_recognize import tree
+from cereus.languages.match_recognize.match.rows_kernel import grouped
+
+Ints = npt.NDArray[np.int64]
+
+
+class SortedRows:
+    """Rows by their sorted position: partition p has the positions bounds[p] to bounds[p + 1]."""
+
+    def __init__(
+        self,
+        table: pa.Table | pa.RecordBatch,
+        partition: Sequence[str],
+        order: Sequence[tree.Order],
+    ) -> None:
+        self.table = table
+        self._columns: dict[str, pa.Array] = {}
+        self.rows: Ints | None = in_order(table, order)
+        """The row of the table at each position; None where both are the same."""
+        self.bounds = np.array([0, table.num_rows], np.int64)
+        if partition:
+            self._group(codes_of([one_array(table.column(name)) for name in partition]))
+
+    @classmethod
+    def placed(cls, table: pa.Table, rows: Ints, bounds: Ints) -> SortedRows:
+        """Rows whose places are known."""
+        found = cls(table, (), ())
+        found.rows, found.bounds = rows, bounds
+        return found
+
+    def __len__(self) -> int:
+        return int(self.table.num_rows)
+
+    def in_order(self, order: Sequence[tree.Order]) -> bool:
+        """Whether the rows of every partition are in the order of ORDER BY."""
+        if not order or len(self) < 2:
+            return True
+        part = np.repeat(np.arange(len(self.bounds) - 1), np.diff(self.bounds))
+        keys = {"part": pa.array(part)}
+        keys |= {each.path[0]: self.column(each.path[0]) for each in order}
+        first = tree.Order(("part",))
+        return in_order(pa.table(keys), (first, *order)) is None
+
+    def _group(self, codes: npt.NDArray[np.int32]) -> None:
+        placed = codes if self.rows is None else codes[self.rows]
+        if not len(placed):
+            self.bounds = np.zeros(1, np.int64)
+        elif bool(np.all(placed[1:] >= placed[:-1])):
+            changes = np.flatnonzero(placed[1:] != placed[:-1]) + 1
+            self.bounds = np.concatenate([[0], changes, [len(placed)]]).astype(np.int64)
+        else:
+            bounds = np.zeros(int(placed.max()) + 2, np.int64)
+            rows = np.empty(len(placed), np.int64)
+            grouped(placed, bounds, rows)
+            self.rows = rows if self.rows is None else self.rows[rows]
+            used = np.append(True, bounds[1:] > bounds[:-1])
+            self.bounds = bounds[used]  # without partitions that have no rows
+
+    @cached_property
+    def largest(self) -> int:
+        return int(np.diff(self.bounds).max(initial=0))
+
+    def column(self, name: str) -> pa.Array:
+        """A column in the order of positions."""
+        if name not in self._columns:
+            data = one_array(self.table.column(name))
+            self._columns[name] = data if self.rows is None else data.take(pa.array(self.rows))
+        return self._columns[name]
+
+    def take(self, name: str, positions: pa.Array) -> pa.Array:
+        """The values of a column at some positions; null positions give null."""
+        if name in self._columns or self.rows is None:
+            return self.column(name).take(positions)
+        rows = pa.array(self.rows).take(positions)
+        return one_array(self.table.column(name)).take(rows)
+
+
+def one_array(data: pa.Array | pa.ChunkedArray) -> pa.Array:
+    if not isinstance(data, pa.ChunkedArray):
+        return data
+    return data.chunk(0) if data.num_chunks == 1 else data.combine_chunks()
+
+
+# ---------------------------------------------------------------- partitions
+
+
+def codes_of(columns: Sequence[pa.Array]) -> npt.NDArray[np.int32]:
+    """A number for every combination of values; null is a value."""
+    codes, _ = _code(columns[0])
+    for column in columns[1:]:
+        more, count = _code(column)
+        codes, _ = _code(pa.array(codes.astype(np.int64) * count + more))
+    return codes
+
+
+def _code(column: pa.Array) -> tuple[npt.NDArray[np.int32], int]:
+    if pa.types.is_nested(column.type):
+        raise DataError(f"rows cannot be partitioned by values of type {column.type}")
+    if not isinstance(column, pa.DictionaryArray) or _repeats(column.dictionary):
+        plain = column.dictionary_decode() if isinstance(column, pa.DictionaryArray) else column
+        column = plain.dictionary_encode(null_encoding="encode")
+    indices = column.indices
+    size = len(column.dictionary)
+    if indices.null_count:
+        indices, size = pc.fill_null(indices.cast(pa.int32()), size), size + 1
+    return np.asarray(indices).astype(np.int32, copy=False), size
+
+
+def _repeats(dictionary: pa.Array) -> bool:
+    return len(pc.unique(dictionary)) < len(dictionary)
+
+
+# ---------------------------------------------------------------- ORDER BY
+
+
+def in_order(table: pa.Table | pa.RecordBatch, order: Sequence[tree.Order]) -> Ints | None:
+    keys = [(one_array(table.column(each.path[0])), each) for each in order]
+    for column, each in keys:
+        if pa.types.is_nested(column.type):
+            raise DataError(f"the column {each.path[0]!r} of type {column.type} has no order")
+    if not keys or table.num_rows < 2 or _is_sorted(keys):
+        return None
+    columns: dict[str, pa.Array] = {}
+    sort_keys: list[tuple[str, str]] = []
+    for place, (column, each) in enumerate(keys):
+        if column.null_count:
+            columns[f"null {place}"] = column.is_null()
+            sort_keys.append((f"null {place}", "descending" if each.nulls_first else "ascending"))
+        columns[str(place)] = _decoded(column)
+        sort_keys.append((str(place), "descending" if each.descending else "ascending"))
+    found = np.asarray(pc.sort_indices(pa.table(columns), sort_keys=sort_keys)).astype(np.int64)
+    return None if bool((found == np.arange(len(found))).all()) else found
+
+
+def _decoded(column: pa.Array) -> pa.Array:
+    return column.dictionary_decode() if isinstance(column, pa.DictionaryArray) else column
+
+
+def _is_sorted(keys: Sequence[tuple[pa.Array, tree.Order]]) -> bool:
+    """Whether the rows are in order already, as far as that is quick to see."""
+    tied: Any = None
+    for column, each in keys:
+        numbers = _numbers(column)
+        if numbers is None:
+            return False
+        low, high = numbers[:-1], numbers[1:]
+        if each.descending:
+            low, high = high, low
+        fits = low <= high if tied is None else (low <= high) | ~tied
+        if not fits.all():
+            return False
+        equal = low == high
+        tied = equal if tied is None else tied & equal
+        if not tied.any():
+            return True
+    return True
+
+
+def _numbers(column: pa.Array) -> npt.NDArray[Any] | None:
+    kind = column.type
+    if column.null_count or not (pa.types.is_primitive(kind) and not pa.types.is_boolean(kind)):
+        return None
+    if pa.types.is_temporal(kind):
+        column = column.view(pa.int32() if kind.bit_width == 32 else pa.int64())
+    elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+        return None
+    numbers: npt.NDArray[Any] = column.to_numpy(zero_copy_only=False)
+    return numbers

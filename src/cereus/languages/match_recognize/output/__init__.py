@@ -1,0 +1,5 @@
+"""Matches → the rows that a clause puts out."""
+
+from cereus.compiled import obey_pure
+
+obey_pure(__path__)  # before any other module of this package is imported

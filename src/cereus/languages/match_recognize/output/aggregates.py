@@ -1,0 +1,180 @@
+"""Aggregates over ranges of an array. The ranges of one match begin at the same place, and those of
+different matches do not overlap, so a running aggregate is a scan and the others are reductions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cereus.errors import RefusedError
+from cereus.expr.arrow.operators import as_float
+from cereus.expr.arrow.vector import from_arrow
+from cereus.expr.types import Kind
+from cereus.languages.match_recognize.output import functions
+from cereus.languages.match_recognize.output import scan_kernel as scan
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Segments:
+    """Range i goes from low[i] to high[i]; `first` marks where a match's rows begin."""
+
+    low: Ints
+    high: Ints
+    first: npt.NDArray[np.uint8]
+
+    @cached_property
+    def empty(self) -> npt.NDArray[np.bool_]:
+        return self.high <= self.low
+
+    @cached_property
+    def last(self) -> Ints:
+        return np.where(self.empty, 0, self.high - 1)
+
+    def ends(self, running: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """A scan's value at the end of each range."""
+        if not len(running):
+            return np.zeros(len(self.low), running.dtype)
+        return running[self.last]
+
+    def sums(self, numbers: Ints) -> Ints:
+        """Sums of whole numbers: differences of one running sum."""
+        total = np.zeros(len(numbers) + 1, np.int64)
+        np.cumsum(numbers, out=total[1:])
+        return np.where(self.empty, 0, total[self.high] - total[self.low])
+
+
+def aggregated(function: str, data: pa.Array, segments: Segments) -> pa.Array:
+    """The aggregate of each range; null where no value is."""
+    data = data.dictionary_decode() if isinstance(data, pa.DictionaryArray) else data
+    if function == "array_agg":
+        return _lists(data, segments)
+    valid = np.ones(len(data), np.bool_)
+    counts = np.where(segments.empty, 0, segments.high - segments.low)
+    if data.null_count:
+        valid = np.asarray(pc.is_valid(data)).astype(np.bool_)
+        counts = segments.sums(valid.astype(np.int64))
+    match function:
+        case "count":
+            return pa.array(counts)
+        case "count_if":
+            return pa.array(segments.sums(_booleans(data)))
+        case "bool_and":
+            return _masked(segments.sums(_booleans(data)) == counts, counts)
+        case "bool_or":
+            return _masked(segments.sums(_booleans(data)) > 0, counts)
+        case "sum":
+            return _sums(data, valid, counts, segments)
+        case "avg":
+            return _averages(data, valid, counts, segments)
+        case "min" | "max":
+            return _extremes(data, valid, counts, segments, function)
+        case "arbitrary":
+            return _first_known(data, valid, counts, segments)
+    raise RefusedError(f"the aggregate {function} is not known")
+
+
+def _booleans(data: pa.Array) -> Ints:
+    """1 where true, else 0."""
+    return np.asarray(pc.fill_null(data.cast(pa.bool_()), False)).astype(np.int64)
+
+
+def _masked(values: npt.NDArray[Any], counts: Ints, kind: pa.DataType | None = None) -> pa.Array:
+    none = counts == 0
+    return pa.array(values, kind, mask=none if none.any() else None)
+
+
+def _whole(data: pa.Array) -> Ints | None:
+    """The values as whole numbers of 64 bits, 0 for null; None where they are not such."""
+    kind = data.type
+    if pa.types.is_integer(kind) and kind != pa.uint64():
+        return np.asarray(pc.fill_null(data, 0)).astype(np.int64, copy=False)
+    if pa.types.is_null(kind):
+        return np.zeros(len(data), np.int64)
+    return None
+
+
+def _floats(data: pa.Array) -> npt.NDArray[np.float64]:
+    vector = from_arrow(data)
+    if vector.kind is Kind.NULL:
+        return np.zeros(len(data))
+    return np.ascontiguousarray(as_float(vector).values, np.float64)
+
+
+def _running_floats(data: pa.Array, valid: Any, segments: Segments, how: int) -> Any:
+    numbers = _floats(data)
+    out = np.empty(len(numbers), np.float64)
+    scan.running_floats(numbers, valid.view(np.uint8), segments.first, how, out)
+    return segments.ends(out)
+
+
+def _sums(data: pa.Array, valid: Any, counts: Ints, segments: Segments) -> pa.Array:
+    numbers = _whole(data)
+    if numbers is not None:
+        return _masked(segments.sums(numbers), counts)
+    return _masked(_running_floats(data, valid, segments, functions.SUM), counts)
+
+
+def _averages(data: pa.Array, valid: Any, counts: Ints, segments: Segments) -> pa.Array:
+    numbers = _whole(data)
+    total = (
+        segments.sums(numbers)
+        if numbers is not None
+        else _running_floats(data, valid, segments, functions.SUM)
+    )
+    return _masked(total / np.maximum(counts, 1), counts)
+
+
+def _extremes(
+    data: pa.Array, valid: Any, counts: Ints, segments: Segments, function: str
+) -> pa.Array:
+    how = functions.MINIMUM if function == "min" else functions.MAXIMUM
+    kind = data.type
+    if pa.types.is_floating(kind):
+        return _masked(_running_floats(data, valid, segments, how), counts).cast(kind)
+    numbers = _whole(data)
+    if numbers is not None:
+        return _masked(_running_ints(numbers, valid, segments, how), counts).cast(kind)
+    if pa.types.is_temporal(kind) and kind.bit_width == 64:
+        numbers = np.asarray(pc.fill_null(data.view(pa.int64()), 0))
+        found = _masked(_running_ints(numbers, valid, segments, how), counts)
+        return found.view(kind)
+    # Anything else that has an order: by ranks, and back.
+    distinct = pc.unique(data.drop_null())
+    ordered = distinct.take(pc.sort_indices(distinct))
+    ranks = pc.fill_null(pc.index_in(data, value_set=ordered), 0)
+    found = _running_ints(np.asarray(ranks).astype(np.int64), valid, segments, how)
+    none = counts == 0
+    return ordered.take(pa.array(np.where(none, 0, found), mask=none))
+
+
+def _running_ints(numbers: Ints, valid: Any, segments: Segments, how: int) -> Ints:
+    out = np.empty(len(numbers), np.int64)
+    scan.running_ints(numbers, valid.view(np.uint8), segments.first, how, out)
+    return segments.ends(out)
+
+
+def _first_known(data: pa.Array, valid: Any, counts: Ints, segments: Segments) -> pa.Array:
+    known = np.flatnonzero(valid)
+    none = counts == 0
+    if not len(known):
+        return pa.nulls(len(counts), data.type)
+    at = np.minimum(np.searchsorted(known, segments.low), len(known) - 1)
+    return data.take(pa.array(known[at], mask=none))
+
+
+def _lists(data: pa.Array, segments: Segments) -> pa.Array:
+    """The values of each range, nulls among them; null for a range without rows."""
+    lengths = np.where(segments.empty, 0, segments.high - segments.low)
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    rows = np.repeat(segments.low - offsets[:-1], lengths) + np.arange(int(offsets[-1]))
+    flat = data.take(pa.array(rows))
+    limits = pa.array(offsets.astype(np.int32), mask=np.append(segments.empty, False))
+    return pa.ListArray.from_arrays(limits, flat)

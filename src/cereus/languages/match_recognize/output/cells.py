@@ -1,0 +1,151 @@
+"""Matches → the cells that MEASURES are computed for, all at once.
+
+A cell is one row of the output. Matched rows are numbered through all matches: the rows of match m
+have the numbers offsets[m] to offsets[m + 1], and number f is the position f + moves[m].
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from cereus.languages.match_recognize import tree
+from cereus.languages.match_recognize.match.matching import Found
+from cereus.languages.match_recognize.match.program import RowAutomaton
+
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+
+class Matched:
+    """The rows of all matches, and which variable each is mapped to."""
+
+    def __init__(
+        self,
+        clause: tree.Clause,
+        automaton: RowAutomaton,
+        found: Found,
+        bounds: Ints,
+        before: Ints | None = None,
+    ) -> None:
+        """`before` counts the matches that each partition had earlier."""
+        self.clause, self.automaton, self.found, self.bounds = clause, automaton, found, bounds
+        self.offsets = found.offsets
+        self.moves = found.starts - self.offsets[:-1]
+        self._before = before
+        self._members: dict[frozenset[str], tuple[Ints, Ints]] = {}
+
+    @cached_property
+    def partition(self) -> Ints:
+        """The partition of each match."""
+        if len(self.bounds) <= 2:
+            return np.zeros(len(self.found), np.int64)
+        return np.searchsorted(self.bounds, self.found.starts, side="right") - 1
+
+    @cached_property
+    def numbers(self) -> Ints:
+        """The number of each match in its partition, from 1."""
+        if not len(self.found):
+            return np.zeros(0, np.int64)
+        first = np.searchsorted(self.found.starts, self.bounds[:-1])
+        numbers = np.arange(1, len(self.found) + 1) - first[self.partition]
+        return numbers if self._before is None else numbers + self._before[self.partition]
+
+    @cached_property
+    def excluded(self) -> Bools | None:
+        """Which matched rows stand inside `{- -}`; None for none."""
+        if not any(self.automaton.excluded):
+            return None
+        return np.array(self.automaton.excluded, np.bool_)[self.found.states]
+
+    def mapped(self, members: frozenset[str]) -> tuple[Ints, Ints]:
+        """The numbers of the matched rows that are mapped to one of these variables, and how many
+        of them come before each number."""
+        if members not in self._members:
+            of_state = np.array([label in members for label in self.automaton.labels], np.bool_)
+            mapped = of_state[self.found.states] if len(of_state) else np.zeros(0, np.bool_)
+            before = np.zeros(len(mapped) + 1, np.int64)
+            np.cumsum(mapped, out=before[1:])
+            self._members[members] = np.flatnonzero(mapped), before
+        return self._members[members]
+
+    @cached_property
+    def label_codes(self) -> npt.NDArray[np.int32]:
+        """The variable of each matched row, by its place among the variables."""
+        places = {name: place for place, name in enumerate(self.clause.variables())}
+        codes = np.array([places[label] for label in self.automaton.labels] or [0], np.int32)
+        return codes[self.found.states]
+
+
+@dataclass(frozen=True)
+class Cells:
+    """`match` is -1 for rows of no match; `row` is the matched row's number, -1 where there is
+    none; `position` is the row whose columns are put out."""
+
+    match: Ints
+    row: Ints
+    position: Ints
+
+    def __len__(self) -> int:
+        return len(self.match)
+
+
+def cells(matched: Matched, rows: tree.Rows, unmatched: Ints | None = None) -> Cells:
+    """The cells, in the order of the starts. `unmatched` are positions outside all matches."""
+    if rows is tree.Rows.ONE:
+        return _one_row(matched)
+    if matched.excluded is None and unmatched is None and _all_have_rows(matched):
+        return _all_rows(matched)
+    return _mixed(matched, rows, unmatched)
+
+
+def _one_row(matched: Matched) -> Cells:
+    found = matched.found
+    last = matched.offsets[1:] - 1
+    row = np.where(found.ends > found.starts, last, -1)
+    position = np.maximum(found.ends - 1, found.starts)
+    return Cells(np.arange(len(found)), row, position)
+
+
+def _all_have_rows(matched: Matched) -> bool:
+    return bool((matched.found.ends > matched.found.starts).all())
+
+
+def _all_rows(matched: Matched) -> Cells:
+    lengths = np.diff(matched.offsets)
+    match = np.repeat(np.arange(len(lengths)), lengths)
+    row = np.arange(len(match))
+    return Cells(match, row, row + matched.moves[match])
+
+
+def _mixed(matched: Matched, rows: tree.Rows, unmatched: Ints | None) -> Cells:
+    every = _all_rows(matched)
+    if matched.excluded is not None:
+        shown = ~matched.excluded
+        every = Cells(every.match[shown], every.row[shown], every.position[shown])
+    parts = [(every, matched.found.starts[every.match])]
+    if rows is not tree.Rows.OMIT:
+        empty = np.flatnonzero(matched.found.ends == matched.found.starts)
+        starts = matched.found.starts[empty]
+        parts.append((Cells(empty, np.full(len(empty), -1), starts), starts))
+    if unmatched is not None:
+        nothing = np.full(len(unmatched), -1)
+        parts.append((Cells(nothing, nothing, unmatched), unmatched))
+    order = np.argsort(np.concatenate([starts for _, starts in parts]), kind="stable")
+    columns = (
+        np.concatenate([getattr(part, name) for part, _ in parts])[order]
+        for name in ("match", "row", "position")
+    )
+    return Cells(*columns)
+
+
+def uncovered(found: Found, length: int) -> Ints:
+    """The positions that no match covers: neither its rows nor an empty match."""
+    depth = np.zeros(length + 1, np.int64)
+    ends = np.maximum(found.ends, found.starts + 1)
+    np.add.at(depth, found.starts, 1)
+    np.add.at(depth, ends, -1)
+    return np.flatnonzero(np.cumsum(depth[:-1]) == 0)

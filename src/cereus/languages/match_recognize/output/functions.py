@@ -1,0 +1,5 @@
+"""Numbers of the functions that `scan_kernel` computes."""
+
+SUM = 0
+MINIMUM = 1
+MAXIMUM = 2

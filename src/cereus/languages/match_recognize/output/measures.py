@@ -1,0 +1,189 @@
+"""MEASURES over all cells at once: gathers for places, segmented reductions and scans for
+aggregates. Nothing here goes match by match."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cereus.expr import tree as ex
+from cereus.expr.arrow.evaluate import attributes_in, value_of
+from cereus.expr.arrow.vector import to_arrow
+from cereus.languages.match_recognize import tree, values
+from cereus.languages.match_recognize.binding import LABEL, NUMBER, Bound, Formula, Leaf
+from cereus.languages.match_recognize.match.sorting import SortedRows, one_array
+from cereus.languages.match_recognize.output.aggregates import Segments, aggregated
+from cereus.languages.match_recognize.output.cells import Bools, Cells, Ints, Matched
+
+
+class Measures:
+    """The columns of the output that are computed from the matches."""
+
+    def __init__(self, bound: Bound, rows: SortedRows, matched: Matched, cells: Cells) -> None:
+        self.bound, self.rows, self.matched, self.cells = bound, rows, matched, cells
+        self._leaves: dict[Leaf, pa.Array] = {}
+        self._seen: dict[tuple[str | None, bool], tuple[Ints, Ints, Ints | None]] = {}
+        self._labels = pa.array(bound.clause.variables(), pa.string())
+        self._zoned = any(
+            pa.types.is_timestamp(kind) and kind.tz is not None for kind in bound.schema.types
+        )
+
+    def column(self, formula: Formula) -> pa.Array:
+        if formula.bare is not None:
+            return self.leaf(formula.bare)
+        columns = {
+            ex.Attribute((str(place),)): self.leaf(leaf)
+            for place, leaf in enumerate(formula.leaves)
+        }
+        result = self._array(value_of(formula.expression, columns), len(self.cells))
+        unmatched = self.cells.match < 0
+        return _null_where(result, unmatched) if unmatched.any() else result
+
+    def _array(self, vector: Any, length: int) -> pa.Array:
+        data = to_arrow(vector, length)
+        if isinstance(data, pa.Scalar):
+            data = pa.repeat(data, length)
+        if pa.types.is_timestamp(data.type) and not self._zoned:
+            data = data.cast(pa.timestamp(data.type.unit))
+        return one_array(data)
+
+    def leaf(self, leaf: Leaf) -> pa.Array:
+        if leaf not in self._leaves:
+            self._leaves[leaf] = self._computed(leaf)
+        return self._leaves[leaf]
+
+    def _computed(self, leaf: Leaf) -> pa.Array:
+        if isinstance(leaf, values.Number):
+            return self._of_match(self.matched.numbers)
+        if isinstance(leaf, values.Over):
+            return self._over(leaf)
+        return self._at(leaf)
+
+    def _of_match(self, numbers: Ints) -> pa.Array:
+        match = self.cells.match
+        if not len(numbers):
+            return pa.nulls(len(match), pa.int64())
+        none = match < 0
+        return pa.array(numbers[match], pa.int64(), mask=none if none.any() else None)
+
+    # ------------------------------------------------------------ places
+
+    def _at(self, at: values.At) -> pa.Array:
+        position, found = self._positions(at.place)
+        return self._argument(at.argument, position, found, self.cells.match)
+
+    def _ranges(self, variable: str | None, final: bool) -> tuple[Ints, Ints, Ints | None]:
+        key = (variable, final or self.bound.clause.rows is tree.Rows.ONE)
+        if key not in self._seen:
+            self._seen[key] = self._rows_seen(*key)
+        return self._seen[key]
+
+    def _rows_seen(self, variable: str | None, final: bool) -> tuple[Ints, Ints, Ints | None]:
+        """For each cell the rows it sees of a variable: from, to (within the rows mapped to the
+        variable), and the numbers of those rows (None: all matched rows)."""
+        match, row = self.cells.match, self.cells.row
+        starts, ends = self.matched.offsets[match], self.matched.offsets[match + 1]
+        to = ends if final else row + 1
+        nothing = row < 0
+        if nothing.any():
+            starts, to = np.where(nothing, 0, starts), np.where(nothing, 0, to)
+        members = self.bound.clause.members(variable)
+        if variable is None or members >= set(self.matched.automaton.labels):
+            return starts, to, None
+        rows, before = self.matched.mapped(members)
+        return before[starts], before[to], rows
+
+    def _positions(self, place: values.Place) -> tuple[Ints, Bools | None]:
+        """The position of a place for each cell, and where there is one (None: everywhere)."""
+        low, high, rows = self._ranges(place.variable, place.final)
+        at = low + place.offset if place.first else high - 1 - place.offset
+        found = (at >= low) & (at < high)
+        match = self.cells.match
+        if found.all():
+            position = (at if rows is None else rows[at]) + self.matched.moves[match]
+        elif not found.any():
+            return np.zeros(len(at), np.int64), found
+        else:
+            at = np.where(found, at, 0)
+            position = (at if rows is None else rows[at]) + self.matched.moves[match]
+        if place.shift:
+            position = position + place.shift
+            part = self.matched.partition[match]
+            inside = position >= self.matched.bounds[part]
+            inside &= position < self.matched.bounds[part + 1]
+            found &= inside
+        return position, None if found.all() else found
+
+    def _argument(
+        self, argument: ex.Expression, position: Ints, found: Bools | None, match: Ints
+    ) -> pa.Array:
+        """The value of an expression of one row at these positions."""
+        indices = pa.array(position, mask=None if found is None else ~found)
+        if isinstance(argument, ex.Attribute):
+            return self._read(argument, indices, position, found, match)
+        columns = {
+            attribute: self._read(attribute, indices, position, found, match)
+            for attribute in attributes_in(argument)
+        }
+        result = self._array(value_of(argument, columns), len(position))
+        return result if found is None else _null_where(result, ~found)
+
+    def _read(
+        self,
+        attribute: ex.Attribute,
+        indices: pa.Array,
+        position: Ints,
+        found: Bools | None,
+        match: Ints,
+    ) -> pa.Array:
+        first, *rest = attribute.path
+        if first == LABEL:
+            return self._label(position, found, match)
+        if first == NUMBER:
+            numbers = self.matched.numbers
+            return pa.array(numbers[match] if len(numbers) else np.zeros(len(match), np.int64))
+        data = self.rows.take(first, indices)
+        for name in rest:
+            data = pc.struct_field(data, name)
+        return data
+
+    def _label(self, position: Ints, found: Bools | None, match: Ints) -> pa.Array:
+        """The variables of rows; null outside their match."""
+        if not len(self.matched.label_codes):
+            return pa.nulls(len(position), pa.string())
+        row = position - self.matched.moves[match]
+        inside = (row >= self.matched.offsets[match]) & (row < self.matched.offsets[match + 1])
+        inside &= match >= 0
+        if found is not None:
+            inside &= found
+        codes = self.matched.label_codes[np.where(inside, row, 0)]
+        return self._labels.take(pa.array(codes, mask=~inside))
+
+    # ------------------------------------------------------------ aggregates
+
+    def _over(self, over: values.Over) -> pa.Array:
+        low, high, rows = self._ranges(over.variable, over.final)
+        if over.argument is None:
+            return self._known(pa.array(high - low))
+        if rows is None:
+            rows = np.arange(int(self.matched.offsets[-1]))
+        match = np.repeat(np.arange(len(self.matched.found)), np.diff(self.matched.offsets))[rows]
+        position = rows + self.matched.moves[match]
+        data = self._argument(over.argument, position, None, match)
+        first = np.ones(len(match), np.uint8)
+        first[1:] = match[1:] != match[:-1]
+        return self._known(aggregated(over.function, data, Segments(low, high, first)))
+
+    def _known(self, column: pa.Array) -> pa.Array:
+        """Rows of no match have no aggregates, not even counts."""
+        unmatched = self.cells.match < 0
+        return _null_where(column, unmatched) if unmatched.any() else column
+
+
+def _null_where(column: pa.Array, mask: npt.NDArray[np.bool_]) -> pa.Array:
+    places = np.arange(len(column), dtype=np.int64)
+    return column.take(pa.array(places, mask=mask))

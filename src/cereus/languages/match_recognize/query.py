@@ -1,0 +1,241 @@
+"""A clause, compiled: how it is checked, run and explained."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from cereus.engine.executor import Executor
+from cereus.errors import CereusError
+from cereus.language.compiled import EventwiseQuery, sections
+from cereus.languages.match_recognize import tree
+from cereus.languages.match_recognize.binding import Bound, bound
+from cereus.languages.match_recognize.diagram import dot
+from cereus.languages.match_recognize.executor import VERSION, RecognizingExecutor
+from cereus.languages.match_recognize.match.finding import Path, path_of
+from cereus.languages.match_recognize.match.needs import names_in, parts
+from cereus.languages.match_recognize.match.program import DONE, RowAutomaton, automaton
+from cereus.languages.match_recognize.match.times import length
+from cereus.languages.match_recognize.print import pattern_text, to_text, value_text
+from cereus.limits import Limits
+from cereus.plan.tests import EventTest
+from cereus.stream import Stream
+
+WHY = {
+    Path.ROWS: "every condition reads the row, or rows at a constant distance: letters, and two "
+    "passes, linear in the rows whatever the pattern",
+    Path.SLOTS: "conditions read other variables: runs with slots, in order of preference, merged "
+    "where what they remember is equal",
+    Path.AGGREGATES: "conditions read aggregates: runs with running sums, in order of preference, "
+    "merged where these are equal; in the worst case their number grows with every row, up to a "
+    "limit",
+    Path.SEARCH: "conditions that slots cannot hold: runs are tried one by one, up to a limit",
+}
+
+
+class MatchRecognizeQuery(EventwiseQuery):
+    """A clause, and what was made of it for the schemas it has met."""
+
+    dialect = "match_recognize"
+
+    def __init__(
+        self, clause: tree.Clause, stream: Stream, limits: Limits, text: str | None = None
+    ) -> None:
+        self.clause, self.limits, self._text = clause, limits, text
+        self.stream = _timed(stream, clause)
+
+    @property
+    def tree(self) -> tree.Clause:
+        return self.clause
+
+    @property
+    def text(self) -> str:
+        return self._text or to_text(self.clause)
+
+    @cached_property
+    def automaton(self) -> RowAutomaton:
+        return automaton(self.clause.pattern)
+
+    @property
+    def keys(self) -> tuple[tuple[str, ...], ...]:
+        return self.clause.partition
+
+    @property
+    def emits_late(self) -> bool:
+        return True
+
+    @property
+    def returned(self) -> tuple[str, ...]:
+        return tuple(measure.name for measure in self.clause.measures)
+
+    @property
+    def result_columns(self) -> tuple[str, ...]:
+        return self.returned
+
+    @property
+    def counts_events(self) -> bool:
+        return True  # a row that satisfies no condition ends a match all the same
+
+    @property
+    def row_columns(self) -> dict[str, str]:
+        return {}
+
+    @property
+    def rows_hint(self) -> str | None:
+        return "write ALL ROWS PER MATCH for the rows of the matches"
+
+    @property
+    def fingerprint(self) -> str:
+        described = repr((VERSION, self.clause, self.stream.unit))
+        return hashlib.sha256(described.encode()).hexdigest()[:16]
+
+    # ------------------------------------------------------------ checking
+
+    def check(self, schema: pa.Schema | None) -> None:
+        if self.clause.within is not None and self.clause.within.timeouts:
+            raise CereusError(
+                "WITH TIMEOUTS is not supported yet", hint="leave it out: matches stay the same"
+            )
+        _ = self.automaton
+        if schema is not None:
+            over = bound(self.clause, schema)
+            self.path(over)
+            if self.clause.within is not None:
+                length(over, self.stream.unit)
+
+    def bound(self, schema: pa.Schema) -> Bound:
+        return bound(self.clause, schema)
+
+    def path(self, over: Bound) -> Path:
+        return path_of(over, self.automaton)
+
+    def tests(self, schema: pa.Schema | None = None) -> tuple[EventTest, ...]:
+        return ()
+
+    def columns(self, schema: pa.Schema) -> frozenset[tuple[str, ...]]:
+        over = self.bound(schema)
+        if self.clause.rows is not tree.Rows.ONE:
+            return frozenset((name,) for name in schema.names)
+        formulas = [*over.define.values(), *(formula for _, formula in over.measures)]
+        read = {*over.partition, *(order.path[0] for order in over.order)}
+        for formula in formulas:
+            for leaf in formula.leaves:
+                read |= names_in(getattr(leaf, "argument", None))
+        return frozenset((name,) for name in read if name in schema.names)
+
+    def executor(
+        self,
+        schema: pa.Schema,
+        *,
+        keep: tuple[str, ...] = (),
+        row_numbers: npt.NDArray[np.int64] | None = None,
+    ) -> Executor:
+        self.check(schema)
+        needed = {path[0] for path in self.columns(schema)}
+        read = pa.schema([field for field in schema if field.name in needed] or [schema.field(0)])
+        over = self.bound(read)
+        return RecognizingExecutor(
+            over,
+            self.automaton,
+            self.path(over),
+            self.limits,
+            fingerprint=self.fingerprint,
+            unit=self.stream.unit,
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The automaton is made again where it is needed."""
+        return {name: value for name, value in self.__dict__.items() if name != "automaton"}
+
+    # ------------------------------------------------------------ explaining
+
+    @property
+    def warnings(self) -> list[str]:
+        found = []
+        clause = self.clause
+        loops = any(
+            isinstance(n, tree.Quantified) and n.high is None for n in clause.pattern.walk()
+        )
+        if loops and clause.within is None:
+            found.append(
+                "live, a match may go on without end, and its rows are kept: WITHIN bounds that"
+            )
+        if any(isinstance(node, tree.PartitionEnd) for node in clause.pattern.walk()):
+            found.append("live, $ waits for the end of the stream")
+        if not any(DONE in moves or moves for moves in self.automaton.begin):
+            found.append("the pattern can never match")
+        return found
+
+    def explain(self, schema: pa.Schema | None = None) -> str:
+        self.check(schema)
+        return sections(
+            {
+                "pattern": self._pattern(),
+                "conditions": self._conditions(schema),
+                "matching": self._matching(schema),
+                "partitions and order": self._order(),
+                "output": self._output(),
+                "warnings": self.warnings,
+            }
+        )
+
+    def _pattern(self) -> Iterator[str]:
+        yield pattern_text(self.clause.pattern)
+        yield f"{len(self.automaton)} states, each reads one row; moves in order of preference"
+        yield f"after a match: SKIP {self.clause.skip.to} {self.clause.skip.variable or ''}".strip()
+        if self.clause.within is not None:
+            yield f"within {self.clause.within.length} of the first row"
+
+    def _conditions(self, schema: pa.Schema | None) -> Iterator[str]:
+        defined = {each.variable: each.condition for each in self.clause.define}
+        over = None if schema is None else self.bound(schema)
+        for name in self.clause.variables():
+            if name not in defined:
+                yield f"{name}  every row"
+                continue
+            ahead = over is not None and all(part.of_row for part in parts(over, name))
+            note = "  (of the row)" if ahead else ""
+            yield f"{name}  {value_text(defined[name])}{note}"
+
+    def _matching(self, schema: pa.Schema | None) -> Iterator[str]:
+        if schema is None:
+            yield "decided when the columns are known"
+        else:
+            path = self.path(self.bound(schema))
+            yield f"{path}: {WHY[path]}"
+        yield "live: a match is put out when no run of higher preference is alive"
+
+    def _order(self) -> Iterator[str]:
+        names = ", ".join(".".join(path) for path in self.clause.partition)
+        yield f"partitions by {names}" if names else "one partition"
+        order = ", ".join(
+            f"{each.path[-1]}{' DESC' if each.descending else ''}" for each in self.clause.order
+        )
+        yield f"in the order of {order}; ties as they came" if order else "in the order of arrival"
+
+    def _output(self) -> Iterator[str]:
+        yield str(self.clause.rows)
+        for measure in self.clause.measures:
+            yield f"{measure.name} = {value_text(measure.value)}"
+
+    def diagram(self) -> str:
+        return dot(self.clause, self.automaton)
+
+
+def _timed(stream: Stream, clause: tree.Clause) -> Stream:
+    """The first column of ORDER BY is the time, unless the stream names another."""
+    if stream.time is not None or not clause.order:
+        return stream
+    return Stream(
+        type=stream.type,
+        time=clause.order[0].path[0],
+        keys=stream.keys,
+        stream=stream.stream,
+        unit=stream.unit,
+    )

@@ -1,0 +1,240 @@
+"""MATCH_RECOGNIZE clauses inside SQL statements.
+
+A clause and the table before it are replaced by the name of a table that holds the clause's
+result; all else of the statement is left to the engine that runs it. Strings, quoted names,
+comments and parentheses are respected; nothing more of SQL needs to be understood.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from cereus.errors import QuerySyntaxError, RefusedError
+
+TOKEN = re.compile(
+    r"""
+      (?P<space>\s+|--[^\n]*|/\*.*?\*/)
+    | (?P<string>'(?:[^']|'')*'|\$\$.*?\$\$)
+    | (?P<quoted>"(?:[^"]|"")*"|`(?:[^`]|``)*`)
+    | (?P<word>[^\W\d]\w*)
+    | (?P<number>\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)
+    | (?P<sign>.)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+BEFORE_TABLE = frozenset(("FROM", "JOIN", "USING", "LATERAL"))
+"""Words that stand right before a table."""
+NO_ALIAS = frozenset(
+    [
+        "WHERE",
+        "GROUP",
+        "HAVING",
+        "ORDER",
+        "LIMIT",
+        "UNION",
+        "INTERSECT",
+        "EXCEPT",
+        "JOIN",
+        "LEFT",
+        "RIGHT",
+        "FULL",
+        "INNER",
+        "CROSS",
+        "NATURAL",
+        "ON",
+        "USING",
+        "WINDOW",
+        "QUALIFY",
+        "OFFSET",
+        "FETCH",
+        "LATERAL",
+        "TABLESAMPLE",
+        "SAMPLE",
+        "MATCH_RECOGNIZE",
+        "PIVOT",
+        "UNPIVOT",
+        "ASOF",
+        "ANTI",
+        "SEMI",
+        "POSITIONAL",
+        "SELECT",
+    ]
+)
+"""Words behind a clause that are not its alias."""
+
+
+@dataclass(frozen=True)
+class Token:
+    kind: str
+    text: str
+    start: int
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.text)
+
+    @property
+    def word(self) -> str:
+        """The keyword that this may be; "" for anything else."""
+        return self.text.upper() if self.kind == "word" else ""
+
+
+@dataclass(frozen=True)
+class Embedded:
+    """A clause in a statement: `source` is a SELECT of the rows it reads, `clause` its text;
+    both and the table before it stand at `span`. `columns` counts the names in its alias."""
+
+    source: str
+    clause: str
+    span: tuple[int, int]
+    columns: int | None
+
+
+def tokens(text: str) -> list[Token]:
+    """The statement without spaces and comments."""
+    found = []
+    for match in TOKEN.finditer(text):
+        kind = match.lastgroup or ""
+        if kind == "sign" and match.group() in "'\"`":
+            raise QuerySyntaxError(
+                "this quote is never closed", text=text, span=(match.start(), match.start() + 1)
+            )
+        if kind != "space":
+            found.append(Token(kind, match.group(), match.start()))
+    return found
+
+
+def rewritten(text: str, replace: Callable[[Embedded], str]) -> str:
+    """The statement with every clause replaced by the table that `replace` names for it, inner
+    clauses first."""
+    while True:
+        embedded = next(find(text), None)
+        if embedded is None:
+            return text
+        start, end = embedded.span
+        text = f"{text[:start]} {replace(embedded)} {text[end:]}"
+
+
+def find(text: str) -> Iterator[Embedded]:
+    """The clauses whose tables have no clauses themselves, in the order of the text."""
+    found = tokens(text)
+    for at, token in enumerate(found):
+        opens = token.word == "MATCH_RECOGNIZE" and at + 1 < len(found)
+        if opens and found[at + 1].text == "(":
+            embedded = _embedded(text, found, at)
+            if not any(each.word == "MATCH_RECOGNIZE" for each in tokens(embedded.source)):
+                yield embedded
+
+
+def _embedded(text: str, found: list[Token], at: int) -> Embedded:
+    first = _table_start(text, found, at)
+    last = _closing(text, found, at + 1)
+    table = text[found[first].start : found[at].start].strip()
+    source = f"{_common_tables(text, found, first)}SELECT * FROM {table}"
+    return Embedded(
+        source,
+        text[found[at].start : found[last].end],
+        (found[first].start, found[last].end),
+        _alias_columns(text, found, last + 1),
+    )
+
+
+def _table_start(text: str, found: list[Token], at: int) -> int:
+    """The first token of the table before a clause."""
+    depth, first = 0, at
+    for place in range(at - 1, -1, -1):
+        token = found[place]
+        if token.text == ")":
+            depth += 1
+        elif token.text == "(":
+            depth -= 1
+        begins = depth < 0 or (depth == 0 and (token.text == "," or token.word in BEFORE_TABLE))
+        if begins:
+            break
+        first = place
+    if first == at:
+        raise QuerySyntaxError(
+            "MATCH_RECOGNIZE stands behind a table",
+            text=text,
+            span=(found[at].start, found[at].end),
+            hint="write FROM trades MATCH_RECOGNIZE ( … )",
+        )
+    return first
+
+
+def _closing(text: str, found: list[Token], opening: int) -> int:
+    depth = 0
+    for place in range(opening, len(found)):
+        depth += {"(": 1, ")": -1}.get(found[place].text, 0)
+        if depth == 0:
+            return place
+    raise QuerySyntaxError(
+        "this '(' is never closed",
+        text=text,
+        span=(found[opening].start, found[opening].end),
+    )
+
+
+def _common_tables(text: str, found: list[Token], before: int) -> str:
+    """The WITH clauses that a table at `before` can see, as one WITH."""
+    definitions: list[str] = []
+    recursive = False
+    for start in _levels(found, before):
+        if found[start].word != "WITH":
+            continue
+        place = start + 1
+        if found[place].word == "RECURSIVE":
+            recursive, place = True, place + 1
+        begin = place
+        while place < before:
+            if found[place].text == "(":
+                place = _closing(text, found, place)
+                if place >= before:
+                    break
+                if place + 1 < len(found) and found[place + 1].word in ("AS", "NOT"):
+                    place += 1  # the names of its columns
+                    continue
+                definitions.append(text[found[begin].start : found[place].end])
+                if found[place + 1].text != ",":
+                    break
+                begin = place + 2
+            place += 1
+    if not definitions:
+        return ""
+    return f"WITH {'RECURSIVE ' if recursive else ''}{', '.join(definitions)} "
+
+
+def _levels(found: list[Token], at: int) -> list[int]:
+    """The first token of every pair of parentheses around a token, outermost first."""
+    opened = [0]
+    for place in range(at):
+        if found[place].text == "(":
+            opened.append(place + 1)
+        elif found[place].text == ")" and len(opened) > 1:
+            opened.pop()
+        elif found[place].text == ";":
+            opened = [place + 1]
+    return opened
+
+
+def _alias_columns(text: str, found: list[Token], at: int) -> int | None:
+    """How many columns the alias behind a clause names; None if it names none."""
+    if at < len(found) and found[at].word == "AS":
+        at += 1
+    if at + 1 >= len(found) or found[at].kind not in ("word", "quoted"):
+        return None
+    if found[at].word in NO_ALIAS or found[at + 1].text != "(":
+        return None
+    last = _closing(text, found, at + 1)
+    return sum(1 for token in found[at + 1 : last] if token.text == ",") + 1
+
+
+def check_alias(embedded: Embedded, columns: int) -> None:
+    """The alias of a clause names all of its columns, or none."""
+    if embedded.columns is not None and embedded.columns != columns:
+        raise RefusedError(
+            f"the alias names {embedded.columns} columns, and the clause puts out {columns}",
+            hint="name all of them, or none",
+        )

@@ -1,0 +1,378 @@
+"""MATCH_RECOGNIZE: text → `tree`, and back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import timedelta
+from functools import cache
+from typing import Any
+
+from lark import Token, Transformer, v_args
+from lark.tree import Meta
+from lark.visitors import merge_transformers
+
+from cereus.errors import QueryError, QuerySyntaxError, RefusedError, Span
+from cereus.expr import tree as ex
+from cereus.expr.text import Conditions, Items, member, span_of, spliced, token_span
+from cereus.languages.match_recognize import tree
+from cereus.languages.match_recognize.check import check
+from cereus.languages.match_recognize.hints import HINTS
+from cereus.languages.match_recognize.names import Name, canonical, resolved
+from cereus.languages.match_recognize.print import to_text
+from cereus.syntax import literals
+from cereus.syntax.parsing import TOO_DEEP, located, read
+
+__all__ = ["parse", "parse_only", "to_text"]
+
+GRAMMAR = "languages/match_recognize/grammar.lark"
+MOST = 2**31 - 1
+"""The largest bound of a quantifier, and the largest offset."""
+
+
+def parse(text: str, params: Mapping[str, Any] | None = None) -> tree.Clause:
+    """Read a clause, and check what can be checked without knowing the table.
+
+    >>> parse("MATCH_RECOGNIZE (PARTITION BY k PATTERN (a b+))").variables()
+    ('A', 'B')
+    """
+    clause = parse_only(text, params)
+    try:
+        check(clause)
+    except QueryError as error:
+        raise located(error, text) from None
+    return clause
+
+
+def parse_only(text: str, params: Mapping[str, Any] | None = None) -> tree.Clause:
+    """Read a clause; only its grammar is checked."""
+    clause: tree.Clause = read(GRAMMAR, "clause", text, _transformer(), HINTS, params)
+    try:
+        return replace(resolved(clause), text=text)
+    except RecursionError:
+        raise QuerySyntaxError(TOO_DEEP) from None
+
+
+@cache
+def _transformer() -> Transformer[Token, Any]:
+    merged: Transformer[Token, Any] = merge_transformers(_Texts(), expr__grammar=_Texts())
+    return merged
+
+
+Part = tuple[str, Any]
+"""A field of the clause, and its value."""
+
+
+@v_args(meta=True, inline=True)
+class _Texts(Conditions):
+    """One method per rule of `match_recognize.lark`; those of conditions are inherited."""
+
+    def clause(self, meta: Meta, body: tree.Clause, *alias: object) -> tree.Clause:
+        return body
+
+    def body(self, meta: Meta, *parts: Part | None) -> tree.Clause:
+        return tree.Clause(span=span_of(meta), **dict(part for part in parts if part))
+
+    def alias(self, meta: Meta, *names: str) -> None:
+        return None
+
+    def partition(self, meta: Meta, *columns: ex.Expression) -> Part:
+        return "partition", tuple(_column(each, "PARTITION BY") for each in columns)
+
+    def order(self, meta: Meta, *items: tree.Order) -> Part:
+        return "order", items
+
+    def order_item(self, meta: Meta, column: ex.Expression, *words: Token) -> tree.Order:
+        said = {word.upper() for word in words}
+        nulls = None if not said & {"FIRST", "LAST"} else "FIRST" in said
+        return tree.Order(_column(column, "ORDER BY"), "DESC" in said, nulls, span=span_of(meta))
+
+    def measures(self, meta: Meta, *measures: tree.Measure) -> Part:
+        return "measures", measures
+
+    def measure(self, meta: Meta, value: ex.Expression, name: str) -> tree.Measure:
+        return tree.Measure(value, str(name), span=span_of(meta))
+
+    # ------------------------------------------------------------ rows and skipping
+
+    def one_row(self, meta: Meta) -> Part:
+        return "rows", tree.Rows.ONE
+
+    def show_empty(self, meta: Meta) -> Part:
+        return "rows", tree.Rows.SHOW
+
+    def omit_empty(self, meta: Meta) -> Part:
+        return "rows", tree.Rows.OMIT
+
+    def unmatched_rows(self, meta: Meta) -> Part:
+        return "rows", tree.Rows.UNMATCHED
+
+    def skip_past(self, meta: Meta) -> Part:
+        return "skip", tree.Skip(span=span_of(meta))
+
+    def skip_next(self, meta: Meta) -> Part:
+        return "skip", tree.Skip(tree.SkipTo.NEXT_ROW, span=span_of(meta))
+
+    def skip_first(self, meta: Meta, name: Name) -> Part:
+        return "skip", tree.Skip(tree.SkipTo.FIRST, canonical(name), span=span_of(meta))
+
+    def skip_last(self, meta: Meta, name: Name) -> Part:
+        return "skip", tree.Skip(tree.SkipTo.LAST, canonical(name), span=span_of(meta))
+
+    def search(self, meta: Meta, word: Token) -> None:
+        raise RefusedError(
+            f"{word.upper()} belongs to row patterns in windows, not to MATCH_RECOGNIZE",
+            span=token_span(word),
+            hint="leave it out: the search begins at every row; ^ ties a match to the first one",
+        )
+
+    # ------------------------------------------------------------ patterns
+
+    def pattern_clause(self, meta: Meta, pattern: tree.Pattern) -> Part:
+        return "pattern", pattern
+
+    def alternation(self, meta: Meta, *parts: tree.Pattern) -> tree.Pattern:
+        return tree.Alternation(parts, span=span_of(meta))
+
+    def concatenation(self, meta: Meta, *parts: tree.Pattern) -> tree.Pattern:
+        return tree.Concatenation(parts, span=span_of(meta))
+
+    def quantified(self, meta: Meta, part: tree.Pattern, quantifier: Token) -> tree.Pattern:
+        low, high, reluctant = _bounds(quantifier)
+        return tree.Quantified(part, low, high, reluctant, span=span_of(meta))
+
+    def variable(self, meta: Meta, name: Name) -> tree.Pattern:
+        return tree.Variable(canonical(name), span=span_of(meta))
+
+    def empty(self, meta: Meta) -> tree.Pattern:
+        return tree.Empty(span=span_of(meta))
+
+    def exclusion(self, meta: Meta, part: tree.Pattern) -> tree.Pattern:
+        return tree.Exclusion(part, span=span_of(meta))
+
+    def permutation(self, meta: Meta, *parts: tree.Pattern) -> tree.Pattern:
+        return tree.Permutation(parts, span=span_of(meta))
+
+    def partition_start(self, meta: Meta) -> tree.Pattern:
+        return tree.PartitionStart(span=span_of(meta))
+
+    def partition_end(self, meta: Meta) -> tree.Pattern:
+        return tree.PartitionEnd(span=span_of(meta))
+
+    # ------------------------------------------------------------ the clauses behind it
+
+    def within(self, meta: Meta, length: ex.Expression, *timeouts: bool) -> Part:
+        value = length.value if isinstance(length, ex.Literal) else None
+        if not isinstance(value, timedelta):
+            raise RefusedError(
+                "WITHIN takes an interval", span=length.span, hint="write INTERVAL '1' HOUR"
+            )
+        return "within", tree.Within(value, bool(timeouts), span=span_of(meta))
+
+    def timeouts(self, meta: Meta) -> bool:
+        return True
+
+    def subsets(self, meta: Meta, *subsets: tree.Subset) -> Part:
+        return "subsets", subsets
+
+    def subset(self, meta: Meta, name: Name, equals: Token, *members: Name) -> tree.Subset:
+        names = tuple(canonical(member) for member in members)
+        return tree.Subset(canonical(name), names, span=span_of(meta))
+
+    def define(self, meta: Meta, *definitions: tree.Definition) -> Part:
+        return "define", definitions
+
+    def definition(self, meta: Meta, name: Name, condition: ex.Expression) -> tree.Definition:
+        return tree.Definition(canonical(name), condition, span=span_of(meta))
+
+    # ------------------------------------------------------------ expressions
+
+    def name(self, meta: Meta, token: Token) -> str:
+        return Name(literals.name_of(token), quoted=token[0] in '"`')
+
+    def label(self, meta: Meta, token: Token) -> str:
+        return self.name(meta, token)
+
+    def in_(self, meta: Meta, *parts: Any) -> Callable[[ex.Expression], ex.Expression]:
+        items = spliced(parts)
+        return lambda operand: member(operand, items)
+
+    def concatenated(
+        self, meta: Meta, left: ex.Expression, sign: Token, right: ex.Expression
+    ) -> ex.Expression:
+        return ex.Call("concat", (left, right), span=span_of(meta))
+
+    def range_literal(self, meta: Meta, word: Token, value: Token, *units: Token) -> ex.Expression:
+        return _interval_range(word, value, *units, span=span_of(meta))
+
+    def call(self, meta: Meta, function: Token, *parts: ex.Expression | Items) -> ex.Expression:
+        return _called(function, spliced(parts), None, span_of(meta))
+
+    def call_with_semantics(
+        self, meta: Meta, word: Token, function: Token, *arguments: ex.Expression
+    ) -> ex.Expression:
+        return _called(function, arguments, tree.Semantics(word.upper()), span_of(meta))
+
+    def call_star(self, meta: Meta, function: Token, *parts: Any) -> ex.Expression:
+        return _counted(function, parts[:-1], None, span_of(meta))
+
+    def call_star_with_semantics(
+        self, meta: Meta, word: Token, function: Token, *parts: Any
+    ) -> ex.Expression:
+        return _counted(function, parts[:-1], tree.Semantics(word.upper()), span_of(meta))
+
+    def distinct_call(self, meta: Meta, *parts: Any) -> ex.Expression:
+        raise RefusedError(
+            "DISTINCT is not allowed in the aggregates of a row pattern",
+            span=span_of(meta),
+            hint="aggregate what the clause puts out, in the query around it",
+        )
+
+    def subquery(self, meta: Meta, word: Token, *parts: Any) -> ex.Expression:
+        raise RefusedError(
+            "subqueries are not supported in MATCH_RECOGNIZE",
+            span=token_span(word),
+            hint="join the value to the input table first",
+        )
+
+
+def _column(column: ex.Expression, where: str) -> tuple[str, ...]:
+    if not isinstance(column, ex.Attribute):
+        raise RefusedError(
+            f"{where} takes columns, not expressions",
+            span=column.span,
+            hint="compute it in a subquery before MATCH_RECOGNIZE",
+        )
+    return tuple(map(str, column.path))
+
+
+def _bounds(quantifier: Token) -> tuple[int, int | None, bool]:
+    """The least and most rounds of a quantifier, and whether it is reluctant."""
+    text = re.sub(r"\s", "", quantifier)
+    simple: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
+    if text[0] in simple:
+        return *simple[text[0]], len(text) > 1
+    inside = text[1 : text.index("}")]
+    first, comma, last = inside.partition(",")
+    if not inside:
+        raise QuerySyntaxError("a quantifier needs a bound", span=token_span(quantifier))
+    low = int(first or 0)
+    high = low if not comma else int(last) if last else None
+    _check_bounds(low, high, token_span(quantifier))
+    return low, high, text.endswith("?")
+
+
+def _check_bounds(low: int, high: int | None, span: Span) -> None:
+    if high == 0:
+        raise RefusedError(
+            "the upper bound of a quantifier is at least 1",
+            span=span,
+            hint="() is the pattern of no row",
+        )
+    if max(low, high or 0) > MOST:
+        raise RefusedError(f"a bound of a quantifier is at most {MOST}", span=span)
+    if high is not None and low > high:
+        raise RefusedError("the lower bound of a quantifier exceeds the upper one", span=span)
+
+
+def _interval_range(word: Token, value: Token, *units: Token, span: Span) -> ex.Expression:
+    """`INTERVAL '3:10' MINUTE TO SECOND`: the parts in units of falling size."""
+    if word.upper() != "INTERVAL":
+        raise QuerySyntaxError(f"{word} is no literal of this form", span=span)
+    names = ("DAY", "HOUR", "MINUTE", "SECOND")
+    ends = [unit.upper().removesuffix("S") for unit in units]
+    text = literals.unquote(value)
+    amounts = re.split(r"[\s:]+", text.strip())
+    if not all(end in names for end in ends):
+        raise QuerySyntaxError("an interval has days, hours, minutes and seconds", span=span)
+    between = names[names.index(ends[0]) : names.index(ends[1]) + 1]
+    if len(between) != len(amounts):
+        raise QuerySyntaxError(f"{text!r} is not {ends[0]} TO {ends[1]}", span=token_span(value))
+    pairs = zip(amounts, between, strict=True)
+    return ex.Literal(literals.interval(pairs, token_span(value)), span=span)
+
+
+def _called(
+    function: Token,
+    arguments: tuple[ex.Expression, ...],
+    semantics: tree.Semantics | None,
+    span: Span,
+) -> ex.Expression:
+    upper, lower = function.upper(), function.lower()
+    if upper in ("FIRST", "LAST") or (upper in tree.NAVIGATION and semantics is None):
+        return _step(upper, arguments, semantics, span)
+    if lower in tree.AGGREGATES:
+        star = lower == "count" and not arguments
+        return tree.Aggregate(lower, arguments, star, semantics=semantics, span=span)
+    if semantics is not None:
+        raise RefusedError(
+            f"{semantics} stands before FIRST, LAST and aggregates, not before {upper}",
+            span=span,
+            hint=f"write PREV({semantics} LAST(x))" if upper in tree.NAVIGATION else None,
+        )
+    if upper == "MATCH_NUMBER":
+        _arity(function, arguments, (0,), span)
+        return tree.MatchNumber(span=span)
+    if upper == "CLASSIFIER":
+        return _classifier(function, arguments, span)
+    if lower == "mod" and len(arguments) == 2:
+        return ex.Arithmetic("%", *arguments, span=span)
+    if lower == "if" and len(arguments) in (2, 3):
+        return ex.Case(((arguments[0], arguments[1]),), *arguments[2:], span=span)
+    return ex.Call(lower, arguments, span=span)
+
+
+def _arity(
+    function: str, arguments: tuple[ex.Expression, ...], allowed: tuple[int, ...], span: Span
+) -> None:
+    if len(arguments) not in allowed:
+        numbers = " or ".join("no" if n == 0 else str(n) for n in allowed)
+        plural = "s" if allowed != (1,) else ""
+        raise RefusedError(f"{function.upper()} takes {numbers} argument{plural}", span=span)
+
+
+def _step(
+    function: str,
+    arguments: tuple[ex.Expression, ...],
+    semantics: tree.Semantics | None,
+    span: Span,
+) -> ex.Expression:
+    _arity(function, arguments, (1, 2), span)
+    offset = None
+    if len(arguments) == 2:
+        offset = _offset(function, arguments[1])
+    return tree.Step(function, arguments[0], offset, semantics, span=span)
+
+
+def _offset(function: str, node: ex.Expression) -> int:
+    value = node.value if isinstance(node, ex.Literal) else None
+    if type(value) is not int or not 0 <= value <= MOST:
+        raise RefusedError(
+            f"the second argument of {function} is a whole number from 0 to {MOST}",
+            span=node.span,
+        )
+    return value
+
+
+def _classifier(function: Token, arguments: tuple[ex.Expression, ...], span: Span) -> ex.Expression:
+    _arity(function, arguments, (0, 1), span)
+    if not arguments:
+        return tree.Classifier(span=span)
+    (argument,) = arguments
+    if not isinstance(argument, ex.Attribute) or len(argument.path) != 1:
+        raise RefusedError(
+            "the argument of CLASSIFIER is a pattern variable",
+            span=argument.span,
+            hint="write CLASSIFIER(), or CLASSIFIER(a) for a variable a",
+        )
+    return tree.Classifier(canonical(argument.path[0]), span=span)
+
+
+def _counted(
+    function: Token, names: tuple[Any, ...], semantics: tree.Semantics | None, span: Span
+) -> ex.Expression:
+    if function.lower() != "count":
+        raise RefusedError(f"{function}(*) is not known: only count counts rows", span=span)
+    variable = canonical(names[0]) if names else None
+    return tree.Aggregate("count", (), True, variable, semantics, span=span)

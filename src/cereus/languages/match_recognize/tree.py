@@ -1,0 +1,268 @@
+"""The syntax tree of MATCH_RECOGNIZE.
+
+Names of pattern variables are canonical: upper case, unless they were quoted. Nodes compare by
+what they mean; `span` is carried along for error messages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import timedelta
+from enum import StrEnum
+
+from cereus.errors import Span
+from cereus.expr import tree as ex
+
+# ---------------------------------------------------------------- patterns
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """A row pattern: it has an ordered list of matches at each row."""
+
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+    def children(self) -> tuple[Pattern, ...]:
+        return ()
+
+    def walk(self) -> Iterator[Pattern]:
+        """This node and all below it, in the order of the text."""
+        yield self
+        for child in self.children():
+            yield from child.walk()
+
+
+@dataclass(frozen=True)
+class Variable(Pattern):
+    """One row that satisfies the variable's condition."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Empty(Pattern):
+    """`()`: no row."""
+
+
+@dataclass(frozen=True)
+class PartitionStart(Pattern):
+    """`^`: before the first row of the partition."""
+
+
+@dataclass(frozen=True)
+class PartitionEnd(Pattern):
+    """`$`: behind the last row of the partition."""
+
+
+@dataclass(frozen=True)
+class Concatenation(Pattern):
+    parts: tuple[Pattern, ...]
+
+    def children(self) -> tuple[Pattern, ...]:
+        return self.parts
+
+
+@dataclass(frozen=True)
+class Alternation(Pattern):
+    """All matches of a part are preferred to those of the parts behind it."""
+
+    parts: tuple[Pattern, ...]
+
+    def children(self) -> tuple[Pattern, ...]:
+        return self.parts
+
+
+@dataclass(frozen=True)
+class Permutation(Pattern):
+    """`PERMUTE(a, b, c)`: all orders, in lexicographic order of the arguments."""
+
+    parts: tuple[Pattern, ...]
+
+    def children(self) -> tuple[Pattern, ...]:
+        return self.parts
+
+
+@dataclass(frozen=True)
+class Quantified(Pattern):
+    """`low` to `high` rounds (None: any number); reluctant ones stop as early as they can."""
+
+    part: Pattern
+    low: int
+    high: int | None
+    reluctant: bool = False
+
+    def children(self) -> tuple[Pattern, ...]:
+        return (self.part,)
+
+
+@dataclass(frozen=True)
+class Exclusion(Pattern):
+    """`{- a -}`: its rows are matched, and left out of the output."""
+
+    part: Pattern
+
+    def children(self) -> tuple[Pattern, ...]:
+        return (self.part,)
+
+
+# ---------------------------------------------------------------- expressions, as written
+
+
+class Semantics(StrEnum):
+    RUNNING = "RUNNING"
+    FINAL = "FINAL"
+
+
+@dataclass(frozen=True)
+class Step(ex.Expression):
+    """`PREV(e, n)`, `NEXT`, `FIRST`, `LAST`; `function` is the upper-case name. An offset that is
+    no number was refused."""
+
+    function: str
+    argument: ex.Expression
+    offset: int | None = None
+    semantics: Semantics | None = None
+
+
+@dataclass(frozen=True)
+class Aggregate(ex.Expression):
+    """`sum(a.x)`, `count(*)`, `count(a.*)`. `star` says that rows are counted, those of
+    `variable` or, without one, all of them."""
+
+    function: str
+    arguments: tuple[ex.Expression, ...] = ()
+    star: bool = False
+    variable: str | None = None
+    semantics: Semantics | None = None
+
+
+@dataclass(frozen=True)
+class Classifier(ex.Expression):
+    """`CLASSIFIER()`, `CLASSIFIER(a)`."""
+
+    variable: str | None = None
+
+
+@dataclass(frozen=True)
+class MatchNumber(ex.Expression):
+    """`MATCH_NUMBER()`."""
+
+
+AGGREGATES = frozenset(
+    [
+        "count",
+        "sum",
+        "avg",
+        "min",
+        "max",
+        "array_agg",
+        "bool_and",
+        "bool_or",
+        "every",
+        "any_value",
+        "arbitrary",
+        "count_if",
+    ]
+)
+NAVIGATION = frozenset(("PREV", "NEXT", "FIRST", "LAST"))
+
+
+# ---------------------------------------------------------------- the clause
+
+
+@dataclass(frozen=True)
+class Order:
+    """One column of ORDER BY. `nulls_first` None: nulls come last, whatever the direction."""
+
+    path: tuple[str, ...]
+    descending: bool = False
+    nulls_first: bool | None = None
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True)
+class Measure:
+    value: ex.Expression
+    name: str
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True)
+class Definition:
+    variable: str
+    condition: ex.Expression
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True)
+class Subset:
+    name: str
+    members: tuple[str, ...]
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+class Rows(StrEnum):
+    """What a match puts out."""
+
+    ONE = "ONE ROW PER MATCH"
+    SHOW = "ALL ROWS PER MATCH"
+    OMIT = "ALL ROWS PER MATCH OMIT EMPTY MATCHES"
+    UNMATCHED = "ALL ROWS PER MATCH WITH UNMATCHED ROWS"
+
+
+class SkipTo(StrEnum):
+    """Where the search goes on after a match."""
+
+    PAST_LAST_ROW = "PAST LAST ROW"
+    NEXT_ROW = "TO NEXT ROW"
+    FIRST = "TO FIRST"
+    LAST = "TO LAST"
+
+
+@dataclass(frozen=True)
+class Skip:
+    to: SkipTo = SkipTo.PAST_LAST_ROW
+    variable: str | None = None
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True)
+class Within:
+    """The last row of a match is less than `length` after the first. With `timeouts`, partial
+    matches that the window ended are put out too."""
+
+    length: timedelta
+    timeouts: bool = False
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True)
+class Clause:
+    """A MATCH_RECOGNIZE clause."""
+
+    pattern: Pattern
+    partition: tuple[tuple[str, ...], ...] = ()
+    order: tuple[Order, ...] = ()
+    measures: tuple[Measure, ...] = ()
+    rows: Rows = Rows.ONE
+    skip: Skip = Skip()
+    within: Within | None = None
+    subsets: tuple[Subset, ...] = ()
+    define: tuple[Definition, ...] = ()
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+    text: str | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+    def variables(self) -> tuple[str, ...]:
+        """The variables of the pattern, in the order in which they first stand there."""
+        names = (node.name for node in self.pattern.walk() if isinstance(node, Variable))
+        return tuple(dict.fromkeys(names))
+
+    def members(self, name: str | None) -> frozenset[str]:
+        """The variables that a name stands for: itself, those of a subset, or, for None, all."""
+        if name is None:
+            return frozenset(self.variables())
+        for subset in self.subsets:
+            if subset.name == name:
+                return frozenset(subset.members)
+        return frozenset((name,))

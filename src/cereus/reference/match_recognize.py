@@ -1,0 +1,370 @@
+"""What MATCH_RECOGNIZE means, in plain Python: slow and obvious, and what the engine is compared
+with. A pattern is a program whose choices are tried in order of preference; the first way through
+it whose conditions hold is the match (SQL:2016, R010; ISO/IEC 19075-5, sections 4 to 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cmp_to_key
+from itertools import permutations
+from typing import Any
+
+from cereus.errors import DataError
+from cereus.expr import tree as ex
+from cereus.languages.match_recognize import tree
+from cereus.reference.conditions import compare, evaluate, read
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Match:
+    """Rows `start` to `start + len(labels)` of a partition; `excluded` are inside `{- -}`."""
+
+    start: int
+    labels: tuple[str, ...]
+    excluded: tuple[bool, ...]
+    number: int = 0
+
+
+@dataclass(frozen=True)
+class View:
+    """A match, or the beginning of one, seen from its row `current` (None: it has no rows)."""
+
+    clause: tree.Clause
+    rows: Sequence[Row]
+    match: Match
+    current: int | None
+
+
+def run(clause: tree.Clause, rows: Sequence[Row], columns: Sequence[str]) -> list[dict[str, Any]]:
+    """The rows that the clause puts out, partition by partition."""
+    put_out: list[dict[str, Any]] = []
+    for partition in _partitions(clause, rows):
+        put_out += _partition(clause, partition, columns)
+    return put_out
+
+
+def _partitions(clause: tree.Clause, rows: Sequence[Row]) -> list[list[Row]]:
+    groups: dict[Any, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(tuple(read(row, path) for path in clause.partition), []).append(row)
+    return [sorted(group, key=cmp_to_key(_comparison(clause))) for group in groups.values()]
+
+
+def _comparison(clause: tree.Clause) -> Callable[[Row, Row], int]:
+    def compared(left: Row, right: Row) -> int:
+        for order in clause.order:
+            a, b = read(left, order.path), read(right, order.path)
+            if a is None or b is None:
+                if (a is None) != (b is None):
+                    return 1 if (a is None) != bool(order.nulls_first) else -1
+            elif a != b:
+                return 1 if (a > b) != order.descending else -1
+        return 0
+
+    return compared
+
+
+def _partition(
+    clause: tree.Clause, rows: Sequence[Row], columns: Sequence[str]
+) -> Iterator[dict[str, Any]]:
+    covered: set[int] = set()
+    for start, match in search(clause, rows):
+        if match is None:
+            if clause.rows is tree.Rows.UNMATCHED and start not in covered:
+                yield _output(clause, rows[start], columns, None)
+            continue
+        covered.update(range(start, start + len(match.labels)))
+        if not match.labels:
+            if clause.rows is not tree.Rows.OMIT:
+                view = View(clause, rows, match, None)
+                yield _output(clause, rows[start], columns, view)
+        elif clause.rows is tree.Rows.ONE:
+            last = start + len(match.labels) - 1
+            yield _output(clause, rows[last], columns, View(clause, rows, match, last))
+        else:
+            for at in range(start, start + len(match.labels)):
+                if not match.excluded[at - start]:
+                    yield _output(clause, rows[at], columns, View(clause, rows, match, at))
+
+
+def _output(
+    clause: tree.Clause, row: Row, columns: Sequence[str], view: View | None
+) -> dict[str, Any]:
+    output = {path[0]: row[path[0]] for path in clause.partition}
+    if clause.rows is not tree.Rows.ONE:
+        output |= {order.path[0]: row[order.path[0]] for order in clause.order}
+    for measure in clause.measures:
+        output[measure.name] = value(measure.value, view) if view else None
+    if clause.rows is not tree.Rows.ONE:
+        output |= {name: row[name] for name in columns if name not in output}
+    return output
+
+
+# ---------------------------------------------------------------- the search
+
+
+def search(clause: tree.Clause, rows: Sequence[Row]) -> Iterator[tuple[int, Match | None]]:
+    """Every row at which a match is looked for, and the match there."""
+    program = compiled(clause.pattern)
+    position, number = 0, 1
+    while position < len(rows):
+        attempts = ways(clause, program, rows, position, number)
+        match = next(attempts, None)
+        yield position, match
+        if match is None:
+            position += 1
+        else:
+            position = _skipped(clause, match)
+            number += 1
+
+
+def _skipped(clause: tree.Clause, match: Match) -> int:
+    skip = clause.skip
+    if not match.labels or skip.to is tree.SkipTo.NEXT_ROW:
+        return match.start + 1
+    if skip.to is tree.SkipTo.PAST_LAST_ROW:
+        return match.start + len(match.labels)
+    members = clause.members(skip.variable)
+    places = [at for at, label in enumerate(match.labels) if label in members]
+    if not places:
+        raise DataError(f"AFTER MATCH SKIP: no row of the match is mapped to {skip.variable}")
+    place = places[0 if skip.to is tree.SkipTo.FIRST else -1]
+    if place == 0:
+        raise DataError(f"AFTER MATCH SKIP: {skip.variable} is the first row of the match")
+    return match.start + place
+
+
+Instruction = tuple[Any, ...]
+"""("row", variable, excluded) | ("fork", first, second) | ("start",) | ("end",) | ("done",)"""
+
+
+def compiled(pattern: tree.Pattern) -> list[Instruction]:
+    """Rounds are copied; `x+` is its body and then the fork."""
+    program: list[Instruction] = []
+
+    def add(node: tree.Pattern, excluded: bool) -> None:
+        match node:
+            case tree.Variable(name):
+                program.append(("row", name, excluded))
+            case tree.PartitionStart():
+                program.append(("start",))
+            case tree.PartitionEnd():
+                program.append(("end",))
+            case tree.Concatenation(parts):
+                for part in parts:
+                    add(part, excluded)
+            case tree.Alternation(parts):
+                choose(parts, excluded)
+            case tree.Permutation(parts):
+                choose([tree.Concatenation(order) for order in permutations(parts)], excluded)
+            case tree.Exclusion(part):
+                add(part, True)
+            case tree.Quantified(part, low, high, reluctant):
+                repeat(part, low, high, reluctant, excluded)
+
+    def choose(parts: Sequence[tree.Pattern], excluded: bool) -> None:
+        if len(parts) == 1:
+            return add(parts[0], excluded)
+        here = len(program)
+        program.append(())
+        add(parts[0], excluded)
+        jump = len(program)
+        program.append(())
+        program[here] = ("fork", here + 1, jump + 1)
+        choose(parts[1:], excluded)
+        program[jump] = ("fork", len(program), len(program))
+
+    def fork(here: int, into: int, past: int, reluctant: bool) -> None:
+        program[here] = ("fork", past, into) if reluctant else ("fork", into, past)
+
+    def repeat(
+        part: tree.Pattern, low: int, high: int | None, reluctant: bool, excluded: bool
+    ) -> None:
+        begin = len(program)
+        for _ in range(low):
+            begin = len(program)
+            add(part, excluded)
+        if high is None:
+            entry = len(program)
+            if low == 0:
+                program.append(())
+                begin = len(program)
+                add(part, excluded)
+            program.append(())
+            fork(len(program) - 1, begin, len(program), reluctant)
+            if low == 0:
+                fork(entry, begin, len(program), reluctant)
+            return
+        forks = []
+        for _ in range(high - low):
+            forks.append(len(program))
+            program.append(())
+            add(part, excluded)
+        for each in forks:
+            fork(each, each + 1, len(program), reluctant)
+
+    add(pattern, False)
+    return [*program, ("done",)]
+
+
+def ways(
+    clause: tree.Clause,
+    program: Sequence[Instruction],
+    rows: Sequence[Row],
+    start: int,
+    number: int,
+) -> Iterator[Match]:
+    """All matches at a row, those of higher preference first. No instruction is entered twice
+    at one row: rounds that read nothing end there."""
+    conditions = {each.variable: each.condition for each in clause.define}
+    pending: list[tuple[int, Match, frozenset[int]]] = [
+        (0, Match(start, (), (), number), frozenset())
+    ]
+    while pending:
+        at, match, entered = pending.pop()
+        if at in entered:
+            continue
+        entered |= {at}
+        row = start + len(match.labels)
+        match program[at]:
+            case ("done",):
+                yield match
+            case ("start",) if row == 0:
+                pending.append((at + 1, match, entered))
+            case ("end",) if row == len(rows):
+                pending.append((at + 1, match, entered))
+            case ("fork", first, second):
+                pending.append((second, match, entered))
+                pending.append((first, match, entered))
+            case ("row", variable, excluded) if row < len(rows):
+                longer = Match(
+                    start, (*match.labels, variable), (*match.excluded, excluded), number
+                )
+                view = View(clause, rows, longer, row)
+                condition = conditions.get(variable)
+                holds = condition is None or value(condition, view) is True
+                if holds and _in_time(clause, rows, start, row):
+                    pending.append((at + 1, longer, frozenset()))
+
+
+def _in_time(clause: tree.Clause, rows: Sequence[Row], start: int, row: int) -> bool:
+    if clause.within is None:
+        return True
+    first, last = (read(rows[at], clause.order[0].path) for at in (start, row))
+    in_time: bool = last - first < clause.within.length
+    return in_time
+
+
+# ---------------------------------------------------------------- values
+
+
+def value(node: ex.Expression, view: View) -> Any:
+    """The value of an expression: what it says of the match is looked up, the rest is a
+    condition."""
+    return evaluate(_looked_up(node, view), {})
+
+
+def _looked_up(node: ex.Expression, view: View) -> ex.Expression:
+    match node:
+        case ex.Attribute() | tree.Classifier() | tree.Step():
+            return ex.Literal(_navigated(node, view))
+        case tree.Aggregate(function, arguments, star, variable, semantics):
+            of = variable if star else _variable(arguments[0])
+            rows = _places(of, semantics is tree.Semantics.FINAL, view)
+            return ex.Literal(len(rows) if star else _over(function, arguments[0], rows, view))
+        case tree.MatchNumber():
+            return ex.Literal(view.match.number)
+    return ex.rebuild(node, lambda child: _looked_up(child, view))
+
+
+def _navigated(node: ex.Expression, view: View) -> Any:
+    """PREV and NEXT move from the row that the FIRST or LAST inside them found."""
+    shift = 0
+    if isinstance(node, tree.Step) and node.function in ("PREV", "NEXT"):
+        shift = 1 if node.offset is None else node.offset
+        shift, node = (-shift if node.function == "PREV" else shift), node.argument
+    first, offset, final, argument = False, 0, False, node
+    if isinstance(node, tree.Step):
+        first, offset, argument = node.function == "FIRST", node.offset or 0, node.argument
+        final = node.semantics is tree.Semantics.FINAL
+    places = _places(_variable(argument), final, view)
+    if offset >= len(places):
+        return None
+    row = places[offset if first else -1 - offset] + shift
+    return _of_row(argument, row, view) if 0 <= row < len(view.rows) else None
+
+
+def _variable(argument: ex.Expression) -> str | None:
+    """The one variable that an argument is about; None for all rows."""
+    for node in argument.walk():
+        if isinstance(node, ex.Attribute | tree.Classifier):
+            return node.variable
+    return None
+
+
+def _places(variable: str | None, final: bool, view: View) -> list[int]:
+    """The rows of the match mapped to a variable, up to the current one or all of them."""
+    if view.current is None:
+        return []
+    members = view.clause.members(variable)
+    last = None if final else view.current - view.match.start + 1
+    labels = enumerate(view.match.labels[:last], view.match.start)
+    return [row for row, label in labels if label in members]
+
+
+def _of_row(argument: ex.Expression, row: int, view: View) -> Any:
+    def named(node: ex.Expression) -> ex.Expression:
+        match node:
+            case tree.Classifier():
+                at = row - view.match.start
+                inside = 0 <= at < len(view.match.labels)
+                return ex.Literal(view.match.labels[at] if inside else None)
+            case tree.MatchNumber():
+                return ex.Literal(view.match.number)
+            case ex.Attribute(path):
+                return ex.Literal(read(view.rows[row], path))
+        return ex.rebuild(node, named)
+
+    return evaluate(named(argument), {})
+
+
+def _over(function: str, argument: ex.Expression, rows: Sequence[int], view: View) -> Any:
+    every = [_of_row(argument, row, view) for row in rows]
+    if function == "array_agg":
+        return every or None
+    known = [each for each in every if each is not None]
+    match function:
+        case "count":
+            return len(known)
+        case "count_if":
+            return sum(known)
+    if not known:
+        return None
+    match function:
+        case "sum":
+            return sum(known)
+        case "avg":
+            return sum(known) / len(known)
+        case "min":
+            return _extreme("<", known)
+        case "max":
+            return _extreme(">", known)
+        case "bool_and" | "every":
+            return all(known)
+        case "bool_or":
+            return any(known)
+        case "arbitrary" | "any_value":
+            return known[0]
+    raise DataError(f"unknown aggregate {function}")
+
+
+def _extreme(op: str, known: list[Any]) -> Any:
+    """The least or greatest; a number comes before NaN."""
+    best = known[0]
+    for each in known[1:]:
+        if best != best or compare(op, each, best):
+            best = each
+    return best

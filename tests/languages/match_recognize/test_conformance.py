@@ -1,0 +1,148 @@
+"""The public cases of MATCH_RECOGNIZE, of Trino, Oracle (through DuckDB), Flink, IoTDB, Calcite.
+
+They are read from `../shared/conformance`, where that is there.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import cereus
+from cereus.errors import CereusError
+from cereus.languages.match_recognize.binding import bound
+from cereus.languages.match_recognize.match import finding
+from cereus.languages.match_recognize.match.program import automaton
+from cereus.languages.match_recognize.match.sorting import SortedRows
+from cereus.languages.match_recognize.text import parse, parse_only
+from cereus.languages.match_recognize.tree import Rows
+from cereus.limits import Limits
+from cereus.reference import match_recognize as reference
+from tests.languages.match_recognize import conformance
+from tests.languages.match_recognize.conformance import answer, expected, of_scope, same, table_of
+
+pytestmark = pytest.mark.skipif(
+    not conformance.cases(), reason="the conformance cases are not here"
+)
+duckdb = pytest.importorskip("duckdb", reason="the statements around the clauses run in DuckDB")
+
+NO_FUNCTION = "a function that the condition language does not have"
+FLINKS_OWN = "functions and windows of Flink in the statement or the clause"
+NARROWER = "the engine refuses what the standard allows"
+EXCEPTIONS = {
+    "trino-RowPatternMatching-testOutputLayout-03": "a column that ORDER BY names twice is put out "
+    "once: Arrow tables are read by the names of their columns",
+    "trino-AggregationsInRowPatternMatching-testSimpleQuery-03": NO_FUNCTION,
+    "trino-CopyAggregationStateInRowPatternMatching-testMinByN-01": NO_FUNCTION,
+    "trino-CopyAggregationStateInRowPatternMatching-testMultimapAgg-01": NO_FUNCTION,
+    "trino-CopyAggregationStateInRowPatternMatching-testMapUnion-01": NO_FUNCTION,
+    "trino-CopyAggregationStateInRowPatternMatching-testDecimalAvg-01": "CAST to a decimal",
+    "trino-CopyAggregationStateInRowPatternMatching-testDecimalAvg-02": "CAST to a decimal",
+    "trino-CopyAggregationStateInRowPatternMatching-testDecimalSum-01": "CAST to a decimal",
+    "trino-CopyAggregationStateInRowPatternMatching-testDecimalSum-02": "CAST to a decimal",
+    "trino-Analyzer-testPartitionBy-02": "a type that only Trino has",
+    "trino-Analyzer-testOrderBy-02": "a type that only Trino has",
+    "trino-Analyzer-testSubqueries-01": "subqueries in MEASURES and DEFINE are refused by name",
+    "flinksql-batch-testMatchRecognizeAppliedToWindowedGrouping": FLINKS_OWN,
+    "flinksql-batch-testWindowedGroupingAppliedToMatchRecognize": FLINKS_OWN,
+    "flinksql-batch-testUserDefinedFunctions": "user-defined functions",
+    "flinksql-stream-testMatchRecognizeAppliedToWindowedGrouping": FLINKS_OWN,
+    "flinksql-stream-testAccessingCurrentTime": "CURRENT_TIMESTAMP is not a value of the rows",
+    "flinksql-validation-testMatchProcTimeInSelect": "there is no clause in this statement",
+    "flinksql-validation-testGreedyQuantifierAtTheEndIsNotSupported": NARROWER,
+    "flinksql-validation-testPatternsProducingEmptyMatchesAreNotSupported": NARROWER,
+    "duckdb-backtracking-22-aaa-a-0-0": "{0,0} is refused: the standard wants a bound above 0",
+    "iotdb-analyzer-testPatternFunctions-02": "FIRST and LAST are the names in the standard",
+    "iotdb-analyzer-testPatternFunctions-03": "FIRST and LAST are the names in the standard",
+    "trino-Analyzer-testOutputTableNameAndAliases-03": "a column of the statement around the "
+    "clause, which DuckDB refuses",
+    "calcite-validator-match-recognize-defines3-1": "ONE ROW PER MATCH without measures and "
+    "without PARTITION BY puts out no column",
+    "calcite-validator-match-recognize-within-order-by-timestamp-with-local-time-zone-1": "ONE ROW "
+    "PER MATCH without measures and without PARTITION BY puts out no column",
+}
+"""Cases that are left out, and why."""
+EXPONENTIAL = "trino-RowPatternMatching-testPotentiallyExponentialMatch-01"
+"""Linear here; the reference tries every way through the pattern."""
+
+
+def known(*scopes: str) -> list[Any]:
+    return [
+        pytest.param(case, id=case["id"])
+        for case in of_scope(*scopes)
+        if case["id"] not in EXCEPTIONS
+    ]
+
+
+def by_engine(text: str, table: pa.Table) -> pa.Table:
+    return cereus.compile(text, dialect="match_recognize", schema=table.schema).run(table).table
+
+
+def by_reference(text: str, table: pa.Table) -> pa.Table:
+    clause = parse(text)
+    rows = reference.run(clause, table.to_pylist(), table.column_names)
+    names = [path[0] for path in clause.partition]
+    every = clause.rows is not Rows.ONE
+    names += [order.path[0] for order in clause.order] if every else []
+    names += [measure.name for measure in clause.measures]
+    names += [name for name in table.column_names if name not in names] if every else []
+    return pa.table({name: pa.array([row[name] for row in rows]) for name in dict.fromkeys(names)})
+
+
+@pytest.mark.parametrize("case", known("rows"))
+def test_the_engine_gives_the_rows(case: dict[str, Any]) -> None:
+    assert same(answer(case, by_engine), expected(case), case["ordered"])
+
+
+@pytest.mark.parametrize("case", [c for c in known("rows") if c.id != EXPONENTIAL])
+def test_the_reference_gives_the_rows(case: dict[str, Any]) -> None:
+    assert same(answer(case, by_reference), expected(case), case["ordered"])
+
+
+def refusal(case: dict[str, Any]) -> CereusError | None:
+    """What is said against a statement's clauses, if anything."""
+    parse_only_case = "parse_only_ok" in case["features"]
+
+    def refuse(text: str, table: pa.Table) -> pa.Table:
+        only_parsed = parse_only_case or not table.num_columns
+        clause = parse_only(text) if only_parsed else parse(text)
+        if not only_parsed:
+            bound(clause, table.schema)
+        count = len(clause.partition) + len(clause.measures)
+        return pa.table({f"c{n}": pa.array([], pa.int64()) for n in range(max(count, 1))})
+
+    try:
+        conformance.run_clauses(case, refuse)
+    except CereusError as error:
+        return error
+    return None
+
+
+@pytest.mark.parametrize("case", known("accept"))
+def test_a_clause_is_accepted(case: dict[str, Any]) -> None:
+    assert refusal(case) is None
+
+
+@pytest.mark.parametrize("case", known("reject"))
+def test_a_clause_is_refused(case: dict[str, Any]) -> None:
+    assert refusal(case) is not None
+
+
+@pytest.mark.parametrize("case", known("pattern"))
+def test_a_pattern_labels_the_rows(case: dict[str, Any]) -> None:
+    clause = parse(f"MATCH_RECOGNIZE (MEASURES MATCH_NUMBER() AS n {case['query']})")
+    table = table_of(case)
+    over, states = bound(clause, table.schema), automaton(clause.pattern)
+    rows = SortedRows(table, (), ())
+    found = finding.found_in(over, states, finding.Path.ROWS, rows, Limits())
+    path = found.states[: found.ends[0]] if len(found) and found.starts[0] == 0 else None
+    wanted = case["expected"]
+    assert (path is None) == (not wanted)
+    if path is not None:
+        assert [states.labels[state] for state in path] == wanted[0]["labels"]
+        ranges = wanted[0].get("excluded_ranges")
+        if ranges is not None:
+            left_out = {row for low, high in ranges for row in range(low, high)}
+            assert {at for at, state in enumerate(path) if states.excluded[state]} == left_out

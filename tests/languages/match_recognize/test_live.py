@@ -1,0 +1,136 @@
+"""Rows that come in pieces: how the stream is cut makes no difference."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import cereus
+from cereus.errors import DataError
+from tests.languages.match_recognize.random_clauses import (
+    OF_AGGREGATES,
+    OF_ROW,
+    OF_SEARCH,
+    OF_SLOTS,
+    clauses,
+    tables,
+)
+
+SETTINGS = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=150)
+
+
+def compiled(text: str) -> cereus.Query:
+    return cereus.compile(text, dialect="match_recognize")
+
+
+def whole(query: cereus.Query, table: pa.Table) -> list[dict[str, Any]] | None:
+    try:
+        return list(query.run(table))
+    except DataError:
+        return None
+
+
+def in_pieces(
+    query: cereus.Query, table: pa.Table, cuts: list[int], *, saves: bool
+) -> list[dict[str, Any]] | None:
+    recognizer = query.recognizer(schema=table.schema)
+    found: list[dict[str, Any]] = []
+    edges = [0, *sorted(cuts), table.num_rows]
+    try:
+        for start, end in itertools.pairwise(edges):
+            found += list(recognizer.push(table.slice(start, end - start)))
+            if saves:
+                recognizer = query.restore(recognizer.snapshot())
+        return found + list(recognizer.finish())
+    except DataError:
+        return None
+
+
+def by_key(rows: list[dict[str, Any]] | None) -> Any:
+    """Matches of different keys complete in another order than they are put out at the end."""
+    if not rows or "k" not in rows[0]:
+        return rows
+    return sorted(rows, key=lambda row: repr(row["k"]))
+
+
+@pytest.mark.parametrize("pool", [OF_ROW, OF_ROW[:3] + OF_SLOTS, OF_AGGREGATES, OF_SEARCH])
+@SETTINGS
+@given(data=st.data())
+def test_pieces_give_the_matches_of_the_whole(pool: tuple[str, ...], data: st.DataObject) -> None:
+    query = compiled(data.draw(clauses(pool)))
+    table = data.draw(tables()).sort_by("ts")
+    cuts = data.draw(st.lists(st.integers(0, table.num_rows), max_size=4))
+    saves = data.draw(st.booleans())
+    wanted = whole(query, table)
+    found = in_pieces(query, table, cuts, saves=saves)
+    if wanted is None:
+        assert found is None
+    else:
+        assert by_key(found) == by_key(wanted), query.text
+
+
+def events(*letters: str) -> pa.Table:
+    return pa.table(
+        {
+            "i": pa.array(range(len(letters)), pa.int64()),
+            "ts": pa.array([n * 1_000_000 for n in range(len(letters))], pa.timestamp("us")),
+            "c": list(letters),
+        }
+    )
+
+
+CLAUSE = "MATCH_RECOGNIZE (ORDER BY ts MEASURES FIRST(i) AS f, LAST(i) AS l PATTERN ({}) {} {})"
+DEFINE = "DEFINE a AS c = 'a', b AS c = 'b'"
+
+
+def emitted(pattern: str, letters: str, within: str = "") -> list[list[tuple[int, int]]]:
+    """For each row what is put out when it comes, and last what is put out at the end."""
+    recognizer = compiled(CLAUSE.format(pattern, within, DEFINE)).recognizer()
+    table = events(*letters)
+    batches = [recognizer.push(table.slice(n, 1)) for n in range(len(letters))]
+    return [[(row["f"], row["l"]) for row in each] for each in (*batches, recognizer.finish())]
+
+
+def test_a_match_is_put_out_as_soon_as_it_is_decided() -> None:
+    assert emitted("a b", "ab") == [[], [(0, 1)], []]
+
+
+def test_a_greedy_tail_waits_for_a_row_that_it_cannot_take() -> None:
+    assert emitted("a b+", "abbc") == [[], [], [], [(0, 2)], []]
+
+
+def test_a_reluctant_tail_does_not_wait() -> None:
+    assert emitted("a b+?", "abb") == [[], [(0, 1)], [], []]
+
+
+def test_the_end_of_the_stream_decides() -> None:
+    assert emitted("a b+", "abb") == [[], [], [], [(0, 2)]]
+    assert emitted("a b* $", "aa") == [[], [], [(1, 1)]]
+
+
+def test_a_window_that_has_passed_decides() -> None:
+    clause = CLAUSE.format("a b+", "WITHIN INTERVAL '3' SECOND", DEFINE)
+    recognizer = compiled(clause).recognizer()
+    assert not len(recognizer.push(events("a", "b")))
+    assert not len(recognizer.advance(2_999_999))
+    assert [(row["f"], row["l"]) for row in recognizer.advance(3_000_000)] == [(0, 1)]
+
+
+def test_rows_out_of_order_are_refused() -> None:
+    recognizer = compiled(CLAUSE.format("a b", "", DEFINE)).recognizer()
+    table = events("a", "b", "a")
+    recognizer.push(table.slice(1, 1))
+    with pytest.raises(DataError, match="ORDER BY ts"):
+        recognizer.push(table.slice(0, 1))
+
+
+def test_rows_of_decided_starts_are_dropped() -> None:
+    recognizer = compiled(CLAUSE.format("a b", "", DEFINE)).recognizer()
+    recognizer.push(events(*("abc" * 100)))
+    assert recognizer._executor is not None
+    assert recognizer._executor.keys.rows.num_rows == 1  # type: ignore[attr-defined]

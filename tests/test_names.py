@@ -1,0 +1,113 @@
+"""Names are in plain words, and a class name is used once."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+CEREUS = Path(__file__).parents[1] / "src" / "cereus"
+RIDDLES = frozenset({"told", "said", "unsaid", "asked", "held", "own", "whole", "found"})
+"""They do not tell what a thing is: matches, batches, columns, a message, buffered events."""
+PLAIN = (
+    "automata",
+    "clauses",
+    "cli",
+    "engine",
+    "explain",
+    "expr",
+    "language",
+    "languages/algebra",
+    "languages/ceql",
+    "languages/par",
+    "languages/sase",
+    "languages/sremo",
+    "plan",
+    "reference",
+    "show",
+    "spark",
+    "state",
+    "syntax",
+    "translate",
+)
+"""Folders in which no name is a riddle; so are the modules beside them."""
+COMPILED = frozenset(
+    {
+        "engine/ingest/codes.py",
+        "languages/algebra/detect/detection.py",
+        "languages/par/machine/run.py",
+    }
+)
+ALLOWED = frozenset({("expr/tree.py", "whole")})
+"""A field of a tree: fingerprints of queries contain it."""
+PUBLIC = frozenset({"Law"})
+"""Every room with laws has them in its API: `cereus.par.Law` and `cereus.algebra.Law`."""
+
+
+@cache
+def modules() -> tuple[tuple[str, ast.Module], ...]:
+    return tuple(
+        (path.relative_to(CEREUS).as_posix(), ast.parse(path.read_text(encoding="utf-8")))
+        for path in sorted(CEREUS.rglob("*.py"))
+    )
+
+
+def named(node: ast.AST) -> str | None:
+    """The name that a node gives to something."""
+    match node:
+        case ast.ClassDef(name=name) | ast.FunctionDef(name=name) | ast.arg(arg=name):
+            return name
+        case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
+            return name
+    return None
+
+
+def is_plain(module: str) -> bool:
+    inside = module.startswith(tuple(f"{folder}/" for folder in PLAIN))
+    return (inside or "/" not in module) and module not in COMPILED
+
+
+def is_riddle(name: str) -> bool:
+    """`letters_said` is as little plain as `said`."""
+    return name in RIDDLES or name.endswith(("_told", "_said", "_asked"))
+
+
+def riddles(module: str, tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        name = named(node)
+        if (
+            name is not None
+            and is_riddle(name.lstrip("_").lower())
+            and (module, name) not in ALLOWED
+        ):
+            yield f"{module}:{getattr(node, 'lineno', 0)} {name}"
+
+
+def test_names_say_what_things_are() -> None:
+    assert [
+        each for module, tree in modules() if is_plain(module) for each in riddles(module, tree)
+    ] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["found = 1", "def told(): ...", "def f(own): ...", "x.held = 1", "def _was_asked(): ..."],
+)
+def test_riddles_are_seen(text: str) -> None:
+    assert list(riddles("cli/run.py", ast.parse(text)))
+
+
+def test_class_names_are_used_once() -> None:
+    """But for trees, which have the names of their papers, the reference, and private classes."""
+    places: defaultdict[str, list[str]] = defaultdict(list)
+    for module, tree in modules():
+        if module.endswith("/tree.py") or module.startswith("reference/"):
+            continue
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places[node.name].append(module)
+    assert {name: of for name, of in places.items() if len(of) > 1 and name not in PUBLIC} == {}
