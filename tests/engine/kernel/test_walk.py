@@ -9,15 +9,12 @@ import cereus
 from tests.languages.ceql.harness import sizes
 
 
-@pytest.mark.parametrize("chunk", [1, 7, 1 << 14])
-@pytest.mark.parametrize("within", ["", " WITHIN 400 EVENTS"])
-def test_long_matches_with_a_choice_at_every_event_are_listed_once_each(
-    chunk: int, within: str
-) -> None:
+@pytest.mark.parametrize("chunk", [1, 1 << 14])
+def test_long_matches_with_many_choices_are_listed_once_each(chunk: int) -> None:
     """All but one of n events in a row: n matches, each but one event long."""
-    n = 400
+    n = 280
     events = pa.table({"type": ["A"] * n})
-    text = f"SELECT * WHERE {' ; '.join(['A'] * (n - 1))}{within}"
+    text = f"SELECT * WHERE {' ; '.join(['A'] * (n - 1))}"
     with sizes(chunk=chunk):
         listed = [match["positions"] for match in cereus.compile(text).run(events)]
     left_out = sorted(sorted(set(range(n)).difference(found)) for found in listed)
