@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent / "src" / "cereus"
 
-API = frozenset({"query", "many", "matches", "recognizer", "sources", "column_types"})
+API = frozenset({"query", "many", "matches", "recognizer", "sources", "statements", "column_types"})
 """The modules at the root that make the public surface: one stage, `api`."""
 
 LEAVES = {"compiled", "errors", "limits", "state"}

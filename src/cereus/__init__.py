@@ -13,6 +13,7 @@ from cereus.many import QuerySet, compile_many
 from cereus.matches import Matches
 from cereus.query import Query, compile
 from cereus.recognizer import Recognizer
+from cereus.statements import sql
 from cereus.stream import Stream
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "compile_many",
     "par",
     "sase",
+    "sql",
     "sremo",
 ]
 __version__ = "0.1.0"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import Any, ClassVar
@@ -15,6 +15,11 @@ from cereus.stream import Stream
 
 Params = Mapping[str, Any]
 """The values of a text's parameters, by name without the colon."""
+
+
+Replace = Callable[[str, str], tuple[str, int]]
+"""Takes a SELECT of the rows that a clause reads, and the clause; gives the name of the table with
+the clause's results, and how many columns it has."""
 
 
 class OptionKind(StrEnum):
@@ -52,6 +57,7 @@ class Language(ABC):
     result_time  the column of its results that has their time
     limits    the names of the `Limits` that bound a run of it
     compares  `equivalent` is implemented
+    embedded  its texts stand in statements of SQL, behind a table
     """
 
     name: ClassVar[str]
@@ -61,6 +67,7 @@ class Language(ABC):
     result_time: ClassVar[str] = "end_time"
     limits: ClassVar[tuple[str, ...]] = tuple(each.name for each in fields(Limits))
     compares: ClassVar[bool] = False
+    embedded: ClassVar[bool] = False
 
     @abstractmethod
     def parse(self, text: str, *, params: Params | None = None, **options: Any) -> Any:
@@ -86,6 +93,11 @@ class Language(ABC):
     def equivalent(self, first: str, second: str) -> EquivalenceAnswer:
         """Decide whether two texts mean the same."""
         raise CereusError(f"no way is known to compare two queries in {self.title}")
+
+    def rewritten(self, statement: str, replace: Replace) -> str:
+        """A statement of SQL with every clause of this language, and the table before it,
+        replaced by the table that `replace` makes of them."""
+        raise CereusError(f"{self.title} does not stand in statements of SQL")
 
     def option(self, name: str) -> Option | None:
         return next((option for option in self.options if option.name == name), None)

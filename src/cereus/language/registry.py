@@ -60,6 +60,11 @@ def languages() -> Iterator[Language]:
     return (_LANGUAGES[name] for name in names())
 
 
+def embedding_languages() -> list[Language]:
+    """The languages whose clauses stand in statements of SQL."""
+    return [each for each in languages() if each.embedded]
+
+
 def language(name: str) -> Language:
     """The language of a name."""
     if name not in _LANGUAGES:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from cereus.language.protocol import Language, Params
+from cereus.language.protocol import Language, Params, Replace
 from cereus.languages.match_recognize.query import MatchRecognizeQuery
+from cereus.languages.match_recognize.statement import Embedded, check_alias, rewritten
 from cereus.languages.match_recognize.text import parse
 from cereus.languages.match_recognize.tree import Clause
 from cereus.limits import Limits
@@ -17,9 +18,18 @@ class MatchRecognize(Language):
     title = "MATCH_RECOGNIZE"
     suffixes = ("sql",)
     limits = ("nodes", "configurations")
+    embedded = True
 
     def parse(self, text: str, *, params: Params | None = None, **options: Any) -> Clause:
         return parse(text, params)
+
+    def rewritten(self, statement: str, replace: Replace) -> str:
+        def replaced(embedded: Embedded) -> str:
+            name, columns = replace(embedded.source, embedded.clause)
+            check_alias(embedded, columns)
+            return name
+
+        return rewritten(statement, replaced)
 
     def accepts(self, source: object) -> bool:
         return isinstance(source, Clause)

@@ -71,7 +71,8 @@ class SortedRows:
             rows = np.empty(len(placed), np.int64)
             grouped(placed, bounds, rows)
             self.rows = rows if self.rows is None else self.rows[rows]
-            self.bounds = np.unique(bounds)  # without partitions that have no rows
+            used = np.append(True, bounds[1:] > bounds[:-1])
+            self.bounds = bounds[used]  # without partitions that have no rows
 
     @cached_property
     def largest(self) -> int:

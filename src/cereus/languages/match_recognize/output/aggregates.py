@@ -57,9 +57,10 @@ def aggregated(function: str, data: pa.Array, segments: Segments) -> pa.Array:
     if function == "array_agg":
         return _lists(data, segments)
     valid = np.ones(len(data), np.bool_)
+    counts = np.where(segments.empty, 0, segments.high - segments.low)
     if data.null_count:
         valid = np.asarray(pc.is_valid(data)).astype(np.bool_)
-    counts = segments.sums(valid.astype(np.int64))
+        counts = segments.sums(valid.astype(np.int64))
     match function:
         case "count":
             return pa.array(counts)

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from cereus.expr import tree as ex
 from cereus.expr.arrow.evaluate import attributes_in, value_of
 from cereus.expr.arrow.vector import to_arrow
-from cereus.languages.match_recognize import values
+from cereus.languages.match_recognize import tree, values
 from cereus.languages.match_recognize.binding import LABEL, NUMBER, Bound, Formula, Leaf
 from cereus.languages.match_recognize.match.sorting import SortedRows, one_array
 from cereus.languages.match_recognize.output.aggregates import Segments, aggregated
@@ -26,6 +26,7 @@ class Measures:
     def __init__(self, bound: Bound, rows: SortedRows, matched: Matched, cells: Cells) -> None:
         self.bound, self.rows, self.matched, self.cells = bound, rows, matched, cells
         self._leaves: dict[Leaf, pa.Array] = {}
+        self._seen: dict[tuple[str | None, bool], tuple[Ints, Ints, Ints | None]] = {}
         self._labels = pa.array(bound.clause.variables(), pa.string())
         self._zoned = any(
             pa.types.is_timestamp(kind) and kind.tz is not None for kind in bound.schema.types
@@ -76,6 +77,12 @@ class Measures:
         return self._argument(at.argument, position, found, self.cells.match)
 
     def _ranges(self, variable: str | None, final: bool) -> tuple[Ints, Ints, Ints | None]:
+        key = (variable, final or self.bound.clause.rows is tree.Rows.ONE)
+        if key not in self._seen:
+            self._seen[key] = self._rows_seen(*key)
+        return self._seen[key]
+
+    def _rows_seen(self, variable: str | None, final: bool) -> tuple[Ints, Ints, Ints | None]:
         """For each cell the rows it sees of a variable: from, to (within the rows mapped to the
         variable), and the numbers of those rows (None: all matched rows)."""
         match, row = self.cells.match, self.cells.row

@@ -23,8 +23,8 @@ from pyspark.sql.udtf import AnalyzeArgument, AnalyzeResult, SelectedColumn
 
 from cereus.errors import CereusError
 from cereus.query import Query
-from cereus.spark.sql.arguments import SqlCall, parsed_call
-from cereus.spark.sql.table_function import FunctionRun, TableFunction, table_function
+from cereus.spark.table_functions.arguments import SqlCall, parsed_call
+from cereus.spark.table_functions.table_function import FunctionRun, TableFunction, table_function
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

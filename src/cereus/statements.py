@@ -1,0 +1,92 @@
+"""Statements of SQL with clauses of Cereus in them: the clauses run here, the rest in DuckDB."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+
+from cereus.errors import CereusError
+from cereus.language.protocol import Params
+from cereus.language.registry import embedding_languages
+from cereus.limits import Limits
+from cereus.query import compile
+from cereus.sources import to_table
+from cereus.stream import Stream
+
+
+def sql(
+    statement: str,
+    *,
+    limits: Limits | None = None,
+    params: Params | None = None,
+    stream: Stream | None = None,
+    connection: Any = None,
+    **tables: Any,
+) -> pa.Table:
+    """Run a statement such as `SELECT … FROM trades MATCH_RECOGNIZE ( … ) AS m WHERE …`.
+
+    tables      what the statement reads, by name: Arrow, pandas, polars, paths
+    connection  a DuckDB connection with more tables (its own, otherwise a new one)
+    limits, params, stream
+                as `compile` takes them, for the clauses
+    """
+    own = connection is None
+    duck = _duckdb().connect() if own else connection
+    run = _Statement(duck, limits, params, stream)
+    try:
+        for name, table in tables.items():
+            duck.register(name, to_table(table))
+            run.registered.append(name)
+        rewritten = statement
+        for language in embedding_languages():
+            run.dialect = language.name
+            rewritten = language.rewritten(rewritten, run.replaced)
+        return run.table(rewritten)
+    finally:
+        if own:
+            duck.close()
+        else:
+            for name in run.registered:
+                duck.unregister(name)
+
+
+def _duckdb() -> Any:
+    try:
+        import duckdb
+    except ImportError:
+        raise CereusError(
+            "cereus.sql runs the statement around a clause in DuckDB, which is not installed",
+            hint='pip install duckdb, or run the clause alone: cereus.compile("MATCH_RECOGNIZE …", '
+            'dialect="match_recognize").run(table)',
+        ) from None
+    return duckdb
+
+
+class _Statement:
+    """One statement at work: the results of its clauses become tables of DuckDB."""
+
+    def __init__(
+        self, duck: Any, limits: Limits | None, params: Params | None, stream: Stream | None
+    ) -> None:
+        self.duck, self.dialect = duck, ""
+        self.options: dict[str, Any] = {"limits": limits, "params": params, "stream": stream}
+        self.registered: list[str] = []
+
+    def replaced(self, source: str, clause: str) -> tuple[str, int]:
+        rows = self.table(source)
+        query = compile(clause, dialect=self.dialect, schema=rows.schema, **self.options)
+        result = query.run(rows).table
+        name = f"__cereus_{len(self.registered)}"
+        self.duck.register(name, result)
+        self.registered.append(name)
+        return name, result.num_columns
+
+    def table(self, statement: str) -> pa.Table:
+        try:
+            relation = self.duck.sql(statement)
+        except CereusError:
+            raise
+        except Exception as error:  # DuckDB has many kinds
+            raise CereusError(f"DuckDB refuses the statement: {error}") from None
+        return pa.table({}) if relation is None else relation.to_arrow_table()

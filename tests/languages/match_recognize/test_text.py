@@ -1,0 +1,135 @@
+"""Texts of MATCH_RECOGNIZE: what is read, printed and refused."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+
+import cereus
+from cereus.errors import CereusError, QueryError
+from cereus.languages.match_recognize import tree
+from cereus.languages.match_recognize.text import parse, to_text
+from tests.languages.match_recognize.random_clauses import (
+    OF_AGGREGATES,
+    OF_ROW,
+    OF_SEARCH,
+    OF_SLOTS,
+    clauses,
+)
+
+
+@settings(max_examples=200)
+@given(text=clauses(OF_ROW + OF_SLOTS + OF_AGGREGATES + OF_SEARCH))
+def test_a_printed_clause_is_read_as_it_was(text: str) -> None:
+    clause = parse(text)
+    assert parse(to_text(clause)) == clause
+
+
+def clause(pattern: str = "a b+", define: str = "b AS b.x > 1", **parts: str) -> str:
+    measures = parts.get("measures", "LAST(b.x) AS last_x")
+    return (
+        f"MATCH_RECOGNIZE ({parts.get('order', '')} MEASURES {measures} {parts.get('rows', '')} "
+        f"{parts.get('skip', '')} PATTERN ({pattern}) {parts.get('behind', '')} DEFINE {define})"
+    )
+
+
+def test_variables_are_read_in_any_case_unless_quoted() -> None:
+    assert parse(clause('a "b" B', 'B AS true, "b" AS x > 1')).variables() == ("A", "b", "B")
+
+
+def test_comments_and_sql_spellings_are_read() -> None:
+    text = clause(measures="'x' || \"y\" AS z -- why\n, /* how */ count(*) AS n")
+    assert [measure.name for measure in parse(text).measures] == ["z", "n"]
+
+
+def test_intervals_are_written_as_in_sql() -> None:
+    read = parse(clause(order="ORDER BY ts", behind="WITHIN INTERVAL '3:10' MINUTE TO SECOND"))
+    assert read.within is not None and read.within.length.total_seconds() == 190
+
+
+REFUSED = {
+    "an unknown variable in DEFINE": (clause(define="c AS true"), "C is not a variable", "c"),
+    "a variable defined twice": (clause(define="b AS true, b AS true"), "defined twice", "b"),
+    "FINAL in DEFINE": (clause(define="b AS FINAL LAST(b.x) > 1"), "FINAL has no meaning", "FINAL"),
+    "PREV around PREV": (clause(define="b AS PREV(NEXT(x)) > 1"), "cannot stand inside", "NEXT"),
+    "FIRST around PREV": (clause(define="b AS FIRST(PREV(x)) > 1"), "cannot stand inside", "PREV"),
+    "two variables in one call": (clause(define="b AS sum(a.x + b.x) > 1"), "one variable", "sum"),
+    "a negative offset": (clause(define="b AS PREV(x, -1) > 1"), "whole number", "-1"),
+    "RUNNING before PREV": (clause(measures="RUNNING PREV(x) AS p"), "stands before", "RUNNING"),
+    "an unknown skip": (clause(skip="AFTER MATCH SKIP TO c"), "C is not a variable", "AFTER"),
+    "an upper bound of 0": (clause("a{0} b"), "at least 1", "{0}"),
+    "bounds that cross": (clause("a{3,1} b"), "exceeds", "{3,1}"),
+    "exclusion with unmatched rows": (
+        clause("{- a -} b", rows="ALL ROWS PER MATCH WITH UNMATCHED ROWS"),
+        "cannot be combined",
+        "{-",
+    ),
+    "WITHIN without an order": (clause(behind="WITHIN INTERVAL '1' HOUR"), "ORDER BY", "WITHIN"),
+    "DISTINCT": (clause(measures="count(DISTINCT x) AS n"), "DISTINCT", "count"),
+    "a subquery": (clause(define="b AS (SELECT 1) = x"), "subqueries", "SELECT"),
+    "a subset of an unknown": (clause(behind="SUBSET u = (a, c)"), "C is not a variable", "u"),
+    "an order by an expression": (clause(order="ORDER BY x + 1"), "takes columns", "x"),
+    "SEEK": (clause(skip="SEEK"), "SEEK", "SEEK"),
+}
+
+
+@pytest.mark.parametrize(("text", "words", "place"), REFUSED.values(), ids=list(REFUSED))
+def test_what_is_refused_shows_its_place(text: str, words: str, place: str) -> None:
+    with pytest.raises(QueryError, match=words) as raised:
+        parse(text)
+    assert raised.value.span is not None
+    assert text[raised.value.span[0] :].startswith(place)
+
+
+def test_a_condition_that_is_no_condition_is_refused_with_the_schema() -> None:
+    with pytest.raises(QueryError, match="must be true or false"):
+        cereus.compile(
+            clause(define="b AS b.x"),
+            dialect="match_recognize",
+            schema=pa.schema({"x": pa.int64()}),
+        )
+
+
+def test_columns_are_found_in_any_case() -> None:
+    table = pa.table({"X": [1, 2, 3]})
+    (row,) = cereus.compile(clause(), dialect="match_recognize").run(table)
+    assert row == {"last_x": 3}
+
+
+def test_a_tree_is_compiled_as_a_text_is() -> None:
+    table = pa.table({"x": [1, 2, 3]})
+    assert list(cereus.compile(parse(clause())).run(table)) == [{"last_x": 3}]
+    assert isinstance(parse(clause()), tree.Clause)
+
+
+# ---------------------------------------------------------------- statements
+
+
+def test_strings_comments_and_quotes_do_not_hide_or_make_clauses() -> None:
+    table = pa.table({"x": [1, 2, 3]})
+    statement = f"""
+        SELECT 'MATCH_RECOGNIZE (' AS "MATCH_RECOGNIZE (", m.last_x -- MATCH_RECOGNIZE (
+        FROM t /* MATCH_RECOGNIZE ( */ {clause()} m
+    """
+    assert cereus.sql(statement, t=table).to_pylist() == [
+        {"MATCH_RECOGNIZE (": "MATCH_RECOGNIZE (", "last_x": 3}
+    ]
+
+
+def test_a_clause_may_read_the_rows_of_another() -> None:
+    table = pa.table({"x": [1, 2, 3, 1, 5]})
+    inner = clause("a b*", "b AS b.x > PREV(b.x)", measures="FIRST(x) AS f, LAST(x) AS l")
+    outer = "MATCH_RECOGNIZE (MEASURES sum(l) AS total PATTERN (a+))"
+    statement = f"SELECT total FROM (SELECT * FROM t {inner} AS r) AS s {outer} AS m"
+    assert cereus.sql(statement, t=table).to_pylist() == [{"total": 8}]
+
+
+def test_an_alias_names_all_columns_or_none() -> None:
+    with pytest.raises(CereusError, match="names 2 columns"):
+        cereus.sql(f"SELECT * FROM t {clause()} AS m (a, b)", t=pa.table({"x": [1, 2]}))
+
+
+def test_a_clause_needs_a_table() -> None:
+    with pytest.raises(QueryError, match="stands behind a table"):
+        cereus.sql(f"SELECT * FROM {clause()}")
