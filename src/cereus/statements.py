@@ -31,8 +31,8 @@ def sql(
     limits, params, stream
                 as `compile` takes them, for the clauses
     """
-    own = connection is None
-    duck = _duckdb().connect() if own else connection
+    opened = connection is None
+    duck = _duckdb().connect() if opened else connection
     run = _Statement(duck, limits, params, stream)
     try:
         for name, table in tables.items():
@@ -44,7 +44,7 @@ def sql(
             rewritten = language.rewritten(rewritten, run.replaced)
         return run.table(rewritten)
     finally:
-        if own:
+        if opened:
             duck.close()
         else:
             for name in run.registered:

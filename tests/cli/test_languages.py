@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from cereus.language.registry import names
+from cereus.language.registry import language, names
 from tests.cli.conftest import Run, cli, events, write  # noqa: F401 (fixtures)
 
 
@@ -87,20 +87,27 @@ TEXTS = {
     "sremo": "{SELL:} . {BUY:}",
     "par": "SELL ; BUY[B]",
     "algebra": "SELL ; BUY",
+    "match_recognize": """
+        MATCH_RECOGNIZE (
+          ORDER BY ts MEASURES s.ts AS sold, b.ts AS bought PATTERN (s b)
+          DEFINE s AS type = 'SELL', b AS type = 'BUY'
+        )
+    """,
 }
 
 
 @pytest.mark.parametrize("dialect", names())
 def test_the_suffix_of_a_file_names_its_language(dialect: str, cli: Run) -> None:  # noqa: F811
     pq.write_table(events(), "events.parquet")
-    Path(f"q.{dialect}").write_text(TEXTS[dialect])
+    (suffix, *_) = language(dialect).suffixes
+    Path(f"q.{suffix}").write_text(TEXTS[dialect])
     Path("q.txt").write_text(TEXTS[dialect])
-    by_suffix = cli("run", f"q.{dialect}", "events.parquet", *LOCAL)
+    by_suffix = cli("run", f"q.{suffix}", "events.parquet", *LOCAL)
     said = cli("run", "q.txt", "events.parquet", *LOCAL, "--dialect", dialect)
     assert by_suffix.exit_code == said.exit_code == 0, by_suffix.output + said.output
     assert by_suffix.stdout.split("·")[0] == said.stdout.split("·")[0]
-    assert cli("explain", f"@q.{dialect}", "--time", "ts").exit_code == 0
-    assert cli("show", f"q.{dialect}").exit_code == 0
+    assert cli("explain", f"@q.{suffix}", "--time", "ts").exit_code == 0
+    assert cli("show", f"q.{suffix}").exit_code == 0
 
 
 def test_a_dialect_that_is_said_wins(cli: Run) -> None:  # noqa: F811

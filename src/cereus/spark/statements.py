@@ -47,10 +47,10 @@ def sql(
                 limits=limits,
                 params=params,
             )
-            found = match(rows, query, **options)
+            matches = match(rows, query, **options)
             name = f"cereus_{uuid4().hex}"
-            found.createOrReplaceTempView(name)
-            return name, len(found.columns)
+            matches.createOrReplaceTempView(name)
+            return name, len(matches.columns)
 
         rewritten = language.rewritten(rewritten, replaced)
     return spark.sql(rewritten)

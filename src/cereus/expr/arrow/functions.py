@@ -297,6 +297,8 @@ def _cast(
     """Texts by Python's rules, each distinct one once; everything else at once."""
 
     def wrapped(value: Vector) -> Vector:
+        if value.constant and value.validity() is not None and not value.validity():
+            return constant(None)
         return _mapped(value, change, type_) if value.kind is Kind.STRING else of_numbers(value)
 
     return wrapped
