@@ -325,7 +325,7 @@ def ordered_floats(
     out: cython.longlong[::1],
 ) -> None:
     """Floats as integers in the same order, and NaN as the smallest one; `bits` are the values
-    seen as integers (`engine.columns.ordered` without the temporary arrays)."""
+    seen as integers."""
     i: cython.longlong
     for i in range(values.shape[0]):
         if values[i] != values[i]:
@@ -407,7 +407,7 @@ def awake_rows(
     floors: cython.const[cython.longlong][::1],
     woken: cython.longlong[::1],
 ) -> Ints:
-    """The rows that wake their key, and those that come while it is awake (`engine.asleep`)."""
+    """The rows that wake their key, and those that come while it is awake (`idle_keys`)."""
     n: cython.longlong = keys.shape[0]
     result = empty(n, np.int64)
     out: cython.longlong[::1] = result
@@ -440,7 +440,7 @@ def hopeful_rows(
     initial: cython.int,
     latest: cython.longlong[::1],
 ) -> Ints:
-    """The rows that some match may have (`engine.prospects`). `latest[s]` is the latest start of
+    """The rows that some match may have (`lookahead`). `latest[s]` is the latest start of
     a run in state s before the first row, and becomes that after the last."""
     n: cython.longlong = classes.shape[0]
     i: cython.longlong

@@ -64,7 +64,15 @@ class LookAhead:
     def _rows(self, classes: Codes, measures: Ints, floors: Ints) -> Ints:
         table = self._table
         rows: Ints = codes.hopeful_rows(
-            classes, measures, floors, table.head, table.edges, table.moving, table.n_moving,
-            table.accepting, table.initial, self._latest,
-        )  # fmt: skip
+            classes,
+            measures,
+            floors,
+            head=table.head,
+            edges=table.edges,
+            moving=table.moving,
+            n_moving=table.n_moving,
+            accepting=table.accepting,
+            initial=table.initial,
+            latest=self._latest,
+        )
         return rows

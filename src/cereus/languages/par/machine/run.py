@@ -5,12 +5,11 @@ Every key runs the program by itself, from the state that it reached before; a k
 first time starts in state 0.
 
 Invariants: `0 <= classes[i] < next_state.shape[1]`, every state is a row of the tables, and
-`key_starts` ascends from 0. Nothing here checks them; `reactive.runner` does.
+`key_starts` ascends from 0. Nothing here checks them; `runner` does.
 
 After success or failure a machine is in a silent state (S1), and silent states lead to silent
 states only, so the rest of that key's events is skipped.
 """
-# mypy: disable-error-code="valid-type,no-any-return"
 
 import cython
 
