@@ -18,7 +18,7 @@ from cereus.sources.texts import TextKinds
 from cereus.stream import refuse_repeated
 
 TORN = re.compile(r"Row #(?P<row>\d+): Expected (?P<wanted>\d+) columns, got (?P<there>\d+)")
-SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
+SEPARATORS = (";", "\t", "|")
 
 
 class CsvReader:
@@ -50,9 +50,7 @@ class CsvReader:
         except OSError as error:
             raise DataError(f"cannot read {place.name!r}: {error}") from None
         names = list(parsed.column_names)
-        refuse_repeated(
-            names, f"{place.name!r} has two columns {{}}", "rename or drop one of them"
-        )
+        refuse_repeated(names, f"{place.name!r} has two columns {{}}", "rename or drop one of them")
         self._check_names(place, names)
         return names
 
@@ -107,7 +105,7 @@ class CsvReader:
         skip: int,
         line: int | None,
     ) -> pa.Table:
-        if not block.strip() or (skip and NEW_LINE not in block.rstrip()):
+        if _has_no_rows(block, skip):
             return _no_rows(names if columns is None else columns)
 
         def parsed(threads: bool) -> pa.Table:
@@ -168,7 +166,7 @@ class CsvReader:
         torn = TORN.search(str(error))
         if torn is None:
             reason = str(error).splitlines()[0]
-            hint = 'if texts have line ends, say multiline: Files(…, multiline=True)'
+            hint = "if texts have line ends, say multiline: Files(…, multiline=True)"
             return DataError(f"cannot read {place.name!r} as csv: {reason}", hint=hint)
         where = "" if line is None else f", line {line + int(torn['row'])}"
         return DataError(
@@ -185,7 +183,14 @@ class CsvReader:
         first = self._beginning(place).split(NEW_LINE)[0].decode("utf-8", "replace")
         used = [each for each in SEPARATORS if each in first]
         called = "tab" if used[:1] == ["\t"] else "".join(used[:1])
-        return f'; columns are separated by commas unless you say delimiter="{called}"' if used else ""
+        return (
+            f'; columns are separated by commas unless you say delimiter="{called}"' if used else ""
+        )
+
+
+def _has_no_rows(block: bytes, skip: int) -> bool:
+    after = block.find(NEW_LINE) + 1 if skip else 0
+    return (skip and not after) or not block[after : after + 1] or block.isspace()
 
 
 def _no_rows(names: Sequence[str]) -> pa.Table:

@@ -82,7 +82,7 @@ class Files:
 
     def at(self, paths: Iterable[str]) -> Files:
         """The same description of other files."""
-        return replace(self, **{"paths": tuple(paths)})
+        return replace(self, paths=tuple(paths))
 
 
 def _paths(paths: str | Path | Iterable[str | Path]) -> tuple[str, ...]:

@@ -29,7 +29,9 @@ class JsonReader:
         schema = pa.schema([])
         for block in self._blocks(place, None):
             # Arrow takes some texts for times, by what the first of them look like
-            raw = pa.schema([f.with_type(_as_text(f.type)) for f in self._parsed(place, block).schema])
+            raw = pa.schema(
+                [f.with_type(_as_text(f.type)) for f in self._parsed(place, block).schema]
+            )
             schema = joined_schema([(place.name, schema), (place.name, raw)])
             texts = [field.name for field in raw if pa.types.is_string(field.type)]
             inferred = [n for n in texts if self.files.infer and self.files.given_type(n) is None]
@@ -48,7 +50,7 @@ class JsonReader:
 
     def _blocks(self, place: Place, span: Span | None) -> Iterator[bytes]:
         try:
-            yield from (block for block in blocks(place, span) if block.strip())
+            yield from (block for block in blocks(place, span) if not block.isspace())
         except OSError as error:
             raise DataError(f"cannot read {place.name!r}: {error}") from None
 

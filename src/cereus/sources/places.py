@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -30,6 +31,8 @@ from cereus.sources.formats import (
 )
 
 NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
+BRACES = re.compile(r"\{([^{}]*)\}")
+LOCAL_URL = "file://"
 HIDDEN = ("_", ".")
 """How the names of files begin that Spark and others write beside the rows."""
 
@@ -74,8 +77,9 @@ def places(files: Files) -> tuple[list[Place], str]:
     return filled, kind
 
 
-def is_url(path: str) -> bool:
-    return "://" in path
+def is_remote(path: str) -> bool:
+    """A URL, other than one of a local file."""
+    return "://" in path and not path.startswith(LOCAL_URL)
 
 
 def file_system(url: str | None) -> tuple[Any, str]:
@@ -111,21 +115,31 @@ def _by_fsspec(url: str) -> tuple[Any, str]:
 def _listed(path: str, files: Files) -> Iterator[Place]:
     if path == STANDARD_INPUT:
         yield _place(standard_input(files), files, STANDARD_INPUT)
-    elif is_url(path):
+    elif is_remote(path):
         yield from _remote(path, files)
     else:
-        for each in _matching(path):
+        local = unquote(path.removeprefix(LOCAL_URL)) if path.startswith(LOCAL_URL) else path
+        for each in _matching(local):
             yield from _local(each, files)
 
 
 def _matching(path: str) -> list[str]:
     """A path, or those that a pattern names, in order."""
-    if Path(path).exists() or not has_magic(path):
+    if Path(path).exists() or not (has_magic(path) or BRACES.search(path)):
         return [path]
-    matching = sorted(glob(path, recursive=True))
+    matching = sorted(each for part in _alternatives(path) for each in glob(part, recursive=True))
     if not matching:
         raise DataError(f"no file is called like {path!r}", hint="check the pattern")
     return matching
+
+
+def _alternatives(pattern: str) -> list[str]:
+    """`{a,b}.csv` is `a.csv` and `b.csv`, as Spark has it."""
+    braces = BRACES.search(pattern)
+    if braces is None:
+        return [pattern]
+    before, after = pattern[: braces.start()], pattern[braces.end() :]
+    return [e for one in braces[1].split(",") for e in _alternatives(before + one + after)]
 
 
 def _local(path: str, files: Files) -> list[Place]:
@@ -212,4 +226,3 @@ def standard_input(files: Files) -> str:
         atexit.register(Path(file.name).unlink, missing_ok=True)
         shutil.copyfileobj(sys.stdin.buffer, file)
     return file.name
-

@@ -85,7 +85,7 @@ class Scan:
             if high == len(ascending):
                 break
         table = pa.Table.from_batches(taken, self.schema)
-        return table.take(pa.array(inverse))
+        return table.take(pa.array(inverse)) if taken else table
 
     def count(self) -> int:
         if self.kind in TEXT:
@@ -123,9 +123,10 @@ class Scan:
         for field in wanted:
             if field.name in table.column_names:
                 column = table.column(field.name)
+            elif values.get(field.name) is None:
+                column = pa.chunked_array([pa.nulls(table.num_rows, field.type)])
             else:
-                text = values.get(field.name)
-                column = pa.chunked_array([pa.array([text] * table.num_rows, pa.string())])
+                column = pa.chunked_array([[values[field.name]] * table.num_rows], pa.string())
             if column.type != field.type:
                 column = column_of_type(column, field.type, field.name, self.files.time_format)
             columns.append(column)
@@ -177,7 +178,9 @@ def _partition_schema(files: Files, listed: Sequence[Place]) -> Iterator[tuple[s
     """The columns that directories tell; `day=1` is a number if all values of `day` are."""
     kinds = TextKinds(KINDS)
     for place in listed:
-        kinds.see((name, pa.chunked_array([pa.array([v], pa.string())])) for name, v in place.values)
+        kinds.see(
+            (name, pa.chunked_array([pa.array([v], pa.string())])) for name, v in place.values
+        )
     names = dict.fromkeys(name for place in listed for name, _ in place.values)
     for name in names:
         kind = files.given_type(name) or kinds.kind(name, pa.string())

@@ -6,7 +6,7 @@ depend on how a file is cut into blocks, nor on which engine reads it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 import pyarrow as pa
@@ -22,7 +22,8 @@ TIMES = (pa.date32(), LOCAL, UTC)
 KINDS = (*NUMBERS, *TIMES)
 """What texts are taken for, the narrowest first; a text that is none of them stays text. What is
 whole can be a decimal, and a date a time, so the later ones stand in where values are mixed."""
-LONG_NUMBER = r"^[+-]?\d{19,}$"
+LONG = 19
+LONG_NUMBER = rf"^[+-]?\d{{{LONG},}}$"
 """Whole numbers beyond 64 bits stay text: as decimals they would lose digits."""
 HEXADECIMAL = "x"
 
@@ -46,8 +47,18 @@ class TextKinds:
             before = self.possible.get(name, self.considered)
             if texts.null_count < len(texts):
                 self.filled.add(name)
-                before = tuple(kind for kind in before if self.can_be(texts, kind))
+                before = tuple(self._remaining(texts, before))
             self.possible[name] = before
+
+    def _remaining(
+        self, texts: pa.ChunkedArray, kinds: Iterable[pa.DataType]
+    ) -> Iterator[pa.DataType]:
+        """Those of the kinds that all texts can be. What is whole need not be tried as decimal."""
+        integers = False
+        for kind in kinds:
+            if (integers and pa.types.is_floating(kind)) or self.can_be(texts, kind):
+                integers = integers or pa.types.is_integer(kind)
+                yield kind
 
     def can_be(self, texts: pa.ChunkedArray, kind: pa.DataType) -> bool:
         try:
@@ -56,7 +67,7 @@ class TextKinds:
             return False
         if pa.types.is_integer(kind):
             return not _any(pc.match_substring(texts, HEXADECIMAL))
-        return not (pa.types.is_floating(kind) and _any(_long(texts)))
+        return not (pa.types.is_floating(kind) and _has_long_numbers(texts))
 
     def kind(self, name: str, empty: pa.DataType) -> pa.DataType:
         """The type of a column; `empty` if it has no value at all."""
@@ -66,8 +77,9 @@ class TextKinds:
         return possible[0] if possible else pa.string()
 
 
-def _long(texts: pa.ChunkedArray) -> pa.ChunkedArray:
-    return pc.match_substring_regex(texts, LONG_NUMBER)
+def _has_long_numbers(texts: pa.ChunkedArray) -> bool:
+    longest = pc.max(pc.binary_length(texts)).as_py()
+    return longest >= LONG and _any(pc.match_substring_regex(texts, LONG_NUMBER))
 
 
 def _any(flags: pa.ChunkedArray) -> bool:

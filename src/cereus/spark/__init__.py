@@ -11,14 +11,16 @@ from cereus.spark.session import session
 if TYPE_CHECKING:
     from cereus.spark.matching import match, split_late
     from cereus.spark.pipeline import Pipeline
+    from cereus.spark.reading.frames import read
     from cereus.spark.statements import sql
     from cereus.spark.table_functions.register import register
 
-__all__ = ["Pipeline", "ensure_java", "match", "register", "session", "split_late", "sql"]
+__all__ = ["Pipeline", "ensure_java", "match", "read", "register", "session", "split_late", "sql"]
 
 _LATER = {
     "Pipeline": "cereus.spark.pipeline",
     "match": "cereus.spark.matching",
+    "read": "cereus.spark.reading.frames",
     "register": "cereus.spark.table_functions.register",
     "split_late": "cereus.spark.matching",
     "sql": "cereus.spark.statements",
