@@ -34,7 +34,8 @@ class VariableEvents:
 
     @property
     def is_empty(self) -> npt.NDArray[np.bool_]:
-        return np.diff(self.offsets) == 0
+        empty: npt.NDArray[np.bool_] = np.diff(self.offsets) == 0
+        return empty
 
     @property
     def first(self) -> pa.Array:
