@@ -123,7 +123,9 @@ def text_times(root: Path) -> tuple[Files, Rows]:
 def nanoseconds(root: Path) -> tuple[Files, Rows]:
     """What pandas writes: Spark refuses such times, if it is not told how to read them."""
     root.mkdir(parents=True)
-    times = pd.to_datetime(["2025-03-03 09:30:00", None, "1960-01-01 00:00:00.000001"], format="ISO8601")
+    times = pd.to_datetime(
+        ["2025-03-03 09:30:00", None, "1960-01-01 00:00:00.000001"], format="ISO8601"
+    )
     pd.DataFrame({"ts": times.astype("datetime64[ns]"), "n": [1, 2, 3]}).to_parquet(
         root / "1.parquet"
     )
@@ -304,7 +306,10 @@ def plain(table: pa.Table) -> Rows:
 
 
 def sorted_rows(rows: Rows) -> list[str]:
-    return sorted(repr(sorted(row.items())) for row in rows)
+    return sorted(
+        repr(sorted((name, _in_utc(value)) for name, value in row.items())) for row in rows
+    )
 
 
-
+def _in_utc(value: Any) -> Any:
+    return value.astimezone(UTC) if getattr(value, "tzinfo", None) else value

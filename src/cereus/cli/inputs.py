@@ -18,7 +18,7 @@ from cereus.language.protocol import OptionKind
 from cereus.language.registry import default_name, dialect_of, options_of
 from cereus.limits import Limits
 from cereus.query import Query, compile
-from cereus.sources import SUFFIXES, Source, source
+from cereus.sources import SUFFIXES, Files, Source, source
 from cereus.stream import Stream
 
 OTHER_SUFFIXES = (".txt", ".sql", ".query")
@@ -67,6 +67,7 @@ def stream_of(
     keys: Sequence[str] | None,
     stream: str | None,
     unit: str | None,
+    where: str | None = None,
     *,
     schema: pa.Schema | None = None,
 ) -> Stream:
@@ -83,6 +84,7 @@ def stream_of(
         keys=tuple(keys or ()),
         stream=_column(stream),
         unit=unit,
+        where=where,
     )
 
 
@@ -168,8 +170,19 @@ def _setting(text: str, dialect: str) -> tuple[str, bool | str]:
     return name, known[value.lower()]
 
 
-def events_of(paths: Sequence[str], stream: Stream, *, sort: bool) -> Source:
-    return source(list(paths), stream, sort=sort)
+def events_of(files: Files, stream: Stream, *, sort: bool) -> Source:
+    return source(files, stream, sort=sort)
+
+
+def types_of(written: Sequence[str]) -> dict[str, str]:
+    """`price=double`: the types of columns."""
+    types = {}
+    for text in written:
+        name, equals, kind = text.partition("=")
+        if not (name and equals and kind):
+            raise CereusError(f"--types {text} gives no type", hint="write price=double")
+        types[name] = kind
+    return types
 
 
 # ---------------------------------------------------------------- schemas

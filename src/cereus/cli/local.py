@@ -6,7 +6,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -19,14 +18,16 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
-from cereus.cli.output import writer
 from cereus.cli.several import fitted, joined_schema
 from cereus.cli.view import ShownEvent, ShownMatch, err
 from cereus.engine.results.counts import counted
 from cereus.many import QuerySet
 from cereus.notices import types_in
+from cereus.query import Progress as ReadProgress
 from cereus.query import Query
 from cereus.sources import Source
+from cereus.writing.target import Target, make_room
+from cereus.writing.writers import writer
 
 LOOKED_AT = 4096
 """Of each batch so many matches are looked at for keys not seen yet."""
@@ -88,7 +89,7 @@ def chosen_rows(
 
 
 def run_local(
-    queries: QuerySet, events: Source, out: Path | None, shown: int, *, named: bool = False
+    queries: QuerySet, events: Source, out: Target | None, shown: int, *, named: bool = False
 ) -> dict[str, Outcome]:
     """Read once, match and write batch by batch; only the first `shown` matches of each query are
     kept. Where they are `named`, what is written says whose match it is."""
@@ -105,8 +106,11 @@ def run_local(
 
     begin = time.perf_counter()
     with event_progress(events) as advance:
-        batches = queries.batches(events, progress=advanced)
-        for name, batch in _written(batches, queries, events, out, named=named):
+        if out is not None:
+            batches = _written(queries, events, out, advanced, named=named)
+        else:
+            batches = queries.batches(events, progress=advanced)
+        for name, batch in batches:
             samples[name].add(batch)
             outcomes[name].add(batch, queries[name])
     seconds = time.perf_counter() - begin
@@ -122,15 +126,15 @@ NamedBatches = Iterator[tuple[str, pa.RecordBatch]]
 
 
 def _written(
-    batches: NamedBatches, queries: QuerySet, events: Source, out: Path | None, *, named: bool
+    queries: QuerySet, events: Source, out: Target, progress: ReadProgress, *, named: bool
 ) -> NamedBatches:
-    if out is None:
-        yield from batches
-        return
-    schemas = [query.executor(events.schema).schema for query in queries.queries.values()]
+    """Matches with their events, as Spark writes them: files have no row numbers in common."""
+    runs = queries.with_events(events)
+    schemas = [run.schema for run in runs.values()]
     schema = joined_schema(schemas) if named else schemas[0]
+    make_room(out)
     with writer(out, schema) as file:
-        for name, batch in batches:
+        for name, batch in queries.event_batches(events, runs, progress):
             file.write(fitted(name, batch, schema) if named else batch)
             yield name, batch
 

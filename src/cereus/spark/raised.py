@@ -15,22 +15,25 @@ RAISED = re.compile(
 """An error of Cereus inside the text of another one. What follows it is the trace of Java."""
 
 
+CAUSE = re.compile(r"^(?:Caused by: )?[\w.$]*(?:Exception|Error): (?P<message>\S.*)$", re.MULTILINE)
+"""What Java gives as the cause; the last one is where it began."""
+LONGEST = 300
+
+
 @contextmanager
 def spark_errors() -> Iterator[None]:
-    """Turns errors from a worker, and Spark's errors, into errors of Cereus."""
+    """Turns errors from a worker, and Spark's errors, into errors of Cereus: one short message."""
+    from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
     try:
         yield
-    except PySparkException as error:
-        ours = as_cereus_error(error)
-        if ours is None:
-            raise
-        raise ours from None
+    except (PySparkException, Py4JError) as error:
+        raise as_cereus_error(error) from None
 
 
-def as_cereus_error(error: BaseException) -> CereusError | None:
-    """What a person can do something about; None for anything else."""
+def as_cereus_error(error: BaseException) -> CereusError:
+    """What a person can do something about."""
     from pyspark.errors import AnalysisException
 
     raised = RAISED.search(str(error))
@@ -38,7 +41,14 @@ def as_cereus_error(error: BaseException) -> CereusError | None:
         return DataError(raised["message"].strip(), hint=raised["hint"])
     if isinstance(error, AnalysisException):
         return DataError(f"Spark cannot read the events: {first_line(error)}")
-    return None
+    return CereusError(f"Spark says: {cause(error)}", hint="Spark's log has more")
+
+
+def cause(error: BaseException) -> str:
+    """The message of what went wrong first, without the places in Java's code."""
+    messages = [each["message"] for each in CAUSE.finditer(str(error))]
+    shown = messages[-1] if messages else first_line(error)
+    return shown if len(shown) <= LONGEST else f"{shown[:LONGEST]} …"
 
 
 def first_line(error: BaseException) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,12 +34,9 @@ def session(master: str = "local[*]", app: str = "cereus", **conf: object) -> Sp
     `conf` are Spark settings by their full names, `**{"spark.driver.memory": "8g"}`; they win
     over the defaults here. On an active session only they are set.
     """
-    try:
-        from pyspark.sql import SparkSession
-    except ImportError as missing:
-        raise CereusError(
-            "pyspark is not installed", hint="pip install 'cereus[spark]', or use --engine local"
-        ) from missing
+    need_pyspark()
+    from pyspark.sql import SparkSession
+
     settings = {name: _text(value) for name, value in conf.items()}
     active = SparkSession.getActiveSession()
     if active is not None:
@@ -54,6 +52,13 @@ def session(master: str = "local[*]", app: str = "cereus", **conf: object) -> Sp
     for name, value in {**DEFAULTS, **local, **settings}.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
+
+
+def need_pyspark() -> None:
+    if find_spec("pyspark") is None:
+        raise CereusError(
+            "pyspark is not installed", hint="pip install 'cereus[spark]', or use --engine local"
+        )
 
 
 def _local_defaults(cores: int) -> dict[str, str]:

@@ -10,11 +10,11 @@ from rich.text import Text
 
 from cereus.cli import inputs
 from cereus.cli import options as opt
-from cereus.cli.output import need_directory
 from cereus.cli.view import out, show_warning
 from cereus.errors import CereusError
 from cereus.show.diagram import diagram
 from cereus.translate.translate import INTO, translated
+from cereus.writing.target import need_directory
 
 SchemaFile = Annotated[
     str | None,

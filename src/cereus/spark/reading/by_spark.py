@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as st
 
@@ -15,8 +16,8 @@ from cereus.sources import Files
 from cereus.sources.formats import one_format, suffixes_of
 from cereus.sources.texts import KINDS, TIMES, TextKinds
 from cereus.spark.files import CSV, located
-from cereus.spark.relevance import quoted
 from cereus.spark.reading.types import spark_type
+from cereus.spark.relevance import quoted
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -27,6 +28,9 @@ PATTERNS = {"Y": "yyyy", "y": "yy", "m": "MM", "d": "dd", "H": "HH", "I": "hh", 
             "S": "ss", "p": "a", "b": "MMM", "B": "MMMM", "z": "xx", "j": "DDD"}  # fmt: skip
 """The letters of strptime, as Java has them."""
 ZONE = r"(Z|[+-]\d\d:?\d\d)\s*$"
+NO_TEXT = "\u0001"
+"""Stands for values that are empty and not quoted, which Spark then takes for NULL; a quoted empty
+text is a text."""
 SEEN = "name string, possible array<int>, filled boolean"
 
 
@@ -52,6 +56,7 @@ def text_options(files: Files, kind: str) -> dict[str, Any]:
         return {}
     tabs = any(suffixes_of(path)[0] == ".tsv" for path in files.paths)
     options = {**CSV, **STRICT, "sep": files.delimiter or ("\t" if tabs else ",")}
+    options |= {"nullValue": NO_TEXT, "emptyValue": ""}
     return {**options, "header": files.header is True, "multiLine": files.multiline}
 
 
@@ -85,7 +90,7 @@ def _see(texts: DataFrame, kinds: TextKinds, files: Files) -> None:
         here = TextKinds(considered, time_format)
         for batch in batches:
             names = batch.schema.names
-            here.see((n, _without(c, nulls)) for n, c in zip(names, batch.columns, strict=True))
+            here.see((n, _texts(c, nulls)) for n, c in zip(names, batch.columns, strict=True))
         rows = [
             {"name": n, "possible": [considered.index(k) for k in p], "filled": n in here.filled}
             for n, p in here.possible.items()
@@ -100,11 +105,10 @@ def _see(texts: DataFrame, kinds: TextKinds, files: Files) -> None:
         kinds.filled |= {row.name} if row.filled else set()
 
 
-def _without(texts: pa.Array, nulls: Sequence[str]) -> pa.ChunkedArray:
-    import pyarrow.compute as pc
-
-    is_null = pc.is_in(texts, pa.array(nulls, pa.string()))
-    return pa.chunked_array([pc.if_else(is_null, pa.scalar(None, pa.string()), texts)])
+def _texts(texts: pa.Array, nulls: Sequence[str]) -> pa.ChunkedArray:
+    others = pa.array([each for each in nulls if each], pa.string())
+    kept = pc.if_else(pc.is_in(texts, others), pa.scalar(None, pa.string()), texts)
+    return pa.chunked_array([kept if "" in nulls else pc.fill_null(kept, "")])
 
 
 # ---------------------------------------------------------------- values
@@ -112,7 +116,9 @@ def _without(texts: pa.Array, nulls: Sequence[str]) -> pa.ChunkedArray:
 
 def value_of(text: Column, kind: pa.DataType, name: str, files: Files) -> Column:
     """A text as a value; one that is none is an error that shows it."""
-    text = F.when(~text.isin(*files.nulls), text)
+    others = [each for each in files.nulls if each]
+    text = text if "" in files.nulls else F.coalesce(text, F.lit(""))
+    text = F.when(~text.isin(*others), text) if others else text
     if pa.types.is_string(kind):
         return text
     value = _value(text, kind, name, files.time_format)

@@ -19,9 +19,9 @@ from cereus.sources.places import Place, is_remote
 from cereus.sources.scan import Part, Piece
 from cereus.spark.files import located
 from cereus.spark.reading.by_spark import read_by_spark
+from cereus.spark.reading.types import spark_schema, spark_type
 from cereus.spark.relevance import quoted
 from cereus.spark.session import session as any_session
-from cereus.spark.reading.types import spark_schema, spark_type
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
