@@ -64,6 +64,8 @@ def _facts(query: cel.CeqlTree) -> PatternFacts:
 def _looks_at_positions(node: cel.Formula) -> bool:
     if isinstance(node, cel.Select):
         return node.strategy is Strategy.STRICT
+    if isinstance(node, cel.Repeated):
+        return node.contiguous
     return isinstance(node, cel.ContiguousSequence | cel.ContiguousIteration | cel.Start | cel.All)
 
 
