@@ -14,10 +14,10 @@ from cereus.cli.local import Outcome, computed_values
 from cereus.cli.output import format_of
 from cereus.cli.several import QUERY
 from cereus.cli.spark_progress import spark_progress
-from cereus.cli.unseen import types_on_spark
 from cereus.cli.view import ShownEvent, ShownMatch
 from cereus.errors import CereusError, DataError
 from cereus.many import QuerySet
+from cereus.notices import MOST_TYPES
 from cereus.query import Query
 from cereus.sources import SUFFIXES, files_of
 from cereus.spark.files import COUNTED, CSV, flat, located, observed
@@ -170,3 +170,13 @@ def _shown(row: dict[str, Any], query: Query) -> ShownMatch:
             for event in row["events"]
         ]
     )
+
+
+def types_on_spark(events: DataFrame, query: Query) -> set[str]:
+    """The types of the events, for a warning of types that none has."""
+    column = query.stream.type
+    if column is None:
+        return set()
+    name = f"`{column.replace('`', '``')}`"
+    rows = events.select(name).distinct().limit(MOST_TYPES + 1).toArrow().column(0)
+    return set(rows.drop_null().to_pylist())

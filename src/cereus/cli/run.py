@@ -16,10 +16,11 @@ from cereus.cli.local import Outcome, run_local
 from cereus.cli.output import make_room
 from cereus.cli.pipeline import run_pipeline
 from cereus.cli.several import CommandQueries, query_texts
-from cereus.cli.unseen import warnings_of_types
-from cereus.cli.view import columns_to_show, count_text, matches_table, out, rate_text
+from cereus.cli.view import columns_to_show, matches_table, out, rate_text
 from cereus.errors import CereusError
 from cereus.many import QuerySet
+from cereus.matches import count_text
+from cereus.notices import unseen_types
 from cereus.query import Query
 from cereus.syntax.parameters import check_all_mentioned, for_text
 
@@ -165,7 +166,7 @@ def run(
     for name, outcome in outcomes.items():
         report(outcome, compiled[name], output, name if queries else None)
         if outcome.types:
-            commanded.warn(name, warnings_of_types(compiled[name], outcome.types))
+            commanded.warn(name, unseen_types(compiled[name].compiled, outcome.types))
 
 
 def _inputs(query: str | None, events: list[str], queries: list[str]) -> list[str]:
