@@ -11,11 +11,16 @@ from datetime import timedelta
 from typing import NamedTuple
 
 from cereus.clauses import build as clauses
+from cereus.clauses.tree import Strategy
 from cereus.errors import QuerySyntaxError, RefusedError, Span
 from cereus.languages.ceql import tree as cel
 
 MOST_ROUNDS = 1_000
 """As many rounds may be counted, over all counts inside each other: each is a state."""
+
+FEW_ROUNDS = 16
+"""So many at the most where an automaton compares whole runs, as a strategy inside a pattern
+does: its states are sets of such states."""
 
 
 class Counts(NamedTuple):
@@ -64,21 +69,35 @@ def may_be_nothing(formula: cel.Formula) -> bool:
     return all(map(may_be_nothing, formula.children()))
 
 
-def check_counts(formula: cel.Formula, around: int = 1) -> None:
-    """Refuse counts that are too high to be states, and absence of what may be nothing."""
-    if isinstance(formula, cel.Unless) and may_be_nothing(formula.right):
-        raise RefusedError(
-            "what stands after UNLESS may be nothing at all, and that is always there",
-            span=formula.right.span,
-            hint="leave out ? and {0,…} there",
-        )
+def most_rounds(formula: cel.Formula) -> int:
+    """How many rounds are counted at the most, over counts inside each other."""
+    inside = max(map(most_rounds, formula.children()), default=1)
     if isinstance(formula, cel.Repeated):
-        around *= max(formula.least, formula.most or 1)
-        if around > MOST_ROUNDS:
-            raise RefusedError(
-                f"this counts {around:,} rounds, and at most {MOST_ROUNDS:,} are counted",
-                span=formula.span,
-                hint="write A+ AS a … FILTER count(a) >= n",
-            )
-    for child in formula.children():
-        check_counts(child, around)
+        return inside * max(formula.least, formula.most or 1)
+    return inside
+
+
+def check_counts(formula: cel.Formula) -> None:
+    """Refuse counts that are too high to be states, and absence of what may be nothing."""
+    for node in formula.walk():
+        match node:
+            case cel.Unless(_, right) if may_be_nothing(right):
+                raise RefusedError(
+                    "what stands after UNLESS may be nothing at all, and that is always there",
+                    span=right.span,
+                    hint="leave out ? and {0,…} there",
+                )
+            case cel.Repeated():
+                _check_rounds(node, MOST_ROUNDS, "")
+            case cel.Select(strategy, body) if strategy is not Strategy.STRICT:
+                _check_rounds(body, FEW_ROUNDS, f"inside {strategy}(…) ")
+
+
+def _check_rounds(node: cel.Formula, most: int, where: str) -> None:
+    count = most_rounds(node)
+    if count > most:
+        raise RefusedError(
+            f"this counts {count:,} rounds, and {where}at most {most:,} are counted",
+            span=node.span,
+            hint="write A+ AS a … FILTER count(a) >= n",
+        )
