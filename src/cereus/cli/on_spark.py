@@ -22,7 +22,6 @@ from cereus.sources.places import is_remote
 from cereus.spark.files import observed
 from cereus.spark.raised import spark_errors
 from cereus.spark.reading.frames import frame
-from cereus.spark.reading.types import spark_schema
 from cereus.spark.schemas import arrow_schema
 from cereus.spark.writing import write_frame
 from cereus.writing.target import Target, make_room
@@ -34,6 +33,7 @@ Compiler = Callable[[pa.Schema], QuerySet]
 
 
 def run_on_spark(
+    check: Callable[[pa.Schema], object],
     compiler: Compiler,
     files: Files,
     out: Target | None,
@@ -43,13 +43,14 @@ def run_on_spark(
     tie: Sequence[str] = (),
     named: bool = False,
 ) -> tuple[dict[str, Outcome], QuerySet]:
-    """A job for each query. Where they are `named`, what is written says whose match it is."""
+    """A job for each query. Where they are `named`, what is written says whose match it is.
+    `check` compiles the queries for columns that are about the same on Spark."""
     from cereus import spark as cs
 
     with spark_errors():
         described = None if any(map(is_remote, files.paths)) else scan(files)
         if described is not None:  # errors come before Spark starts, which takes a while
-            compiler(arrow_schema(spark_schema(described.schema)))
+            check(described.schema)
         announce_spark()
         session = cs.session(master)
         events = cs.read(files, session=session) if described is None else frame(session, described)

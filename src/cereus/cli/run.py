@@ -190,7 +190,14 @@ def run(
 
         _need_order(time)
         outcomes, compiled = run_on_spark(
-            compiler, files, target, shown, master=master or "local[*]", tie=tie or (), named=named
+            compile_all,
+            compiler,
+            files,
+            target,
+            shown,
+            master=master or "local[*]",
+            tie=tie or (),
+            named=named,
         )
     for name, outcome in outcomes.items():
         report(outcome, compiled[name], target, name if queries else None)

@@ -20,7 +20,7 @@ from cereus.errors import CereusError
 from cereus.language.compiled import EventwiseQuery
 from cereus.language.event_results import result_order, with_events
 from cereus.spark.batch.arranging import arranged, kept
-from cereus.spark.relevance import passing
+from cereus.spark.relevance import passing, where
 from cereus.spark.schemas import (
     Path,
     arrow_schema,
@@ -119,11 +119,11 @@ class Eventwise:
 
     def filters(self) -> list[Column]:
         """What decides, before anything moves, that an event cannot matter."""
-        if not self.push_down or self.query.counts_events:
-            return []
-        tests = self.query.tests(self.known)
-        relevant = passing(tests, self.query.stream, self.df.schema)
-        return [] if relevant is None else [relevant]
+        there = [where(self.query.stream, self.df.schema)]
+        if self.push_down and not self.query.counts_events:
+            tests = self.query.tests(self.known)
+            there.append(passing(tests, self.query.stream, self.df.schema))
+        return [each for each in there if each is not None]
 
     def order_by(self) -> list[Path]:
         """Key, time, and then values, so that the order of equal times is always the same."""
