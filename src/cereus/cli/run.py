@@ -133,10 +133,16 @@ def run(
         columns = (type, time, key, stream, unit)
         reading = (types, as_text, format, header, delimiter, null, multiline, time_format)
         elsewhere = (events, output, *columns, settings, param, limit, tie, dialect, *reading)
-        if any(elsewhere) or sort or overwrite or engine is Engine.LOCAL:
-            hint = "leave out all but --master, --dry-run and --metrics, and write it in the file"
+        if any(elsewhere) or sort or overwrite or where or output_format or compression:
+            hint = "leave out all but --engine, --master, --dry-run and --metrics"
             raise CereusError("a pipeline says inputs, columns and outputs itself", hint=hint)
-        run_pipeline(query, master=master, dry_run=dry_run, metrics=metrics)
+        run_pipeline(
+            query,
+            master=master,
+            dry_run=dry_run,
+            metrics=metrics,
+            engine=None if engine is Engine.AUTO else engine.value,
+        )
         return
     if dry_run or metrics is not None:
         raise CereusError("--dry-run and --metrics are for pipelines", hint="cereus run FILE.toml")

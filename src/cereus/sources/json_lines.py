@@ -26,6 +26,8 @@ class JsonReader:
 
     def look(self, place: Place, kinds: TextKinds) -> pa.Schema:
         """The columns of a file; `kinds` sees the texts, which may be times."""
+        if self.files.schema is not None:
+            return pa.schema([(n, _as_text(kind)) for n, kind in self.files.schema.items()])
         schema = pa.schema([])
         for block in self._blocks(place, None):
             # Arrow takes some texts for times, by what the first of them look like
@@ -76,8 +78,8 @@ def _hint(block: bytes) -> str | None:
 
 
 def _as_text(kind: pa.DataType) -> pa.DataType:
-    """The type with texts where Arrow saw times."""
-    if pa.types.is_timestamp(kind):
+    """The type with texts in place of times."""
+    if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
         return pa.string()
     if pa.types.is_struct(kind):
         return pa.struct([field.with_type(_as_text(field.type)) for field in _fields(kind)])

@@ -119,18 +119,18 @@ def _listed(path: str, files: Files) -> Iterator[Place]:
         yield from _remote(path, files)
     else:
         local = unquote(path.removeprefix(LOCAL_URL)) if path.startswith(LOCAL_URL) else path
-        for each in _matching(local):
+        for each in matching(local):
             yield from _local(each, files)
 
 
-def _matching(path: str) -> list[str]:
+def matching(path: str) -> list[str]:
     """A path, or those that a pattern names, in order."""
     if Path(path).exists() or not (has_magic(path) or BRACES.search(path)):
         return [path]
-    matching = sorted(each for part in _alternatives(path) for each in glob(part, recursive=True))
-    if not matching:
+    alike = sorted(each for part in _alternatives(path) for each in glob(part, recursive=True))
+    if not alike:
         raise DataError(f"no file is called like {path!r}", hint="check the pattern")
-    return matching
+    return alike
 
 
 def _alternatives(pattern: str) -> list[str]:

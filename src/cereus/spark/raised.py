@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,12 +21,31 @@ CAUSE = re.compile(r"^(?:Caused by: )?[\w.$]*(?:Exception|Error): (?P<message>\S
 LONGEST = 300
 
 
+LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
+"""Where PySpark writes every error that it raises, with all of Java's trace, as one line of JSON."""
+
+
+def quiet_loggers() -> None:
+    """What Cereus has to say of a query is raised; it is not written to the log as well."""
+    from pyspark.logger import PySparkLogger
+
+    for name in LOGGERS:
+        logger = PySparkLogger.getLogger(name)
+        if _is_not_ours not in logger.filters:
+            logger.addFilter(_is_not_ours)
+
+
+def _is_not_ours(record: logging.LogRecord) -> bool:
+    return "cereus.errors." not in str(record.msg)
+
+
 @contextmanager
 def spark_errors() -> Iterator[None]:
     """Turns errors from a worker, and Spark's errors, into errors of Cereus: one short message."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
+    quiet_loggers()
     try:
         yield
     except (PySparkException, Py4JError) as error:
