@@ -44,6 +44,6 @@ def test_how_files_are_cut_does_not_matter(made: Nasty, size: int, tmp_path: Pat
 @pytest.mark.parametrize("made", NASTY, ids=lambda made: made.__name__)
 def test_rows_are_fetched_by_their_numbers(made: Nasty, tmp_path: Path) -> None:
     files, rows = made(tmp_path / "in")
-    wanted = [n for n in (len(rows) - 1, 0, len(rows) - 1) if n >= 0]
+    wanted = [len(rows) - 1, 0, len(rows) - 1] if rows else []
     taken = scan(files).take(pa.array(wanted, pa.int64()))
     assert plain(taken) == [rows[n] for n in wanted]

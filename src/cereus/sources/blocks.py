@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from cereus.sources.places import Place
+from cereus.sources.places import EventFile
 
 BLOCK = 1 << 24
 SPAN = 1 << 26
@@ -21,14 +21,14 @@ class Span:
     end: int
 
 
-def spans(place: Place, size: int = SPAN) -> list[Span | None]:
+def spans(place: EventFile, size: int = SPAN) -> list[Span | None]:
     """A file in parts that can be read apart; [None]: only as one, because it is compressed."""
     if place.compression is not None or place.size <= size:
         return [None]
     return [Span(at, min(at + size, place.size)) for at in range(0, place.size, size)]
 
 
-def blocks(place: Place, span: Span | None = None, size: int = BLOCK) -> Iterator[bytes]:
+def blocks(place: EventFile, span: Span | None = None, size: int = BLOCK) -> Iterator[bytes]:
     """The lines of a file, or of a part of it."""
     if span is None:
         with place.open() as stream:

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from cereus.errors import DataError
-from cereus.sources.places import Place, file_system
+from cereus.sources.places import EventFile, file_system
 
 BATCH_ROWS = 1 << 20
 UNREADABLE = (pa.ArrowException, OSError)
@@ -22,14 +22,14 @@ class ColumnarReader:
     def __init__(self, format: str) -> None:
         self.format = "ipc" if format == "arrow" else format
 
-    def look(self, place: Place) -> pa.Schema:
+    def look(self, place: EventFile) -> pa.Schema:
         try:
             return self._dataset([place], None).schema
         except UNREADABLE as error:
             raise self._wrong(place, error) from None
 
     def batches(
-        self, places: Sequence[Place], schema: pa.Schema, columns: Sequence[str]
+        self, places: Sequence[EventFile], schema: pa.Schema, columns: Sequence[str]
     ) -> Iterator[pa.RecordBatch]:
         """The rows of files that have one schema."""
         dataset = self._dataset(places, schema)
@@ -38,22 +38,22 @@ class ColumnarReader:
         except UNREADABLE as error:
             raise self._wrong(places[0], error) from None
 
-    def take(self, places: Sequence[Place], schema: pa.Schema, rows: pa.Array) -> pa.Table:
+    def take(self, places: Sequence[EventFile], schema: pa.Schema, rows: pa.Array) -> pa.Table:
         return self._dataset(places, schema).take(rows)
 
-    def count(self, places: Sequence[Place], schema: pa.Schema) -> int:
+    def count(self, places: Sequence[EventFile], schema: pa.Schema) -> int:
         return int(self._dataset(places, schema).count_rows())
 
     @property
     def knows_counts(self) -> bool:
         return self.format in ("parquet", "ipc")
 
-    def _dataset(self, places: Sequence[Place], schema: pa.Schema | None) -> ds.Dataset:
+    def _dataset(self, places: Sequence[EventFile], schema: pa.Schema | None) -> ds.Dataset:
         system = file_system(places[0].url)[0]
         paths = [place.path for place in places]
         return ds.dataset(paths, format=self.format, filesystem=system, schema=schema)
 
-    def _wrong(self, place: Place, error: Exception) -> DataError:
+    def _wrong(self, place: EventFile, error: Exception) -> DataError:
         return DataError(f"cannot read {place.name!r} as {self.format}: {_reason(error)}")
 
 

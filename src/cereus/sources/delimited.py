@@ -13,7 +13,7 @@ from cereus.errors import DataError
 from cereus.sources.blocks import NEW_LINE, Span, blocks
 from cereus.sources.files import Files
 from cereus.sources.formats import suffixes_of
-from cereus.sources.places import Place
+from cereus.sources.places import EventFile
 from cereus.sources.texts import TextKinds
 from cereus.stream import refuse_repeated
 
@@ -27,7 +27,7 @@ class CsvReader:
     def __init__(self, files: Files) -> None:
         self.files = files
 
-    def look(self, place: Place, kinds: TextKinds) -> pa.Schema:
+    def look(self, place: EventFile, kinds: TextKinds) -> pa.Schema:
         """The columns of a file, all text; `kinds` sees those whose types are to be inferred."""
         names = self.names(place)
         inferred = [n for n in names if self.files.infer and self.files.given_type(n) is None]
@@ -35,7 +35,7 @@ class CsvReader:
             kinds.see(zip(inferred, table.columns, strict=True))
         return pa.schema([(name, pa.string()) for name in names])
 
-    def names(self, place: Place) -> list[str]:
+    def names(self, place: EventFile) -> list[str]:
         if not isinstance(self.files.header, bool):
             return list(self.files.header)
         try:
@@ -54,12 +54,12 @@ class CsvReader:
         self._check_names(place, names)
         return names
 
-    def _beginning(self, place: Place) -> bytes:
+    def _beginning(self, place: EventFile) -> bytes:
         """The first line; a header with line ends in it is looked for in the first block."""
         first = next(blocks(place, size=1 << 16), b"")
         return first if self.files.multiline else first.split(NEW_LINE)[0] + NEW_LINE
 
-    def _check_names(self, place: Place, names: Sequence[str]) -> None:
+    def _check_names(self, place: EventFile, names: Sequence[str]) -> None:
         """The columns that were declared, no other and no fewer: whatever their order."""
         declared = self.files.schema
         if declared is None:
@@ -76,7 +76,7 @@ class CsvReader:
 
     def tables(
         self,
-        place: Place,
+        place: EventFile,
         names: Sequence[str],
         span: Span | None = None,
         columns: Sequence[str] | None = None,
@@ -98,7 +98,7 @@ class CsvReader:
 
     def _parsed(
         self,
-        place: Place,
+        place: EventFile,
         block: bytes,
         names: Sequence[str],
         columns: Sequence[str] | None,
@@ -127,7 +127,7 @@ class CsvReader:
                 raise self._wrong(place, error, line) from None
 
     def _streamed(
-        self, place: Place, names: Sequence[str], columns: Sequence[str] | None
+        self, place: EventFile, names: Sequence[str], columns: Sequence[str] | None
     ) -> Iterator[pa.Table]:
         skip = int(self.files.header is True)
         try:
@@ -144,11 +144,11 @@ class CsvReader:
             if "Empty CSV" not in str(error):
                 raise self._wrong(place, error) from None
 
-    def delimiter(self, place: Place) -> str:
+    def delimiter(self, place: EventFile) -> str:
         tabs = suffixes_of(place.name)[0] == ".tsv"
         return self.files.delimiter or ("\t" if tabs else ",")
 
-    def _parse(self, place: Place) -> Any:
+    def _parse(self, place: EventFile) -> Any:
         return csv.ParseOptions(
             delimiter=self.delimiter(place), newlines_in_values=self.files.multiline
         )
@@ -162,7 +162,7 @@ class CsvReader:
             quoted_strings_can_be_null=False,
         )
 
-    def _wrong(self, place: Place, error: Exception, line: int | None = 0) -> DataError:
+    def _wrong(self, place: EventFile, error: Exception, line: int | None = 0) -> DataError:
         torn = TORN.search(str(error))
         if torn is None:
             reason = str(error).splitlines()[0]
@@ -176,7 +176,7 @@ class CsvReader:
             or "every line has a value for each column; NULL is an empty one",
         )
 
-    def _separator_hint(self, place: Place, names: Sequence[str]) -> str:
+    def _separator_hint(self, place: EventFile, names: Sequence[str]) -> str:
         """Where there is one column only, the separator may be another one."""
         if len(names) > 1 or self.delimiter(place) != ",":
             return ""

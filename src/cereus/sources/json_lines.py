@@ -12,7 +12,7 @@ from cereus.errors import DataError
 from cereus.sources.blocks import Span, blocks
 from cereus.sources.columns import joined_schema
 from cereus.sources.files import Files
-from cereus.sources.places import Place
+from cereus.sources.places import EventFile
 from cereus.sources.texts import TextKinds
 
 PARSED_AT_ONCE = 1 << 22
@@ -24,7 +24,7 @@ class JsonReader:
     def __init__(self, files: Files) -> None:
         self.files = files
 
-    def look(self, place: Place, kinds: TextKinds) -> pa.Schema:
+    def look(self, place: EventFile, kinds: TextKinds) -> pa.Schema:
         """The columns of a file; `kinds` sees the texts, which may be times."""
         if self.files.schema is not None:
             return pa.schema([(n, _as_text(kind)) for n, kind in self.files.schema.items()])
@@ -43,20 +43,20 @@ class JsonReader:
         return schema
 
     def tables(
-        self, place: Place, schema: pa.Schema, span: Span | None, columns: Sequence[str]
+        self, place: EventFile, schema: pa.Schema, span: Span | None, columns: Sequence[str]
     ) -> Iterator[pa.Table]:
         """Values of the types in `schema`; a column that an object lacks is NULL there."""
         wanted = pa.schema([schema.field(name) for name in columns])
         for block in self._blocks(place, span):
             yield self._parsed(place, block, wanted).select(list(columns))
 
-    def _blocks(self, place: Place, span: Span | None) -> Iterator[bytes]:
+    def _blocks(self, place: EventFile, span: Span | None) -> Iterator[bytes]:
         try:
             yield from (block for block in blocks(place, span) if not block.isspace())
         except OSError as error:
             raise DataError(f"cannot read {place.name!r}: {error}") from None
 
-    def _parsed(self, place: Place, block: bytes, schema: pa.Schema | None = None) -> pa.Table:
+    def _parsed(self, place: EventFile, block: bytes, schema: pa.Schema | None = None) -> pa.Table:
         options = json.ParseOptions(
             explicit_schema=schema,
             unexpected_field_behavior="infer" if schema is None else "ignore",

@@ -38,7 +38,7 @@ HIDDEN = ("_", ".")
 
 
 @dataclass(frozen=True)
-class Place:
+class EventFile:
     """A file.
 
     name         as messages call it
@@ -63,7 +63,7 @@ class Place:
         return file_system(self.url)[0].open_input_file(self.path)
 
 
-def places(files: Files) -> tuple[list[Place], str]:
+def places(files: Files) -> tuple[list[EventFile], str]:
     """The files, in order, and their one format. Empty files of text are left out: they have no
     columns."""
     listed = [place for path in files.paths for place in _listed(path, files)]
@@ -112,7 +112,7 @@ def _by_fsspec(url: str) -> tuple[Any, str]:
 # ---------------------------------------------------------------- what is there
 
 
-def _listed(path: str, files: Files) -> Iterator[Place]:
+def _listed(path: str, files: Files) -> Iterator[EventFile]:
     if path == STANDARD_INPUT:
         yield _place(standard_input(files), files, STANDARD_INPUT)
     elif is_remote(path):
@@ -142,7 +142,7 @@ def _alternatives(pattern: str) -> list[str]:
     return [e for one in braces[1].split(",") for e in _alternatives(before + one + after)]
 
 
-def _local(path: str, files: Files) -> list[Place]:
+def _local(path: str, files: Files) -> list[EventFile]:
     """A file itself; of a directory, the files of events that are in it."""
     root = Path(path)
     if not root.exists():
@@ -158,13 +158,13 @@ def _local(path: str, files: Files) -> list[Place]:
     return _some(listed, path)
 
 
-def _place(path: str, files: Files, name: str | None = None, **more: Any) -> Place:
+def _place(path: str, files: Files, name: str | None = None, **more: Any) -> EventFile:
     full = str(Path(path).absolute())
     compression = compression_of(path, files.compression)
-    return Place(name or path, full, os.stat(path).st_size, compression=compression, **more)
+    return EventFile(name or path, full, os.stat(path).st_size, compression=compression, **more)
 
 
-def _remote(url: str, files: Files) -> list[Place]:
+def _remote(url: str, files: Files) -> list[EventFile]:
     """A file, or those in a directory, of a file system that is not the local one. Only the last
     name of a URL may be a pattern."""
     above, _, last = url.rpartition("/")
@@ -187,9 +187,9 @@ def _remote(url: str, files: Files) -> list[Place]:
     return _some(listed, url)
 
 
-def _remote_place(info: Any, url: str, values: Any, files: Files) -> Place:
+def _remote_place(info: Any, url: str, values: Any, files: Files) -> EventFile:
     packed = compression_of(info.path, files.compression)
-    return Place(info.path, info.path, info.size, values, url, packed)
+    return EventFile(info.path, info.path, info.size, values, url, packed)
 
 
 def _below(path: str, root: str) -> tuple[str, ...]:
@@ -201,7 +201,7 @@ def _is_of_events(parts: tuple[str, ...], files: Files) -> bool:
     return shown and (files.format is not None or format_of(parts[-1]) is not None)
 
 
-def _some(listed: list[Place], path: str) -> list[Place]:
+def _some(listed: list[EventFile], path: str) -> list[EventFile]:
     if not listed:
         raise DataError(f"there are no events in the directory {path!r}", hint=KNOWN_FORMATS)
     return listed

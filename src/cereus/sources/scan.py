@@ -16,25 +16,25 @@ from cereus.sources.delimited import CsvReader
 from cereus.sources.files import Files
 from cereus.sources.formats import TEXT
 from cereus.sources.json_lines import JsonReader
-from cereus.sources.places import Place, places
+from cereus.sources.places import EventFile, places
 from cereus.sources.supported import supported_batch, supported_schema
 from cereus.sources.texts import KINDS, TIMES, TextKinds, column_of_type
 from cereus.stream import refuse_repeated
 
 
 @dataclass(frozen=True)
-class Part:
+class KnownFile:
     """A file with the columns that it has, as they are read from it."""
 
-    place: Place
+    place: EventFile
     raw: pa.Schema
 
 
 @dataclass(frozen=True)
-class Piece:
+class FilePiece:
     """What is read at once: files that have the same columns, or a span of one."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[KnownFile, ...]
     span: Span | None = None
 
 
@@ -45,26 +45,28 @@ class Scan:
 
     files: Files
     kind: str
-    parts: tuple[Part, ...]
+    parts: tuple[KnownFile, ...]
     schema: pa.Schema
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
         for piece in self.pieces(None):
             yield from self.read(piece, columns)
 
-    def pieces(self, size: int | None = SPAN) -> list[Piece]:
+    def pieces(self, size: int | None = SPAN) -> list[FilePiece]:
         """The files in parts that can be read apart. With no `size`, files of text as they are."""
         if self.kind in TEXT:
             whole = size is None or self.files.multiline
             return [
-                Piece((part,), span)
+                FilePiece((part,), span)
                 for part in self.parts
                 for span in ([None] if whole else spans(part.place, size or SPAN))
             ]
         alike = itertools.groupby(self.parts, key=_likeness)
-        return [Piece(tuple(group)) for _, group in alike]
+        return [FilePiece(tuple(group)) for _, group in alike]
 
-    def read(self, piece: Piece, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+    def read(
+        self, piece: FilePiece, columns: Sequence[str] | None = None
+    ) -> Iterator[pa.RecordBatch]:
         """The rows of a piece, with the columns of all."""
         names = self.schema.names if columns is None else list(columns)
         wanted = pa.schema([self.schema.field(name) for name in names])
@@ -103,7 +105,7 @@ class Scan:
 
     # ------------------------------------------------------------ reading
 
-    def _raw(self, piece: Piece, names: Iterable[str]) -> Iterator[pa.Table]:
+    def _raw(self, piece: FilePiece, names: Iterable[str]) -> Iterator[pa.Table]:
         part = piece.parts[0]
         columns = [name for name in names if name in part.raw.names]
         if self.kind not in TEXT:
@@ -117,7 +119,7 @@ class Scan:
         else:
             yield from JsonReader(self.files).tables(part.place, part.raw, piece.span, some)
 
-    def _fitted(self, table: pa.Table, wanted: pa.Schema, place: Place) -> pa.Table:
+    def _fitted(self, table: pa.Table, wanted: pa.Schema, place: EventFile) -> pa.Table:
         values = dict(place.values)
         columns = []
         for field in wanted:
@@ -133,7 +135,7 @@ class Scan:
         return pa.Table.from_arrays(columns, schema=wanted)
 
 
-def _likeness(part: Part) -> tuple[object, ...]:
+def _likeness(part: KnownFile) -> tuple[object, ...]:
     return part.place.values, part.place.url, part.raw.serialize().to_pybytes()
 
 
@@ -144,14 +146,14 @@ def scan(files: Files) -> Scan:
     """Look at files: which there are, which columns they have, and of which types."""
     listed, kind = places(files)
     kinds = TextKinds(KINDS if kind == "csv" else TIMES, files.time_format)
-    parts = tuple(Part(place, _raw_schema(files, kind, place, kinds)) for place in listed)
+    parts = tuple(KnownFile(place, _raw_schema(files, kind, place, kinds)) for place in listed)
     typed = [(part.place.name, _typed(files, kind, part.raw, kinds)) for part in parts]
     schema = joined_schema([*typed, *_partition_schema(files, listed)])
     _check_given(files, schema)
     return Scan(files, kind, parts, _declared(files, schema))
 
 
-def _raw_schema(files: Files, kind: str, place: Place, kinds: TextKinds) -> pa.Schema:
+def _raw_schema(files: Files, kind: str, place: EventFile, kinds: TextKinds) -> pa.Schema:
     if kind == "csv":
         return CsvReader(files).look(place, kinds)
     if kind == "json":
@@ -174,7 +176,7 @@ def _typed(files: Files, kind: str, raw: pa.Schema, kinds: TextKinds) -> pa.Sche
     return pa.schema(fields)
 
 
-def _partition_schema(files: Files, listed: Sequence[Place]) -> Iterator[tuple[str, pa.Schema]]:
+def _partition_schema(files: Files, listed: Sequence[EventFile]) -> Iterator[tuple[str, pa.Schema]]:
     """The columns that directories tell; `day=1` is a number if all values of `day` are."""
     kinds = TextKinds(KINDS)
     for place in listed:

@@ -1,6 +1,11 @@
-"""Arrow's newer layouts (views, run-end encoding) as the plain ones, which have the same values."""
+"""Arrow's newer layouts (views, run-end encoding) as the plain ones, which have the same values;
+and times in a zone that nobody knows in UTC, which is how they are stored."""
 
 from __future__ import annotations
+
+import re
+from functools import cache
+from zoneinfo import ZoneInfo
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -20,10 +25,27 @@ def supported_type(kind: pa.DataType) -> pa.DataType:
         return pa.large_list(supported_type(kind.value_type))
     if types.is_dictionary(kind) and supported_type(kind.value_type) != kind.value_type:
         return supported_type(kind.value_type)
+    if types.is_timestamp(kind) and kind.tz is not None and not is_zone(kind.tz):
+        return pa.timestamp(kind.unit, "UTC")
     if types.is_struct(kind):
         fields = [kind.field(place) for place in range(kind.num_fields)]
         return pa.struct([field.with_type(supported_type(field.type)) for field in fields])
     return kind
+
+
+OFFSET = re.compile(r"[+-]\d\d:?\d\d")
+
+
+@cache
+def is_zone(name: str) -> bool:
+    """Whether a time zone is known here."""
+    if OFFSET.fullmatch(name):
+        return True
+    try:
+        ZoneInfo(name)
+    except (ValueError, OSError, KeyError):  # not found, or no name at all
+        return False
+    return True
 
 
 def supported_schema(schema: pa.Schema) -> pa.Schema:
@@ -54,6 +76,8 @@ def _plain(column: pa.Array, kind: pa.DataType) -> pa.Array:
         return _plain(pc.run_end_decode(column), kind)
     if pa.types.is_dictionary(column.type):
         return _plain(column.dictionary, kind).take(column.indices)
+    if pa.types.is_timestamp(column.type):
+        return column.view(kind)
     if pa.types.is_nested(kind):
         return pa.array(column.to_pylist(), kind)  # Arrow has no sound cast of views of lists
     return column.cast(kind)

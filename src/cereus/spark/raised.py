@@ -22,7 +22,7 @@ LONGEST = 300
 
 
 LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
-"""Where PySpark writes every error that it raises, with all of Java's trace, as one line of JSON."""
+"""Where PySpark writes every error that it raises, with all of Java's trace, in one line."""
 
 
 def quiet_loggers() -> None:

@@ -17,7 +17,7 @@ from cereus.errors import CereusError, DataError, did_you_mean
 from cereus.query import Query
 from cereus.sources import Files
 from cereus.sources.delimited import CsvReader
-from cereus.sources.places import Place, is_remote, matching, places
+from cereus.sources.places import EventFile, is_remote, matching, places
 from cereus.spark.pipeline.compiling import (
     SELF_DESCRIBING,
     Compiling,
@@ -272,7 +272,7 @@ def _unwritable(path: Path) -> bool:
     return above is not None and not os.access(above, os.W_OK | os.X_OK)
 
 
-def _csv_files(files: Files) -> list[Place]:
+def _csv_files(files: Files) -> list[EventFile]:
     """Those that are here by now; what is elsewhere is checked by Spark."""
     try:
         return [] if is_remote(files.paths[0]) else places(files)[0]

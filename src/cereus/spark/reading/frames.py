@@ -15,8 +15,8 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from cereus.errors import DataError
 from cereus.sources import Files, Scan, scan
-from cereus.sources.places import Place, is_remote
-from cereus.sources.scan import Part, Piece
+from cereus.sources.places import EventFile, is_remote
+from cereus.sources.scan import FilePiece, KnownFile
 from cereus.spark.files import located
 from cereus.spark.reading.by_spark import read_by_spark
 from cereus.spark.reading.types import spark_schema, spark_type
@@ -55,7 +55,7 @@ def frame(session: SparkSession, described: Scan) -> DataFrame:
 class PieceReader:
     """Reads pieces of files in a worker: those whose numbers come."""
 
-    def __init__(self, described: Scan, pieces: Sequence[Piece]) -> None:
+    def __init__(self, described: Scan, pieces: Sequence[FilePiece]) -> None:
         self.described, self.pieces = described, pieces
 
     def __call__(self, numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -83,7 +83,7 @@ def _check_cases(session: SparkSession, names: Sequence[str]) -> None:
 
 def _native(session: SparkSession, described: Scan) -> DataFrame:
     """Files with the same columns are read together; what differs is put together by name."""
-    alike: dict[bytes, list[Part]] = {}
+    alike: dict[bytes, list[KnownFile]] = {}
     for part in described.parts:
         alike.setdefault(part.raw.serialize().to_pybytes(), []).append(part)
     if _has_nanoseconds(described):
@@ -100,7 +100,7 @@ def _in_nanoseconds(kind: pa.DataType) -> bool:
     return pa.types.is_timestamp(kind) and kind.unit == "ns"
 
 
-def _fitted(session: SparkSession, described: Scan, parts: Sequence[Part]) -> DataFrame:
+def _fitted(session: SparkSession, described: Scan, parts: Sequence[KnownFile]) -> DataFrame:
     paths = [located(part.place.path) for part in parts]
     rows: DataFrame = session.read.format(described.kind).load(paths)
     raw = parts[0].raw
@@ -132,7 +132,7 @@ def _microseconds(column: Column, name: str, kind: pa.DataType) -> Column:
     return times if getattr(kind, "tz", None) is not None else times.cast("timestamp_ntz")
 
 
-def _of_directories(field: pa.Field, places: Sequence[Place]) -> Column:
+def _of_directories(field: pa.Field, places: Sequence[EventFile]) -> Column:
     """A value that the name of the directory tells, or NULL."""
     kind = spark_type(field.type, field.name)
     values = {place.path: dict(place.values).get(field.name) for place in places}

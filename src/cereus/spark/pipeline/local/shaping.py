@@ -82,16 +82,16 @@ def _with_parts(table: pa.Table, text: str) -> tuple[pa.Table, str]:
     names of these."""
     made: dict[str, pa.ChunkedArray] = {}
 
-    def part(found: re.Match[str], column: pa.ChunkedArray) -> str:
+    def part(column: pa.ChunkedArray) -> str:
         name = f"__part{len(made)}"
         made[name] = column
         return name
 
-    def element(found: re.Match[str]) -> str:
-        lists = _list(table, found["list"])
-        return part(found, _element(lists, int(found["place"]), found["field"]))
+    def element(named: re.Match[str]) -> str:
+        lists = _list(table, named["list"])
+        return part(_element(lists, int(named["place"]), named["field"]))
 
-    text = SIZE.sub(lambda m: part(m, pc.list_value_length(_list(table, m["list"]))), text)
+    text = SIZE.sub(lambda m: part(pc.list_value_length(_list(table, m["list"]))), text)
     text = ELEMENT.sub(element, text)
     for name, column in made.items():
         table = table.append_column(name, column)
