@@ -208,7 +208,9 @@ class Query:
     def explain(self, schema: pa.Schema | None = None) -> str:
         """How the query will be run: stages, tests, automaton or machine, memory, warnings.
         What depends on the columns' types shows with a schema, here or when compiling."""
-        return self.compiled.explain(self.schema if schema is None else to_schema(schema))
+        text = self.compiled.explain(self.schema if schema is None else to_schema(schema))
+        where = self.stream.where
+        return text if where is None else f"{text}\n\nstream\n  only events where {where}"
 
     @cached_property
     def warnings(self) -> list[str]:

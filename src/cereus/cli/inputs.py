@@ -18,7 +18,8 @@ from cereus.language.protocol import OptionKind
 from cereus.language.registry import default_name, dialect_of, options_of
 from cereus.limits import Limits
 from cereus.query import Query, compile
-from cereus.sources import SUFFIXES, Files, Source, source
+from cereus.sources import Files, Source, source
+from cereus.sources.formats import format_of
 from cereus.stream import Stream
 
 OTHER_SUFFIXES = (".txt", ".sql", ".query")
@@ -196,7 +197,7 @@ def schema_of(path: str) -> pa.Schema:
     file = Path(path)
     if not file.exists():
         raise CereusError(f"there is no file {path!r}", hint="check the path")
-    if file.suffix.lower() in SUFFIXES and not _is_schema(file):
+    if file.is_dir() or (format_of(path) is not None and not _is_schema(file)):
         return source([path], Stream()).schema
     return _listed(file)
 
