@@ -56,8 +56,12 @@ class TextKinds:
         """Those of the kinds that all texts can be. What is whole need not be tried as decimal."""
         integers = False
         for kind in kinds:
-            if (integers and pa.types.is_floating(kind)) or self.can_be(texts, kind):
-                integers = integers or pa.types.is_integer(kind)
+            if integers and pa.types.is_floating(kind):
+                passes = not _has_long_numbers(texts)
+            else:
+                passes = self.can_be(texts, kind)
+            integers = integers or (passes and pa.types.is_integer(kind))
+            if passes:
                 yield kind
 
     def can_be(self, texts: pa.ChunkedArray, kind: pa.DataType) -> bool:
