@@ -33,7 +33,6 @@ Compiler = Callable[[pa.Schema], QuerySet]
 
 
 def run_on_spark(
-    check: Callable[[pa.Schema], object],
     compiler: Compiler,
     files: Files,
     out: Target | None,
@@ -42,6 +41,7 @@ def run_on_spark(
     master: str,
     tie: Sequence[str] = (),
     named: bool = False,
+    check: Callable[[pa.Schema], object] | None = None,
 ) -> tuple[dict[str, Outcome], QuerySet]:
     """A job for each query. Where they are `named`, what is written says whose match it is.
     `check` compiles the queries for columns that are about the same on Spark."""
@@ -49,7 +49,9 @@ def run_on_spark(
 
     with spark_errors():
         described = None if any(map(is_remote, files.paths)) else scan(files)
-        if described is not None:  # errors come before Spark starts, which takes a while
+        if (
+            described is not None and check is not None
+        ):  # errors come before Spark starts, which takes a while
             check(described.schema)
         announce_spark()
         session = cs.session(master)

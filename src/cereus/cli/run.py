@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import pyarrow as pa
 import typer
@@ -27,6 +27,10 @@ from cereus.syntax.parameters import check_all_mentioned, for_text
 from cereus.writing.target import Target, check_room, target_of
 
 PIPELINE = ".toml"
+PIPELINE_ENGINES: dict[Engine, Literal["spark", "local"]] = {
+    Engine.SPARK: "spark",
+    Engine.LOCAL: "local",
+}
 
 
 def run(
@@ -141,7 +145,7 @@ def run(
             master=master,
             dry_run=dry_run,
             metrics=metrics,
-            engine=None if engine is Engine.AUTO else engine.value,
+            engine=PIPELINE_ENGINES.get(engine),
         )
         return
     if dry_run or metrics is not None:
@@ -196,7 +200,6 @@ def run(
 
         _need_order(time)
         outcomes, compiled = run_on_spark(
-            compile_all,
             compiler,
             files,
             target,
@@ -204,6 +207,7 @@ def run(
             master=master or "local[*]",
             tie=tie or (),
             named=named,
+            check=compile_all,
         )
     for name, outcome in outcomes.items():
         report(outcome, compiled[name], target, name if queries else None)

@@ -97,7 +97,7 @@ def _has_nanoseconds(described: Scan) -> bool:
 
 
 def _in_nanoseconds(kind: pa.DataType) -> bool:
-    return pa.types.is_timestamp(kind) and kind.unit == "ns"
+    return bool(pa.types.is_timestamp(kind) and kind.unit == "ns")
 
 
 def _fitted(session: SparkSession, described: Scan, parts: Sequence[KnownFile]) -> DataFrame:
