@@ -18,6 +18,7 @@ class Ceql(Language):
     name = "ceql"
     title = "CEQL"
     suffixes = ("ceql",)
+    signature = r"\A\s*SELECT\b(?!.*\bMATCH_RECOGNIZE\b)"
 
     def parse(self, text: str, *, params: Params | None = None, **options: Any) -> CeqlTree:
         return parse(text, params)
