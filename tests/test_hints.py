@@ -72,7 +72,7 @@ def test_months_are_not_taken_for_minutes() -> None:
         ("volum", ["value", "volume"], "volume"),
         ("vol", ["price", "volume"], "volume"),
         ("Price", ["prices", "price"], "price"),
-        ("x", ["y", "zz"], "y"),
+        ("x", ["y", "zz"], None),
         ("ts", ["stock_time"], None),
     ],
 )

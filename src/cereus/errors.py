@@ -118,7 +118,9 @@ def nearest(name: str, known: Sequence[str]) -> str | None:
     typed = name.lower()
     most = max(1, round(len(typed) / 2.5))
     distances = [(distance(typed, each.lower()), each) for each in known]
-    near = min((pair for pair in distances if pair[0] <= most), default=None)
+    near = min(
+        (pair for pair in distances if pair[0] <= most and pair[0] < len(typed)), default=None
+    )
     if near is not None:
         return near[1]
     begun = [each for each in known if _begins(typed, each.lower())]
