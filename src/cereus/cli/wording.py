@@ -44,13 +44,15 @@ class Vocabulary:
     param: Callable[[str], str]
     dialect: Callable[[str], str]
     sorting: str = ""
+    replaced: tuple[tuple[str, str], ...] = ()
     left_out: tuple[str, ...] = PYTHON_ONLY
 
 
 def reworded(text: str, words: Vocabulary) -> str:
     for left_out in words.left_out:
         text = text.replace(left_out, "")
-    text = text.replace("compile with ", "say ").replace(SORTING, words.sorting)
+    for before, after in (("compile with ", "say "), (SORTING, words.sorting), *words.replaced):
+        text = text.replace(before, after)
     text = STREAM.sub(lambda matched: words.columns(_columns(matched[1])), text)
     text = PARAM.sub(lambda matched: words.param(matched[1]), text)
     text = DIALECT.sub(lambda matched: words.dialect(matched[1]), text)
@@ -130,4 +132,8 @@ KEYS = Vocabulary(
     _limit_key,
     lambda name: f"params = {{ {name} = … }}",
     lambda name: f'dialect = "{name}"',
+    replaced=(
+        ("a new checkpointLocation", "a new checkpoint"),
+        ('match(…, on_change="restart")', 'on_change = "restart" in the query'),
+    ),
 )
