@@ -247,8 +247,10 @@ def ways(
         match program[at]:
             case ("done",) if not partial:
                 yield match
-            case ("row", _, _) if partial and match.labels and not (
-                row < len(rows) and _in_time(clause, rows, start, row)
+            case ("row", _, _) if (
+                partial
+                and match.labels
+                and not (row < len(rows) and _in_time(clause, rows, start, row))
             ):
                 names = " or ".join(_next_variables(program, behind))
                 yield replace(match, number=None, waiting_for=names)
@@ -442,8 +444,12 @@ def _at_extreme(function: str, every: list[Any], compared: list[Any]) -> Any:
     """The value where another is greatest or least; of several, the first."""
     best = None
     for row, other in enumerate(compared):
-        if other is not None and other == other and (
-            best is None or compare(">" if function == "max_by" else "<", other, compared[best])
+        if (
+            other is not None
+            and other == other
+            and (
+                best is None or compare(">" if function == "max_by" else "<", other, compared[best])
+            )
         ):
             best = row
     return None if best is None else every[best]

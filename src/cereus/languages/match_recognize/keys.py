@@ -18,7 +18,8 @@ Ints = npt.NDArray[np.int64]
 class Keys:
     """Key k has had `numbers[k]` matches and has `begun` once rows of it were dropped. Of its
     kept rows, `back[k]` lie before the one where the search goes on, matches cover those before
-    `covered[k]`, and partial matches that timed out those before `reported[k]`. `active` are the keys of the rows at hand, in the order of their partitions."""
+    `covered[k]`, and partial matches that timed out those before `reported[k]`. `active` are the
+    keys of the rows at hand, in the order of their partitions."""
 
     def __init__(self, bound: Bound) -> None:
         self.bound = bound

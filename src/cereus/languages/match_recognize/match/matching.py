@@ -109,8 +109,10 @@ class Output:
 
     def found(self) -> Found:
         columns = zip(*self._parts, self._filled(), strict=True)
-        found = [np.concatenate(each) if self._parts else each[0] for each in columns]
-        return Found(*found[:3], found[3] if self._timeouts else None)
+        starts, ends, states, timed_out = (
+            np.concatenate(each) if self._parts else each[0] for each in columns
+        )
+        return Found(starts, ends, states, timed_out if self._timeouts else None)
 
 
 def refuse_skip(result: int, variable: str | None) -> None:

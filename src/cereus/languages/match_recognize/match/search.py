@@ -94,9 +94,7 @@ class Searcher:
                 return
             if path is None:
                 streams.resume[part] = row + 1
-                if self.waiting and (
-                    row >= streams.reported[part] or skip.kind == codes.NEXT_ROW
-                ):
+                if self.waiting and (row >= streams.reported[part] or skip.kind == codes.NEXT_ROW):
                     streams.reported[part] = row + len(self.waiting)
                     yield row, self.waiting, True
                 continue

@@ -560,8 +560,11 @@ class Search:
                     break
                 late = False
                 if best == -2:
-                    if timeouts and count > 0 and i > row and (
-                        row >= reported[part] or skip == NEXT_ROW
+                    if (
+                        timeouts
+                        and count > 0
+                        and i > row
+                        and (row >= reported[part] or skip == NEXT_ROW)
                     ):
                         late = True
                         best = self.nodes_of[here, 0]

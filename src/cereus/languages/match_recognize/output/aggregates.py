@@ -199,9 +199,7 @@ def _by(data: pa.Array, compared: pa.Array, segments: Segments, function: str) -
     return data.take(pa.array(size - 1 - best if highest else best, mask=none))
 
 
-def _texts(
-    data: pa.Array, more: Sequence[pa.Array], segments: Segments, function: str
-) -> pa.Array:
+def _texts(data: pa.Array, more: Sequence[pa.Array], segments: Segments, function: str) -> pa.Array:
     """Texts joined, those that are null left out."""
     separator = more[0][0] if more and len(more[0]) else pa.scalar("")
     known = np.zeros(len(data) + 1, np.int64)
