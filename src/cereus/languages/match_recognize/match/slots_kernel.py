@@ -587,7 +587,8 @@ class Search:
                 written += best_end - row
                 starts[matches] = row
                 ends[matches] = best_end
-                timed_out[matches] = late
+                if timeouts:
+                    timed_out[matches] = late
                 matches += 1
                 if late:
                     reported[part] = best_end
