@@ -290,7 +290,7 @@ def partial(
 
 def _next_variables(program: Sequence[Instruction], at: int) -> list[str]:
     """The variables that may be read next, the preferred first."""
-    found: dict[str, None] = {}
+    variables: dict[str, None] = {}
     pending, entered = [at], set[int]()
     while pending:
         here = pending.pop()
@@ -301,8 +301,8 @@ def _next_variables(program: Sequence[Instruction], at: int) -> list[str]:
             case ("fork", first, second):
                 pending += [second, first]
             case ("row", variable, _):
-                found[variable] = None
-    return list(found)
+                variables[variable] = None
+    return list(variables)
 
 
 def _timed_out(clause: tree.Clause, view: View | None) -> dict[str, Any]:
@@ -427,8 +427,8 @@ def _over(
         case "string_agg" | "listagg":
             return (more[0][0] if more else "").join(known)
         case "variance" | "var_samp" | "stddev" | "stddev_samp":
-            found = statistics.variance(known) if len(known) > 1 else None
-            return found if found is None or function.startswith("var") else found**0.5
+            spread = statistics.variance(known) if len(known) > 1 else None
+            return spread if spread is None or function.startswith("var") else spread**0.5
         case "var_pop" | "stddev_pop":
             return (statistics.pvariance if function == "var_pop" else statistics.pstdev)(known)
         case "bool_and" | "every":
