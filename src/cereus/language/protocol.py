@@ -80,6 +80,10 @@ class Language(ABC):
     def accepts(self, source: object) -> bool:
         """An object is a syntax tree of this language."""
 
+    def text_of(self, source: object) -> str | None:
+        """The text that an object stands for, which is then parsed; None if it is a tree."""
+        return None
+
     @abstractmethod
     def compile(
         self,

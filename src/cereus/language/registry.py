@@ -86,6 +86,7 @@ def compile_source(
     """A text of a language, or a syntax tree of one, compiled with options that it has. `params`
     are the values of the parameters in a text."""
     chosen = language(dialect) if dialect is not None else language_of_source(source)
+    source = chosen.text_of(source) or source
     _check_options(chosen, options)
     _check_limits(chosen, limits)
     if chosen.accepts(source):
@@ -135,6 +136,13 @@ def language_of_source(source: object) -> Language:
     if isinstance(source, str):
         return default
     return next((each for each in languages() if each.accepts(source)), default)
+
+
+def text_of_source(source: object) -> object:
+    """The text that a built query stands for; anything else as it is."""
+    return (
+        source if isinstance(source, str) else language_of_source(source).text_of(source) or source
+    )
 
 
 def dialect_of(path: str | Path) -> str | None:
