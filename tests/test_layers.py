@@ -46,10 +46,11 @@ MAY_IMPORT: dict[str, set[str]] = {
     "reference": {"errors", "syntax", "expr", "clauses", "languages"},
     "translate": CORE | {"languages"},
     "demo": set(),
-    "spark": CORE | {"api"},
-    "show": CORE | {"api"},
-    "cli": CORE | {"api", "spark", "show", "demo", "translate"},
-    "__init__": CORE | {"api", "languages"},
+    "funnels": CORE | {"api"},
+    "spark": CORE | {"api", "funnels"},
+    "show": CORE | {"api", "funnels"},
+    "cli": CORE | {"api", "funnels", "spark", "show", "demo", "translate"},
+    "__init__": CORE | {"api", "funnels", "languages"},
 }
 """For each stage the others it may import. Only the package itself, `translate` and the
 `reference` know the rooms; every other stage asks `language.registry`."""

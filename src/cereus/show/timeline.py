@@ -30,7 +30,7 @@ def timeline(
     `color` is a column of the events; without it, the selected variables or the type.
     `aligned` lets every match begin at 0 (seconds, or positions), to compare their shapes.
     """
-    alt = _altair()
+    alt = altair_module()
     events = _events(matches, most)
     along = time or "position"
     shade = color or next((name for name in NAMES if name in events.column_names), None)
@@ -45,7 +45,7 @@ def timeline(
         events, along = _aligned(events, along), SINCE
     keys = _keys(matches)
     events = _labelled(events, matches, keys)
-    base = alt.Chart(alt.Data(values=_rows(events))).encode(
+    base = alt.Chart(alt.Data(values=plain_rows(events))).encode(
         x=alt.X(along, type=_scale(events, along), title=title, scale=alt.Scale(zero=False)),
         y=alt.Y(f"{LABEL}:O", title=" · ".join(["match", *keys]), sort=None),
     )
@@ -92,7 +92,7 @@ def _order(matches: Matches, events: pa.Table, shade: str) -> list[str]:
     return sorted(shown, key=lambda names: [places[name] for name in names.split(", ") if name])
 
 
-def _altair() -> Any:
+def altair_module() -> Any:
     try:
         return import_module("altair")
     except ImportError:
@@ -117,7 +117,7 @@ def _aligned(events: pa.Table, along: str) -> pa.Table:
     return events.append_column(SINCE, pa.array(since))
 
 
-def _rows(events: pa.Table) -> list[dict[str, Any]]:
+def plain_rows(events: pa.Table) -> list[dict[str, Any]]:
     """Plain values, as Vega reads them."""
     return [{name: _plain(value) for name, value in row.items()} for row in events.to_pylist()]
 
