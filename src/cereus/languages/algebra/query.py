@@ -15,8 +15,10 @@ import pyarrow as pa
 from cereus.engine.executor import Executor
 from cereus.engine.ingest.clock import in_units_of
 from cereus.errors import DataError, RefusedError
+from cereus.language.anatomy import Anatomy
 from cereus.language.compiled import EventwiseQuery, sections
 from cereus.languages.algebra import tree as algebra
+from cereus.languages.algebra.anatomy import anatomy
 from cereus.languages.algebra.bounds import Bounds, bounds
 from cereus.languages.algebra.detect.program import DetectorProgram, build
 from cereus.languages.algebra.executor import VERSION, DetectingExecutor
@@ -137,6 +139,13 @@ class AlgebraQuery(EventwiseQuery):
 
     def diagram(self) -> str:
         return detection_dot(self)
+
+    def of(self, expression: algebra.EventExpression) -> AlgebraQuery:
+        """The same of another expression, as it is written, with the rows of the constituents."""
+        return AlgebraQuery(expression, self.stream, values=True, merge_ties=self.merge_ties)
+
+    def anatomy(self, schema: pa.Schema | None = None) -> Anatomy:
+        return anatomy(self, schema)
 
     # ------------------------------------------------------------ checking
 

@@ -7,8 +7,10 @@ from dataclasses import replace
 import pyarrow as pa
 
 from cereus.errors import RefusedError
+from cereus.language.anatomy import Anatomy
 from cereus.language.compiled import CompiledQuery
 from cereus.language.pattern import PatternQuery
+from cereus.languages.ceql.anatomy import anatomy
 from cereus.languages.ceql.explaining.description import CeqlDescription
 from cereus.languages.ceql.planning.build import build
 from cereus.languages.ceql.print import to_text
@@ -25,6 +27,9 @@ class CeqlQuery(PatternQuery[Formula]):
 
     def build(self, schema: pa.Schema | None) -> Plan:
         return build(self.query, self.stream, schema)
+
+    def anatomy(self, schema: pa.Schema | None = None) -> Anatomy:
+        return anatomy(self, schema)
 
     def counting(self) -> CompiledQuery | None:
         if self.query.count:

@@ -13,8 +13,10 @@ import pyarrow as pa
 
 from cereus.engine.executor import Executor
 from cereus.errors import CereusError
+from cereus.language.anatomy import Anatomy
 from cereus.language.compiled import EventwiseQuery, sections
 from cereus.languages.match_recognize import tree
+from cereus.languages.match_recognize.anatomy import POSITIONS, anatomy
 from cereus.languages.match_recognize.binding import Bound, bound
 from cereus.languages.match_recognize.diagram import dot
 from cereus.languages.match_recognize.executor import VERSION, RecognizingExecutor
@@ -223,6 +225,19 @@ class MatchRecognizeQuery(EventwiseQuery):
         yield str(self.clause.rows)
         for measure in self.clause.measures:
             yield f"{measure.name} = {value_text(measure.value)}"
+
+    def of(self, clause: tree.Clause) -> MatchRecognizeQuery:
+        """The same with another clause."""
+        return MatchRecognizeQuery(clause, self.stream, self.limits)
+
+    def anatomy(self, schema: pa.Schema | None = None) -> Anatomy:
+        return anatomy(self, schema)
+
+    def rows_of(self, results: pa.RecordBatch) -> pa.Array:
+        """The measure that `anatomy` adds, where it is there."""
+        if POSITIONS not in results.schema.names:
+            return super().rows_of(results)
+        return results.column(POSITIONS)
 
     def diagram(self) -> str:
         return dot(self.clause, self.automaton)

@@ -13,8 +13,10 @@ import pyarrow as pa
 from cereus.clauses.tree import TimeWindow
 from cereus.engine.executor import Executor
 from cereus.explain.explain import explain
+from cereus.language.anatomy import Anatomy
 from cereus.language.compiled import EventwiseQuery, Path, sections
 from cereus.languages.sase import tree as sase
+from cereus.languages.sase.anatomy import anatomy
 from cereus.languages.sase.planning.description import SaseDescription
 from cereus.languages.sase.planning.keys import shared_keys
 from cereus.languages.sase.planning.program import (
@@ -135,6 +137,14 @@ class SaseQuery(EventwiseQuery):
         return ProgramExecutor(
             self.plan(schema), schema, limits=self.limits, keep=keep, row_numbers=row_numbers
         )
+
+    def of(self, program: sase.Program, output: str | int | None = None) -> SaseQuery:
+        """The same with another program."""
+        chosen = self.output if output is None else output
+        return SaseQuery(program, self.stream, self.limits, self.aggregates, chosen)
+
+    def anatomy(self, schema: pa.Schema | None = None) -> Anatomy:
+        return anatomy(self, schema)
 
     # ------------------------------------------------------------ explaining
 

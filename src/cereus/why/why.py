@@ -1,0 +1,53 @@
+"""`why`: how far partial matches came, what ended them, and what missed by least."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+
+import numpy as np
+import pyarrow as pa
+
+from cereus.language.compiled import CompiledQuery
+from cereus.sources import Source
+from cereus.why.events import Events, matched
+from cereus.why.expected import Expected, expected
+from cereus.why.misses import effects, nearest
+from cereus.why.result import Miss, Why
+from cereus.why.steps import step_counts, tally_of
+
+FEW = 5_000
+"""With more matches than this, nearest misses are not looked for."""
+MOST_SHOWN = 5
+
+
+def why(query: CompiledQuery, source: Source, *, most: int = MOST_SHOWN) -> Why:
+    """Count the steps, and look for the `most` nearest misses."""
+    events = Events.of(source)
+    anatomy = query.anatomy(events.table.schema)
+    known = [each.rows for each in islice(matched(anatomy.query, events), FEW + 1)]
+    steps = tuple(step_counts(anatomy.steps, query.stream, events))
+    if len(known) > FEW:
+        total = int(tally_of(anatomy.query, events).total)
+        note = f"more than {FEW:,} matches: nearest misses are looked for where there are few"
+        return Why(total, steps, (), (), _events_of((), events), (note,))
+    found = list(effects(anatomy.loosened, frozenset(known), events, query.stream))
+    misses = nearest(found, most)
+    rules = tuple(effect.rule for effect in found)
+    return Why(len(known), steps, rules, misses, _events_of(misses, events))
+
+
+def why_not(query: CompiledQuery, source: Source, rows: Sequence[int]) -> Expected:
+    """Why some events are no match."""
+    return expected(query, rows, Events.of(source), query.stream)
+
+
+def _events_of(misses: Sequence[Miss], events: Events) -> pa.Table:
+    """The events of the misses, beside the number of the miss and their rows."""
+    numbers = [n for n, miss in enumerate(misses, 1) for _ in miss.rows]
+    rows = np.array([row for miss in misses for row in miss.rows], np.int64)
+    shown = events.of_rows(rows)
+    columns = {"miss": pa.array(numbers, pa.int32()), "row": pa.array(rows)}
+    for name in shown.column_names:
+        columns[name if name not in columns else f"event_{name}"] = shown.column(name)
+    return pa.table(columns)
