@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperGroup
 
 import cereus
-from cereus.cli import demo, equivalent, queries, run, spark
+from cereus.cli import demo, equivalent, queries, run, spark, why
 from cereus.cli.view import err, out, show_error, show_warning
 from cereus.compiled import compiled_notice
 from cereus.errors import CereusError
@@ -72,6 +72,7 @@ def options(
 app.command("run")(run.run)
 app.command("explain")(queries.explain)
 app.command("check")(queries.check)
+app.command("why")(why.why)
 app.command("show")(queries.show)
 app.command("equivalent")(equivalent.equivalent)
 app.command("demo")(demo.demo)

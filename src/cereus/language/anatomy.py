@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 ROW = "__row"
 """The column with the number of an event's row."""
-WIDER = (2, 4, 16, 256)
+WIDER = (2, 16)
 """How many times wider a window is made before it is left out."""
 
 
@@ -78,6 +78,12 @@ class Loosened:
         """The query with the rule left out."""
         return self.queries[-1]
 
+    @property
+    def much(self) -> CompiledQuery:
+        """The query without the rule; of a window, with one that is much wider, because without
+        any window a query remembers the whole stream."""
+        return self.queries[-2] if len(self.queries) > 1 else self.queries[-1]
+
 
 @dataclass(frozen=True)
 class Step:
@@ -101,6 +107,7 @@ class Anatomy:
     query     the same matches, each with the rows that it is made of
     bindings  the same with a column of rows for each variable
     complete  a result names all events of its match, not only the last
+    chain     every match goes through all steps
     """
 
     query: CompiledQuery
@@ -108,6 +115,7 @@ class Anatomy:
     loosened: tuple[Loosened, ...] = ()
     bindings: CompiledQuery | None = None
     complete: bool = True
+    chain: bool = True
 
 
 Edit = tuple[Rule, tuple[Any, ...]]

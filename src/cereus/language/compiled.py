@@ -63,6 +63,11 @@ class CompiledQuery(ABC):
         return False
 
     @property
+    def counts_events(self) -> bool:
+        """Events that pass no test matter after all, because positions count."""
+        return False
+
+    @property
     def row_columns(self) -> Mapping[str, str]:
         """The columns of a result that hold row numbers, and what those that hold the events
         themselves are called, where rows have no numbers, as on Spark."""
@@ -153,11 +158,6 @@ class EventwiseQuery(CompiledQuery):
         check_keys(self.keys, self.result_columns)
         if schema is not None:
             check_stream(self.stream, schema)
-
-    @property
-    def counts_events(self) -> bool:
-        """Events that pass no test matter after all, because positions count."""
-        return False
 
     @property
     def unshown(self) -> frozenset[str]:

@@ -8,8 +8,9 @@ is there: one that suffices, else two, else all, of which one after the other is
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import combinations, islice
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -53,6 +54,16 @@ class Expected:
     excluded: tuple[Excluded, ...]
     reason: str
     events: pa.Table
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values, as `cereus why --json` writes it."""
+        return {
+            "rows": list(self.rows),
+            "matched": self.matched,
+            "excluded": [asdict(each) for each in self.excluded],
+            "reason": self.reason,
+            "events": self.events.to_pylist(),
+        }
 
     def __str__(self) -> str:
         lines = [f"rows {', '.join(map(str, self.rows))}: {self.reason}"]

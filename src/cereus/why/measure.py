@@ -19,6 +19,7 @@ from cereus.expr.arrow.evaluate import evaluate, mask
 from cereus.expr.paths import column_at
 from cereus.expr.print import condition_text
 from cereus.language.anatomy import Rule
+from cereus.plan.tests import EventTest
 from cereus.stream import Stream
 from cereus.syntax.literals import duration_text
 from cereus.why.events import Events, Found
@@ -96,7 +97,7 @@ class _Condition:
         self.rule, self.condition, self.count = rule, rule.condition, len(misses)
         self.names = sorted(ex.variables(self.condition))
         if not self.names:
-            misses = [Found(m.rows, {"": _of_type(m.rows, rule, events, stream)}) for m in misses]
+            misses = _of_type(misses, rule, events, stream)
         combinations = list(self._combinations(misses))
         self.misses = [miss for miss, _ in combinations]
         width = max(len(self.names), 1)
@@ -161,12 +162,15 @@ class _Condition:
         return Measured(f"{text}, off by {off}" if amount else text, amount)
 
 
-def _of_type(rows: tuple[int, ...], rule: Rule, events: Events, stream: Stream) -> list[int]:
-    """The rows that a condition on one event may be about."""
+def _of_type(
+    misses: Sequence[Found], rule: Rule, events: Events, stream: Stream
+) -> list[Found]:
+    """The rows that a condition on one event may be about, as those of the variable ''."""
     if rule.type is None or stream.type is None or rule.type == "*":
-        return list(rows)
-    types = events.of_rows(np.array(rows)).column(stream.type).to_pylist()
-    return [row for row, name in zip(rows, types, strict=True) if name == rule.type]
+        return [Found(miss.rows, {"": list(miss.rows)}) for miss in misses]
+    typed = events.passing(EventTest(rule.type), stream)
+    fitting = frozenset(events.rows[typed].tolist())
+    return [Found(m.rows, {"": [row for row in m.rows if row in fitting]}) for m in misses]
 
 
 def _apart(left: Any, right: Any) -> tuple[str, float] | None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from cereus.language.anatomy import RuleKind
 
@@ -31,7 +32,8 @@ class StepCounts:
     passed      how many pass all of these
     reached     events that were taken here, at the end of some partial match
     partial     partial matches that end here; `exact` is False where there are at least so many
-    ended       of the events that passed and were not taken: which rule is to blame
+    ended       of the events that passed and were not taken: which rule is to blame; the window,
+                if one that is 16 times as wide would have let them in
     rest        and those for which there was nothing to continue
 
     `passed` is `reached`, `ended` and `rest` together.
@@ -112,8 +114,30 @@ class Why:
                 yield {"what": "more without", **told}
         yield {"what": "matches", "count": self.matches}
 
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values, as `cereus why --json` writes it."""
+        return {
+            "matches": self.matches,
+            "steps": [_plain(step) for step in self.steps],
+            "rules": [asdict(effect) for effect in self.rules],
+            "misses": [
+                {**asdict(miss), "events": self._events_of(number)}
+                for number, miss in enumerate(self.misses, 1)
+            ],
+            "notes": list(self.notes),
+        }
+
+    def _events_of(self, number: int) -> list[dict[str, Any]]:
+        events = self.events.filter(pc.equal(self.events["miss"], number))
+        return list(events.drop_columns(["miss"]).to_pylist())
+
     def __str__(self) -> str:
         return "\n".join(_lines(self))
+
+
+def _plain(step: StepCounts) -> dict[str, Any]:
+    conditions = [{"text": text, "passed": count} for text, count in step.conditions]
+    return {**asdict(step), "conditions": conditions}
 
 
 TABLE = pa.schema(

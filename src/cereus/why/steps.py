@@ -7,26 +7,22 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cereus.engine.ingest.letters import conditions_of
 from cereus.engine.match.counting_runner import AmbiguousCount
 from cereus.errors import CereusError
 from cereus.expr import tree as ex
-from cereus.expr.arrow.evaluate import mask
 from cereus.expr.print import condition_text
 from cereus.language.anatomy import Loosened, Rule, RuleKind, Step
 from cereus.language.compiled import CompiledQuery
 from cereus.plan.tests import EventTest
 from cereus.stream import Stream
-from cereus.why.events import Events, Rows, results
+from cereus.why.events import Events, Mask, Rows, Run
 from cereus.why.result import Ended, StepCounts
 
 MOST_LISTED = 500_000
 """Partial matches that are listed where they cannot be counted."""
-Mask = npt.NDArray[np.bool_]
 ALWAYS = (RuleKind.WINDOW, RuleKind.STRATEGY)
 """Rules that work anew at every step."""
 
@@ -72,7 +68,7 @@ def _ended(
         if not len(left):
             return
         try:
-            ends = tally_of(each.without, events, step.column).ends
+            ends = tally_of(each.much, events, step.column).ends
         except CereusError:
             continue  # the pattern makes no sense without it, or needs more than the limits allow
         blamed = np.intersect1d(left, ends)
@@ -95,10 +91,11 @@ def tally_of(query: CompiledQuery, events: Events, column: str | None = None) ->
 
 def _counted(query: CompiledQuery, events: Events) -> Tally:
     ends, total = [np.zeros(0, np.int64)], 0.0
-    for batch in results(query, events):
+    run = Run.of(query, events)
+    for batch in run.results():
         ends.append(batch.column("end").to_numpy())
         total += float(pc.sum(batch.column("count")).as_py() or 0)
-    return Tally(int(total) if total < 2**53 else total, _numbers(ends, events))
+    return Tally(int(total) if total < 2**53 else total, _numbers(ends, run.events))
 
 
 def _numbers(places: list[Rows], events: Events) -> Rows:
@@ -108,13 +105,14 @@ def _numbers(places: list[Rows], events: Events) -> Rows:
 
 def _listed(query: CompiledQuery, events: Events, column: str | None) -> Tally:
     ends, total = [np.zeros(0, np.int64)], 0
-    for batch in results(query, events):
+    run = Run.of(query, events)
+    for batch in run.results():
         rows = query.rows_of(batch)
         total += int(pc.sum(pc.greater(pc.list_value_length(rows), 0)).as_py() or 0)
         ends.append(_last_rows(rows) if column is None else _all_rows(batch.column(column)))
         if total >= MOST_LISTED:
-            return Tally(total, _numbers(ends, events), exact=False)
-    return Tally(total, _numbers(ends, events))
+            return Tally(total, _numbers(ends, run.events), exact=False)
+    return Tally(total, _numbers(ends, run.events))
 
 
 def _all_rows(lists: pa.Array) -> Rows:
@@ -149,14 +147,10 @@ class TestedStep:
             self._add(test, stream)
 
     def _add(self, test: EventTest, stream: Stream) -> None:
-        table = self.events.table
-        paths = [None if name is None else (name,) for name in (stream.type, stream.stream)]
-        typed = np.ones(len(self.events.rows), bool)
-        for condition in conditions_of(EventTest(test.type, test.stream), *paths):
-            typed &= mask(condition, table)
+        typed = self.events.passing(EventTest(test.type, test.stream), stream)
         passed = typed.copy()
         for condition in test.conditions:
-            one = typed & mask(condition, table)
+            one = typed & self.events.satisfying(condition)
             text = condition_text(condition)
             self.counts[text] = self.counts.get(text, np.zeros(len(one), bool)) | one
             passed &= one

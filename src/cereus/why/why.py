@@ -8,12 +8,13 @@ from itertools import islice
 import numpy as np
 import pyarrow as pa
 
+from cereus.language.anatomy import Anatomy, Loosened
 from cereus.language.compiled import CompiledQuery
 from cereus.sources import Source
 from cereus.why.events import Events, matched
 from cereus.why.expected import Expected, expected
 from cereus.why.misses import effects, nearest
-from cereus.why.result import Miss, Why
+from cereus.why.result import Miss, StepCounts, Why
 from cereus.why.steps import step_counts, tally_of
 
 FEW = 5_000
@@ -31,10 +32,23 @@ def why(query: CompiledQuery, source: Source, *, most: int = MOST_SHOWN) -> Why:
         total = int(tally_of(anatomy.query, events).total)
         note = f"more than {FEW:,} matches: nearest misses are looked for where there are few"
         return Why(total, steps, (), (), _events_of((), events), (note,))
-    found = list(effects(anatomy.loosened, frozenset(known), events, query.stream))
+    helpful = _may_help(anatomy, steps, events)
+    found = list(effects(helpful, frozenset(known), events, query.stream))
     misses = nearest(found, most)
     rules = tuple(effect.rule for effect in found)
     return Why(len(known), steps, rules, misses, _events_of(misses, events))
+
+
+def _may_help(
+    anatomy: Anatomy, steps: Sequence[StepCounts], events: Events
+) -> tuple[Loosened, ...]:
+    """The rules that may bring a match if they are loosened alone. Where nothing reaches a step,
+    these are the rules of the pattern up to it: without any other, still nothing does."""
+    dead = next((step for step, n in zip(anatomy.steps, steps, strict=True) if not n.reached), None)
+    if dead is None or not anatomy.chain:
+        return anatomy.loosened
+    rules = {each.rule for each in dead.query.anatomy(events.table.schema).loosened}
+    return tuple(each for each in anatomy.loosened if each.rule in rules)
 
 
 def why_not(query: CompiledQuery, source: Source, rows: Sequence[int]) -> Expected:

@@ -26,7 +26,7 @@ def anatomy(query: ParQuery, schema: pa.Schema | None) -> Anatomy:
     loosened = (
         Loosened(rule, tuple(map(query.of, trees))) for rule, trees in edited(query.program, _edits)
     )
-    return Anatomy(plain, tuple(_steps(query, schema)), tuple(loosened), complete=False)
+    return Anatomy(plain, tuple(_steps(query, schema)), tuple(loosened), complete=False, chain=False)
 
 
 def _edits(node: object) -> Iterator[Edit]:

@@ -41,7 +41,12 @@ def anatomy(query: SaseQuery, schema: pa.Schema | None) -> Anatomy:
         for rule, trees in edited(shown, _edits)
         if (queries := tuple(query.of(each) for each in trees if _is_legal(each, query)))
     )
-    return Anatomy(plain, tuple(_steps(query, program, schema)), tuple(loosened), plain)
+    steps = tuple(_steps(query, program, schema))
+    return Anatomy(plain, steps, tuple(loosened), plain, chain=not _is_several(program))
+
+
+def _is_several(program: sase.Program) -> bool:
+    return len(program.queries) > 1 or len(program.queries[0].blocks) > 1
 
 
 def _bare(union: sase.Union) -> sase.Union:
@@ -148,7 +153,7 @@ def _names(condition: ex.Expression) -> set[str]:
 def _steps(
     query: SaseQuery, program: sase.Program, schema: pa.Schema | None
 ) -> Iterator[Step]:
-    several = len(program.queries) > 1 or len(program.queries[0].blocks) > 1
+    several = _is_several(program)
     for place, union in enumerate(program.queries):
         for number, block in enumerate(union.blocks, 1):
             title = f"{_title(place, union)}, block {number}: " if several else ""
