@@ -39,6 +39,7 @@ class RuleKind(StrEnum):
 
     CONDITION = "condition"
     WINDOW = "window"
+    COUNT = "count"
     STRATEGY = "strategy"
     NEGATION = "negation"
     CONSUMPTION = "consumption"

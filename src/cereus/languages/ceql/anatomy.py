@@ -37,7 +37,12 @@ def anatomy(query: Query, schema: pa.Schema | None) -> Anatomy:
         tuple(_steps(plain, schema)),
         tuple(_loosened(plain)),
         query.replaced(query=replace(tree, select=_every_variable(tree.formula))),
+        chain=not any(map(_may_be_nothing, tree.formula.walk())),
     )
+
+
+def _may_be_nothing(node: cel.Formula) -> bool:
+    return isinstance(node, cel.Optional) or (isinstance(node, cel.Repeated) and not node.least)
 
 
 def _every_variable(formula: cel.Formula) -> tuple[Output, ...] | None:
@@ -72,10 +77,21 @@ def _edits(node: object) -> Iterator[Edit]:
         case cel.ContiguousIteration(body):
             text = f"no gap in {formula_text(node)}"
             yield Rule(RuleKind.STRATEGY, text), (cel.Iteration(body),)
+        case cel.Repeated():
+            yield from _rounds(node)
         case cel.Start(body):
             yield Rule(RuleKind.STRATEGY, "START"), (body,)
         case cel.Select(strategy, body):
             yield Rule(RuleKind.STRATEGY, str(strategy)), (body,)
+
+
+def _rounds(node: cel.Repeated) -> Iterator[Edit]:
+    if node.least > 1 or node.most is not None:
+        any_number = replace(node, least=min(node.least, 1), most=None)
+        yield Rule(RuleKind.COUNT, formula_text(node)), (any_number,)
+    if node.contiguous:
+        rule = Rule(RuleKind.STRATEGY, f"no gap in {formula_text(node)}")
+        yield rule, (replace(node, contiguous=False),)
 
 
 def _condition(part: cel.Predicate) -> Rule:
@@ -161,7 +177,19 @@ def _prefix(formula: cel.Formula, count: int) -> cel.Formula:
             return cel.Select(strategy, inner) if strategy is Strategy.STRICT else inner
         case cel.Project(_, body):
             return _prefix(body, count)
-    return formula
+    return _something(formula)
+
+
+def _something(unit: cel.Formula) -> cel.Formula:
+    """A part that may be nothing, taken after all."""
+    match unit:
+        case cel.Optional(body):
+            return _something(body)
+        case cel.Repeated(least=0):
+            return replace(unit, least=1)
+        case cel.As(body, _):
+            return replace(unit, body=_something(body))
+    return unit
 
 
 def _filter_of_prefix(body: cel.Formula, predicate: cel.Predicate) -> cel.Formula:
