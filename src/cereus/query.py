@@ -24,7 +24,7 @@ from cereus.notices import Notices, types_in, unseen_types
 from cereus.recognizer import Recognizer
 from cereus.sources import Source, source, to_schema
 from cereus.stream import Stream
-from cereus.why.expected import Expected
+from cereus.why.expected import ExpectedMatch
 from cereus.why.result import Why
 from cereus.why.why import MOST_SHOWN, why, why_not
 
@@ -219,7 +219,7 @@ class Query:
         misses. The columns that are read are kept in memory."""
         return why(self.compiled, source(data, self.stream, sort=sort), most=most)
 
-    def why_not(self, data: Any, rows: Sequence[int], *, sort: bool = False) -> Expected:
+    def why_not(self, data: Any, rows: Sequence[int], *, sort: bool = False) -> ExpectedMatch:
         """Why the events of some rows are no match: the rules that exclude them."""
         return why_not(self.compiled, source(data, self.stream, sort=sort), rows)
 

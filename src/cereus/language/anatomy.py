@@ -47,7 +47,7 @@ class RuleKind(StrEnum):
 
 
 @dataclass(frozen=True)
-class Rule:
+class QueryRule:
     """One thing that a query demands, as it is written in it.
 
     condition  the condition, where it can be computed from one event of each of its variables,
@@ -71,7 +71,7 @@ class Loosened:
     """The query without one of its rules. `queries` begin with the one that is loosened least:
     a wider window before none."""
 
-    rule: Rule
+    rule: QueryRule
     queries: tuple[CompiledQuery, ...]
 
     @property
@@ -107,7 +107,7 @@ class Anatomy:
 
     query     the same matches, each with the rows that it is made of
     bindings  the same with a column of rows for each variable
-    complete  a result names all events of its match, not only the last
+    complete  a result names all events that make it a match: they are one without any other
     chain     every match goes through all steps
     """
 
@@ -119,7 +119,7 @@ class Anatomy:
     chain: bool = True
 
 
-Edit = tuple[Rule, tuple[Any, ...]]
+Edit = tuple[QueryRule, tuple[Any, ...]]
 """A rule, and what to put in place of the node that has it: the least loosened first."""
 
 
@@ -131,8 +131,8 @@ def edited(tree: Any, edits: Callable[[Any], Iterable[Edit]]) -> Iterator[Edit]:
         value = getattr(tree, each.name)
         for place, node in _nodes(value):
             for rule, changed in edited(node, edits):
-                whole = tuple(_with(value, place, new) for new in changed)
-                yield rule, tuple(replace(tree, **{each.name: new}) for new in whole)
+                values = (_with(value, place, new) for new in changed)
+                yield rule, tuple(replace(tree, **{each.name: new}) for new in values)
 
 
 def _nodes(value: Any) -> Iterator[tuple[int | None, Any]]:
@@ -143,9 +143,7 @@ def _nodes(value: Any) -> Iterator[tuple[int | None, Any]]:
 
 
 def _is_node(value: Any) -> bool:
-    return (
-        is_dataclass(value) and not isinstance(value, type) and not isinstance(value, Expression)
-    )
+    return is_dataclass(value) and not isinstance(value, type) and not isinstance(value, Expression)
 
 
 def _with(value: Any, place: int | None, new: Any) -> Any:
@@ -155,8 +153,8 @@ def _with(value: Any, place: int | None, new: Any) -> Any:
 # ---------------------------------------------------------------- clauses that languages share
 
 
-def window_rule(window: Window) -> Rule:
-    return Rule(RuleKind.WINDOW, f"WITHIN {window_text(window)}", window=window)
+def window_rule(window: Window) -> QueryRule:
+    return QueryRule(RuleKind.WINDOW, f"WITHIN {window_text(window)}", window=window)
 
 
 def wider(window: Window) -> tuple[Window | None, ...]:
@@ -168,8 +166,10 @@ def _times(window: Window, factor: int) -> Window:
     match window:
         case TimeWindow(microseconds):
             return TimeWindow(microseconds * factor)
-        case EventWindow(size) | AttributeWindow(size):
-            return replace(window, size=size * factor)
+        case EventWindow(size):
+            return EventWindow(size * factor)
+        case AttributeWindow(size, attribute):
+            return AttributeWindow(size * factor, attribute)
 
 
 def clause_edits(query: AnyQuery) -> Iterator[Edit]:
@@ -178,10 +178,10 @@ def clause_edits(query: AnyQuery) -> Iterator[Edit]:
         wide = wider(query.window)
         yield window_rule(query.window), tuple(replace(query, window=each) for each in wide)
     if query.strategy is not Strategy.ALL:
-        rule = Rule(RuleKind.STRATEGY, f"SELECT {query.strategy}")
+        rule = QueryRule(RuleKind.STRATEGY, f"SELECT {query.strategy}")
         yield rule, (replace(query, strategy=Strategy.ALL),)
     if query.consume is not Consume.NONE:
-        rule = Rule(RuleKind.CONSUMPTION, f"CONSUME BY {query.consume}")
+        rule = QueryRule(RuleKind.CONSUMPTION, f"CONSUME BY {query.consume}")
         yield rule, (replace(query, consume=Consume.NONE),)
     if query.limit is not None:
-        yield Rule(RuleKind.LIMIT, f"LIMIT {query.limit}"), (replace(query, limit=None),)
+        yield QueryRule(RuleKind.LIMIT, f"LIMIT {query.limit}"), (replace(query, limit=None),)

@@ -24,8 +24,8 @@ Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Events:
-    """Events in memory, in the order in which they are read. `rows` are their numbers in the
+class EventTable:
+    """EventTable in memory, in the order in which they are read. `rows` are their numbers in the
     input. Queries call them by their places, which they have in the column `ROW`.
 
     Which events satisfy a condition is computed once, however many queries ask for it."""
@@ -35,23 +35,23 @@ class Events:
     _masks: dict[Expression, Mask] = field(default_factory=dict)
 
     @staticmethod
-    def of(source: Source) -> Events:
+    def of(source: Source) -> EventTable:
         table = source.table
         if table is None:
             table = pa.Table.from_batches(source.batches(), source.schema)
         rows = source.row_numbers
         rows = np.arange(table.num_rows, dtype=np.int64) if rows is None else rows
-        return Events.numbered(table, rows)
+        return EventTable.numbered(table, rows)
 
     @staticmethod
-    def numbered(table: pa.Table, rows: Rows) -> Events:
-        return Events(table.append_column(ROW, pa.array(np.arange(len(rows)))), rows)
+    def numbered(table: pa.Table, rows: Rows) -> EventTable:
+        return EventTable(table.append_column(ROW, pa.array(np.arange(len(rows)))), rows)
 
-    def part(self, places: Rows, columns: list[str] | None = None) -> Events:
+    def part(self, places: Rows, columns: list[str] | None = None) -> EventTable:
         """The events at some places."""
         names = self.table.column_names if columns is None else columns
         kept = self.table.select([name for name in names if name != ROW])
-        return Events.numbered(kept.take(pa.array(places)), self.rows[places])
+        return EventTable.numbered(kept.take(pa.array(places)), self.rows[places])
 
     @cached_property
     def _order(self) -> Rows | None:
@@ -89,14 +89,14 @@ class Events:
             passed &= self.satisfying(condition)
         return ~passed if test.negated else passed
 
-    def relevant(self, query: CompiledQuery) -> Events:
+    def relevant(self, query: CompiledQuery) -> EventTable:
         """The events that can matter to a query, with the columns that it reads."""
         schema = self.table.schema
         needed = {path[0] for path in query.columns(schema)}
         columns = [name for name in schema.names if name in needed] or schema.names[:1]
         tests = query.tests(schema)
         if query.counts_events or not tests:
-            return Events(self.table, self.rows, self._masks)
+            return EventTable(self.table, self.rows, self._masks)
         passed = np.zeros(len(self.rows), bool)
         for test in tests:
             passed |= self.passing(test, query.stream)
@@ -109,19 +109,19 @@ class Run:
     places among these."""
 
     query: CompiledQuery
-    events: Events
+    events: EventTable
+    schema: pa.Schema
 
     @staticmethod
-    def of(query: CompiledQuery, events: Events) -> Run:
-        return Run(query, events.relevant(query))
+    def of(query: CompiledQuery, events: EventTable) -> Run:
+        return Run(query, events.relevant(query), events.table.schema)
 
     def results(self) -> Iterator[pa.RecordBatch]:
         """As they come: whoever has seen enough stops."""
-        schema = self.events.table.schema
-        executor = self.query.executor(schema)
+        executor = self.query.executor(self.schema)
         executor.defer()
-        needed = {path[0] for path in self.query.columns(schema)}
-        columns = [name for name in schema.names if name in needed] or [ROW]
+        needed = {path[0] for path in self.query.columns(self.schema)}
+        columns = [name for name in self.schema.names if name in needed] or [ROW]
         for batch in self.events.batches(columns):
             yield from executor.push(batch)
         yield from executor.finish()
@@ -132,14 +132,16 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundMatch:
     """A match: its rows in the order of their numbers, and those of each variable."""
 
     rows: tuple[int, ...]
     variables: Mapping[str, list[int]]
 
 
-def matched(query: CompiledQuery, events: Events, names: Iterable[str] = ()) -> Iterator[Found]:
+def matched(
+    query: CompiledQuery, events: EventTable, names: Iterable[str] = ()
+) -> Iterator[FoundMatch]:
     """Every match, with the rows of the variables that are named."""
     run = Run.of(query, events)
     for batch in run.results():
@@ -148,4 +150,4 @@ def matched(query: CompiledQuery, events: Events, names: Iterable[str] = ()) -> 
         for place, each in enumerate(rows):
             if each:
                 held = {n: run.rows_at(column[place] or ()) for n, column in columns.items()}
-                yield Found(tuple(sorted(set(run.rows_at(each)))), held)
+                yield FoundMatch(tuple(sorted(set(run.rows_at(each)))), held)

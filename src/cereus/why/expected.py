@@ -16,10 +16,10 @@ import numpy as np
 import pyarrow as pa
 
 from cereus.errors import CereusError
-from cereus.language.anatomy import Anatomy, Rule, RuleKind
+from cereus.language.anatomy import Anatomy, QueryRule, RuleKind
 from cereus.language.compiled import CompiledQuery
 from cereus.stream import Stream
-from cereus.why.events import Events, Found, matched
+from cereus.why.events import EventTable, FoundMatch, matched
 from cereus.why.measure import Measured, measured
 from cereus.why.steps import TestedStep
 
@@ -41,7 +41,7 @@ class Excluded:
 
 
 @dataclass(frozen=True)
-class Expected:
+class ExpectedMatch:
     """Why some events are no match, or that they are one.
 
     matched    they are a match
@@ -76,8 +76,8 @@ BEFORE = ", because of other events"
 
 
 def expected(
-    query: CompiledQuery, rows: Sequence[int], events: Events, stream: Stream
-) -> Expected:
+    query: CompiledQuery, rows: Sequence[int], events: EventTable, stream: Stream
+) -> ExpectedMatch:
     wanted = tuple(sorted(set(rows)))
     _check(wanted, events)
     anatomy = query.anatomy(events.table.schema)
@@ -85,11 +85,11 @@ def expected(
     for part, where in _parts(wanted, events, anatomy):
         if not _is_match(anatomy.query, wanted, part):
             excluded, reason = _blamed(anatomy, wanted, part, where, stream)
-            return Expected(wanted, False, excluded, reason, shown)
-    return Expected(wanted, True, (), "they are a match", shown)
+            return ExpectedMatch(wanted, False, excluded, reason, shown)
+    return ExpectedMatch(wanted, True, (), "they are a match", shown)
 
 
-def _check(rows: tuple[int, ...], events: Events) -> None:
+def _check(rows: tuple[int, ...], events: EventTable) -> None:
     if not rows:
         raise CereusError("no rows were given", hint="write the rows of a match: 3,17,20")
     missing = [row for row in rows if row not in set(events.rows.tolist())]
@@ -100,8 +100,8 @@ def _check(rows: tuple[int, ...], events: Events) -> None:
 
 
 def _parts(
-    rows: tuple[int, ...], events: Events, anatomy: Anatomy
-) -> Iterator[tuple[Events, str]]:
+    rows: tuple[int, ...], events: EventTable, anatomy: Anatomy
+) -> Iterator[tuple[EventTable, str]]:
     places = np.sort(events.places(np.array(rows)))
     if anatomy.complete:
         yield events.part(places), ALONE
@@ -109,7 +109,7 @@ def _parts(
     yield events, BEFORE
 
 
-def _is_match(query: CompiledQuery, rows: tuple[int, ...], events: Events) -> bool:
+def _is_match(query: CompiledQuery, rows: tuple[int, ...], events: EventTable) -> bool:
     for number, match in enumerate(matched(query, events)):
         if match.rows == rows:
             return True
@@ -119,7 +119,7 @@ def _is_match(query: CompiledQuery, rows: tuple[int, ...], events: Events) -> bo
 
 
 def _blamed(
-    anatomy: Anatomy, rows: tuple[int, ...], events: Events, where: str, stream: Stream
+    anatomy: Anatomy, rows: tuple[int, ...], events: EventTable, where: str, stream: Stream
 ) -> tuple[tuple[Excluded, ...], str]:
     rules = [each.rule for each in anatomy.loosened]
     blamed = _fewest(anatomy, rules, rows, events)
@@ -131,8 +131,8 @@ def _blamed(
 
 
 def _fewest(
-    anatomy: Anatomy, rules: Sequence[Rule], rows: tuple[int, ...], events: Events
-) -> Sequence[Rule] | None:
+    anatomy: Anatomy, rules: Sequence[QueryRule], rows: tuple[int, ...], events: EventTable
+) -> Sequence[QueryRule] | None:
     """Few rules without which the events are a match: one, else two, else as few as are left when
     one after the other is put back."""
     for few in (*combinations(rules, 1), *islice(combinations(rules, 2), MOST_PAIRS), rules):
@@ -148,7 +148,7 @@ def _fewest(
 
 
 def _is_match_without(
-    query: CompiledQuery, rules: Sequence[Rule], rows: tuple[int, ...], events: Events
+    query: CompiledQuery, rules: Sequence[QueryRule], rows: tuple[int, ...], events: EventTable
 ) -> bool:
     try:
         return _is_match(without(query, rules, events.table.schema), rows, events)
@@ -156,7 +156,7 @@ def _is_match_without(
         return False
 
 
-def without(query: CompiledQuery, rules: Sequence[Rule], schema: pa.Schema) -> CompiledQuery:
+def without(query: CompiledQuery, rules: Sequence[QueryRule], schema: pa.Schema) -> CompiledQuery:
     """The query with some rules left out."""
     left = set(rules)
     while True:
@@ -168,33 +168,33 @@ def without(query: CompiledQuery, rules: Sequence[Rule], schema: pa.Schema) -> C
 
 
 def _measured(
-    rule: Rule,
+    rule: QueryRule,
     anatomy: Anatomy,
-    left_out: Sequence[Rule],
+    left_out: Sequence[QueryRule],
     rows: tuple[int, ...],
-    events: Events,
+    events: EventTable,
     stream: Stream,
 ) -> Excluded:
     schema = events.table.schema
     loose = without(anatomy.query, left_out, schema)
     shown = loose.anatomy(schema).bindings or loose
-    names = [name for name in shown.variables or shown.returned]
+    names = shown.variables or shown.returned
     by: Measured | None = None
     for number, match in enumerate(matched(shown, events, names)):
         if match.rows == rows or number > MOST_LISTED:
-            (by,) = measured(rule, [Found(rows, match.variables)], events, stream)
+            (by,) = measured(rule, [FoundMatch(rows, match.variables)], events, stream)
             break
     return Excluded(rule.kind, rule.text, None if by is None else by.text)
 
 
-def _misfit(
-    anatomy: Anatomy, rows: tuple[int, ...], events: Events, stream: Stream
-) -> str:
+def _misfit(anatomy: Anatomy, rows: tuple[int, ...], events: EventTable, stream: Stream) -> str:
     """No rule can be left out that makes them match: they are not of the pattern's shape."""
     alone = events.part(events.places(np.array(rows)))
     fitting = [TestedStep(step, stream, alone).typed for step in anatomy.steps if step.tests]
     if fitting:
-        unfit = [row for row, fits in zip(alone.rows, np.any(fitting, axis=0), strict=True) if not fits]
+        unfit = [
+            row for row, fits in zip(alone.rows, np.any(fitting, axis=0), strict=True) if not fits
+        ]
         if unfit:
             listed = ", ".join(map(str, unfit))
             return f"no match; the pattern has no place for row {listed}"

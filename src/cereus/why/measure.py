@@ -18,11 +18,11 @@ from cereus.expr import tree as ex
 from cereus.expr.arrow.evaluate import evaluate, mask
 from cereus.expr.paths import column_at
 from cereus.expr.print import condition_text
-from cereus.language.anatomy import Rule
+from cereus.language.anatomy import QueryRule
 from cereus.plan.tests import EventTest
 from cereus.stream import Stream
 from cereus.syntax.literals import duration_text
-from cereus.why.events import Events, Found
+from cereus.why.events import EventTable, FoundMatch
 
 MOST_COMBINATIONS = 20_000
 """Combinations of events that a condition is evaluated on."""
@@ -38,7 +38,7 @@ class Measured:
 
 
 def measured(
-    rule: Rule, misses: Sequence[Found], events: Events, stream: Stream
+    rule: QueryRule, misses: Sequence[FoundMatch], events: EventTable, stream: Stream
 ) -> list[Measured | None]:
     """How each of some misses fails a rule; None where that has no measure."""
     nothing: list[Measured | None] = [None] * len(misses)
@@ -55,7 +55,9 @@ def measured(
 # ---------------------------------------------------------------- windows
 
 
-def _too_long(rule: Rule, miss: Found, events: Events, stream: Stream) -> Measured | None:
+def _too_long(
+    rule: QueryRule, miss: FoundMatch, events: EventTable, stream: Stream
+) -> Measured | None:
     places = events.places(np.array([miss.rows[0], miss.rows[-1]]))
     match rule.window:
         case TimeWindow(length) if stream.time is not None:
@@ -74,7 +76,7 @@ def _too_long(rule: Rule, miss: Found, events: Events, stream: Stream) -> Measur
     return None
 
 
-def _span(events: Events, path: tuple[str, ...], places: Any) -> float:
+def _span(events: EventTable, path: tuple[str, ...], places: Any) -> float:
     """How far two events lie apart, in the unit of a column."""
     column = column_at(events.table.take(pa.array(places)), path)
     values = pa.chunked_array(column) if isinstance(column, list) else column
@@ -91,7 +93,7 @@ class _Condition:
     """A condition, and all combinations of events of the misses that it is about."""
 
     def __init__(
-        self, rule: Rule, misses: Sequence[Found], events: Events, stream: Stream
+        self, rule: QueryRule, misses: Sequence[FoundMatch], events: EventTable, stream: Stream
     ) -> None:
         assert rule.condition is not None
         self.rule, self.condition, self.count = rule, rule.condition, len(misses)
@@ -107,7 +109,7 @@ class _Condition:
         self.table = tables[0]
         self.bindings = dict(zip(self.names, tables, strict=False)) or None
 
-    def _combinations(self, misses: Sequence[Found]) -> Iterator[tuple[int, tuple[int, ...]]]:
+    def _combinations(self, misses: Sequence[FoundMatch]) -> Iterator[tuple[int, tuple[int, ...]]]:
         count = 0
         for number, miss in enumerate(misses):
             held = [miss.variables.get(name, []) for name in self.names or ("",)]
@@ -163,14 +165,14 @@ class _Condition:
 
 
 def _of_type(
-    misses: Sequence[Found], rule: Rule, events: Events, stream: Stream
-) -> list[Found]:
+    misses: Sequence[FoundMatch], rule: QueryRule, events: EventTable, stream: Stream
+) -> list[FoundMatch]:
     """The rows that a condition on one event may be about, as those of the variable ''."""
     if rule.type is None or stream.type is None or rule.type == "*":
-        return [Found(miss.rows, {"": list(miss.rows)}) for miss in misses]
+        return [FoundMatch(miss.rows, {"": list(miss.rows)}) for miss in misses]
     typed = events.passing(EventTest(rule.type), stream)
     fitting = frozenset(events.rows[typed].tolist())
-    return [Found(m.rows, {"": [row for row in m.rows if row in fitting]}) for m in misses]
+    return [FoundMatch(m.rows, {"": [row for row in m.rows if row in fitting]}) for m in misses]
 
 
 def _apart(left: Any, right: Any) -> tuple[str, float] | None:

@@ -14,7 +14,7 @@ from cereus.expr import tree as ex
 from cereus.language.anatomy import Loosened
 from cereus.language.compiled import CompiledQuery
 from cereus.stream import Stream
-from cereus.why.events import Events, Found, matched
+from cereus.why.events import EventTable, FoundMatch, matched
 from cereus.why.measure import measured
 from cereus.why.result import Miss, RuleEffect
 
@@ -32,7 +32,7 @@ class Effect:
 
 
 def effects(
-    loosened: tuple[Loosened, ...], known: Known, events: Events, stream: Stream
+    loosened: tuple[Loosened, ...], known: Known, events: EventTable, stream: Stream
 ) -> Iterator[Effect]:
     for each in loosened:
         try:
@@ -42,8 +42,8 @@ def effects(
             yield Effect(RuleEffect(each.rule.kind, each.rule.text, None, note=note))
 
 
-def _effect(loosened: Loosened, known: Known, events: Events, stream: Stream) -> Effect:
-    rule, more = loosened.rule, list[Found]()
+def _effect(loosened: Loosened, known: Known, events: EventTable, stream: Stream) -> Effect:
+    rule, more = loosened.rule, list[FoundMatch]()
     names = frozenset() if rule.condition is None else ex.variables(rule.condition)
     for query in loosened.queries:
         shown = _with_bindings(query, events.table.schema) if names else query
@@ -61,8 +61,8 @@ def _with_bindings(query: CompiledQuery, schema: pa.Schema) -> CompiledQuery:
 
 
 def _new(
-    query: CompiledQuery, known: Known, events: Events, names: Sequence[str]
-) -> Iterator[Found]:
+    query: CompiledQuery, known: Known, events: EventTable, names: Sequence[str]
+) -> Iterator[FoundMatch]:
     seen = set(known)
     for match in matched(query, events, names):
         if match.rows not in seen:
@@ -71,7 +71,7 @@ def _new(
 
 
 def _misses(
-    loosened: Loosened, found: list[Found], events: Events, stream: Stream
+    loosened: Loosened, found: list[FoundMatch], events: EventTable, stream: Stream
 ) -> tuple[Miss, ...]:
     """The nearest first."""
     rule = loosened.rule

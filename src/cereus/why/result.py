@@ -16,7 +16,7 @@ NOTHING_BEFORE = "nothing that they could continue"
 
 @dataclass(frozen=True)
 class Ended:
-    """Events that would have been taken here without one rule."""
+    """EventTable that would have been taken here without one rule."""
 
     kind: RuleKind
     text: str
@@ -64,7 +64,7 @@ class RuleEffect:
 
 @dataclass(frozen=True)
 class Miss:
-    """Events that would be a match without one rule. `by` says by how much they miss it, where
+    """EventTable that would be a match without one rule. `by` says by how much they miss it, where
     that can be measured; `amount` is the same as a number, relative to what is demanded."""
 
     rows: tuple[int, ...]
@@ -202,7 +202,8 @@ def _miss_lines(why: Why) -> Iterator[str]:
     shown = why.events.to_pylist()
     for number, miss in enumerate(why.misses, 1):
         by = "" if miss.by is None else f": {miss.by}"
-        yield f"  {number}  rows {', '.join(map(str, miss.rows))} miss the {miss.kind} {miss.text}{by}"
+        rows = ", ".join(map(str, miss.rows))
+        yield f"  {number}  rows {rows} miss the {miss.kind} {miss.text}{by}"
         for event in shown:
             if event["miss"] == number:
                 yield f"       {_event_text(event)}"

@@ -14,16 +14,16 @@ from cereus.engine.match.counting_runner import AmbiguousCount
 from cereus.errors import CereusError
 from cereus.expr import tree as ex
 from cereus.expr.print import condition_text
-from cereus.language.anatomy import Loosened, Rule, RuleKind, Step
+from cereus.language.anatomy import Loosened, QueryRule, RuleKind, Step
 from cereus.language.compiled import CompiledQuery
 from cereus.plan.tests import EventTest
 from cereus.stream import Stream
-from cereus.why.events import Events, Mask, Rows, Run
+from cereus.why.events import EventTable, Mask, Rows, Run
 from cereus.why.result import Ended, StepCounts
 
 MOST_LISTED = 500_000
 """Partial matches that are listed where they cannot be counted."""
-ALWAYS = (RuleKind.WINDOW, RuleKind.STRATEGY)
+ALWAYS = (RuleKind.NEGATION, RuleKind.WINDOW, RuleKind.STRATEGY)
 """Rules that work anew at every step."""
 
 
@@ -36,14 +36,19 @@ class Tally:
     exact: bool = True
 
 
-def step_counts(steps: tuple[Step, ...], stream: Stream, events: Events) -> Iterator[StepCounts]:
-    known: frozenset[Rule] = frozenset()
+def step_counts(
+    steps: tuple[Step, ...], stream: Stream, events: EventTable
+) -> Iterator[StepCounts]:
+    known: frozenset[QueryRule] = frozenset()
     reached = True
     for step in steps:
         tested = TestedStep(step, stream, events)
         tally = tally_of(step.query, events, step.column)
         loosened = step.query.anatomy(events.table.schema).loosened
-        relevant = [each for each in loosened if _may_end(each.rule, known)]
+        relevant = sorted(
+            (each for each in loosened if _may_end(each.rule, known)),
+            key=lambda each: each.rule.kind is RuleKind.WINDOW,  # last: it explains too much
+        )
         left = np.setdiff1d(tested.passed_rows, tally.ends)
         ended = tuple(_ended(left, relevant, step, events)) if reached else ()
         yield tested.counted(tally, ended, len(left))
@@ -51,7 +56,7 @@ def step_counts(steps: tuple[Step, ...], stream: Stream, events: Events) -> Iter
         reached = len(tally.ends) > 0
 
 
-def _may_end(rule: Rule, known: frozenset[Rule]) -> bool:
+def _may_end(rule: QueryRule, known: frozenset[QueryRule]) -> bool:
     """A rule may keep an event that passes all tests from being taken at this step: it is new
     here, and not about the event alone."""
     if rule.kind in ALWAYS:
@@ -60,9 +65,7 @@ def _may_end(rule: Rule, known: frozenset[Rule]) -> bool:
     return rule not in known and not alone
 
 
-def _ended(
-    left: Rows, loosened: list[Loosened], step: Step, events: Events
-) -> Iterator[Ended]:
+def _ended(left: Rows, loosened: list[Loosened], step: Step, events: EventTable) -> Iterator[Ended]:
     """Each event is blamed on the first rule without which it would have been taken."""
     for each in loosened:
         if not len(left):
@@ -80,7 +83,7 @@ def _ended(
 # ---------------------------------------------------------------- counting matches
 
 
-def tally_of(query: CompiledQuery, events: Events, column: str | None = None) -> Tally:
+def tally_of(query: CompiledQuery, events: EventTable, column: str | None = None) -> Tally:
     """Count without listing where that is possible."""
     counting = query.counting() if column is None else None
     if counting is not None:
@@ -89,7 +92,7 @@ def tally_of(query: CompiledQuery, events: Events, column: str | None = None) ->
     return _listed(query, events, column)
 
 
-def _counted(query: CompiledQuery, events: Events) -> Tally:
+def _counted(query: CompiledQuery, events: EventTable) -> Tally:
     ends, total = [np.zeros(0, np.int64)], 0.0
     run = Run.of(query, events)
     for batch in run.results():
@@ -98,12 +101,12 @@ def _counted(query: CompiledQuery, events: Events) -> Tally:
     return Tally(int(total) if total < 2**53 else total, _numbers(ends, run.events))
 
 
-def _numbers(places: list[Rows], events: Events) -> Rows:
+def _numbers(places: list[Rows], events: EventTable) -> Rows:
     """Which rows stand at these places."""
     return np.sort(events.rows[np.unique(np.concatenate(places))])
 
 
-def _listed(query: CompiledQuery, events: Events, column: str | None) -> Tally:
+def _listed(query: CompiledQuery, events: EventTable, column: str | None) -> Tally:
     ends, total = [np.zeros(0, np.int64)], 0
     run = Run.of(query, events)
     for batch in run.results():
@@ -138,7 +141,7 @@ class TestedStep:
 
     __test__ = False  # not a pytest class
 
-    def __init__(self, step: Step, stream: Stream, events: Events) -> None:
+    def __init__(self, step: Step, stream: Stream, events: EventTable) -> None:
         self.step, self.events = step, events
         self.typed = np.zeros(len(events.rows), bool)
         self.passed = np.zeros(len(events.rows), bool)

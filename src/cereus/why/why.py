@@ -11,8 +11,8 @@ import pyarrow as pa
 from cereus.language.anatomy import Anatomy, Loosened
 from cereus.language.compiled import CompiledQuery
 from cereus.sources import Source
-from cereus.why.events import Events, matched
-from cereus.why.expected import Expected, expected
+from cereus.why.events import EventTable, matched
+from cereus.why.expected import ExpectedMatch, expected
 from cereus.why.misses import effects, nearest
 from cereus.why.result import Miss, StepCounts, Why
 from cereus.why.steps import step_counts, tally_of
@@ -24,7 +24,7 @@ MOST_SHOWN = 5
 
 def why(query: CompiledQuery, source: Source, *, most: int = MOST_SHOWN) -> Why:
     """Count the steps, and look for the `most` nearest misses."""
-    events = Events.of(source)
+    events = EventTable.of(source)
     anatomy = query.anatomy(events.table.schema)
     known = [each.rows for each in islice(matched(anatomy.query, events), FEW + 1)]
     steps = tuple(step_counts(anatomy.steps, query.stream, events))
@@ -40,7 +40,7 @@ def why(query: CompiledQuery, source: Source, *, most: int = MOST_SHOWN) -> Why:
 
 
 def _may_help(
-    anatomy: Anatomy, steps: Sequence[StepCounts], events: Events
+    anatomy: Anatomy, steps: Sequence[StepCounts], events: EventTable
 ) -> tuple[Loosened, ...]:
     """The rules that may bring a match if they are loosened alone. Where nothing reaches a step,
     these are the rules of the pattern up to it: without any other, still nothing does."""
@@ -51,12 +51,12 @@ def _may_help(
     return tuple(each for each in anatomy.loosened if each.rule in rules)
 
 
-def why_not(query: CompiledQuery, source: Source, rows: Sequence[int]) -> Expected:
+def why_not(query: CompiledQuery, source: Source, rows: Sequence[int]) -> ExpectedMatch:
     """Why some events are no match."""
-    return expected(query, rows, Events.of(source), query.stream)
+    return expected(query, rows, EventTable.of(source), query.stream)
 
 
-def _events_of(misses: Sequence[Miss], events: Events) -> pa.Table:
+def _events_of(misses: Sequence[Miss], events: EventTable) -> pa.Table:
     """The events of the misses, beside the number of the miss and their rows."""
     numbers = [n for n, miss in enumerate(misses, 1) for _ in miss.rows]
     rows = np.array([row for miss in misses for row in miss.rows], np.int64)

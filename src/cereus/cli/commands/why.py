@@ -19,7 +19,9 @@ def why(
     query: opt.QueryText,
     events: Annotated[
         list[str],
-        typer.Argument(metavar="INPUT…", help="Files or directories of events.", show_default=False),
+        typer.Argument(
+            metavar="INPUT…", help="Files or directories of events.", show_default=False
+        ),
     ],
     match: Annotated[
         str | None,

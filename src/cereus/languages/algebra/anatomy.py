@@ -11,7 +11,16 @@ import pyarrow as pa
 from cereus.clauses.tree import TimeWindow
 from cereus.expr.print import condition_text
 from cereus.expr.tree import And, Expression
-from cereus.language.anatomy import WIDER, Anatomy, Edit, Loosened, Rule, RuleKind, Step, edited
+from cereus.language.anatomy import (
+    WIDER,
+    Anatomy,
+    Edit,
+    Loosened,
+    QueryRule,
+    RuleKind,
+    Step,
+    edited,
+)
 from cereus.languages.algebra import tree as algebra
 from cereus.languages.algebra.text import tau_text, to_text
 from cereus.plan.atoms import event_test
@@ -35,13 +44,15 @@ def _edits(node: object) -> Iterator[Edit]:
             parts = conjuncts(condition)
             for place, part in enumerate(parts):
                 rest = (*parts[:place], *parts[place + 1 :])
-                rule = Rule(RuleKind.CONDITION, f"{condition_text(part)} of {node.name}", part, node.name)
+                rule = QueryRule(
+                    RuleKind.CONDITION, f"{condition_text(part)} of {node.name}", part, node.name
+                )
                 yield rule, (replace(node, condition=_joined(rest)),)
         case algebra.Negation(left, right):
-            yield Rule(RuleKind.NEGATION, f"- {to_text(right)}"), (left,)
+            yield QueryRule(RuleKind.NEGATION, f"- {to_text(right)}"), (left,)
         case algebra.TemporalRestriction(body, tau):
             wide = (algebra.TemporalRestriction(body, tau * factor) for factor in WIDER)
-            rule = Rule(RuleKind.WINDOW, f"_{tau_text(tau)}", window=_window(tau))
+            rule = QueryRule(RuleKind.WINDOW, f"_{tau_text(tau)}", window=_window(tau))
             yield rule, (*wide, body)
 
 

@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from cereus.clauses.tree import Consume, Output, Strategy
+from cereus.clauses.tree import Consume, Output, ParsedQuery, Strategy
 from cereus.expr import tree as ex
 from cereus.expr.check import coerce
 from cereus.language.anatomy import (
     Anatomy,
     Edit,
     Loosened,
-    Rule,
+    QueryRule,
     RuleKind,
     Step,
     clause_edits,
@@ -27,6 +27,8 @@ from cereus.languages.ceql.scope import bound, knows, mentioned
 from cereus.plan.tests import EventTest, conjuncts
 
 Query = PatternQuery[cel.Formula]
+UNSEEN = (cel.Not, cel.Project, cel.Start)
+"""Patterns whose matches depend on events that they do not show."""
 
 
 def anatomy(query: Query, schema: pa.Schema | None) -> Anatomy:
@@ -37,6 +39,7 @@ def anatomy(query: Query, schema: pa.Schema | None) -> Anatomy:
         tuple(_steps(plain, schema)),
         tuple(_loosened(plain)),
         query.replaced(query=replace(tree, select=_every_variable(tree.formula))),
+        complete=not any(isinstance(node, UNSEEN) for node in tree.formula.walk()),
         chain=not any(map(_may_be_nothing, tree.formula.walk())),
     )
 
@@ -62,7 +65,7 @@ def _loosened(query: Query) -> Iterator[Loosened]:
 
 def _edits(node: object) -> Iterator[Edit]:
     match node:
-        case cel.ParsedQuery():
+        case ParsedQuery():
             yield from clause_edits(node)
         case cel.Filter(body, predicate):
             parts = _conjuncts(predicate)
@@ -70,33 +73,33 @@ def _edits(node: object) -> Iterator[Edit]:
                 rest = (*parts[:place], *parts[place + 1 :])
                 yield _condition(part), (_filtered(body, rest),)
         case cel.Unless(left, right):
-            yield Rule(RuleKind.NEGATION, f"UNLESS {formula_text(right)}"), (left,)
+            yield QueryRule(RuleKind.NEGATION, f"UNLESS {formula_text(right)}"), (left,)
         case cel.ContiguousSequence(left, right):
-            rule = Rule(RuleKind.STRATEGY, f"no gap before {formula_text(right)}")
+            rule = QueryRule(RuleKind.STRATEGY, f"no gap before {formula_text(right)}")
             yield rule, (cel.Sequence(left, right),)
         case cel.ContiguousIteration(body):
             text = f"no gap in {formula_text(node)}"
-            yield Rule(RuleKind.STRATEGY, text), (cel.Iteration(body),)
+            yield QueryRule(RuleKind.STRATEGY, text), (cel.Iteration(body),)
         case cel.Repeated():
             yield from _rounds(node)
         case cel.Start(body):
-            yield Rule(RuleKind.STRATEGY, "START"), (body,)
+            yield QueryRule(RuleKind.STRATEGY, "START"), (body,)
         case cel.Select(strategy, body):
-            yield Rule(RuleKind.STRATEGY, str(strategy)), (body,)
+            yield QueryRule(RuleKind.STRATEGY, str(strategy)), (body,)
 
 
 def _rounds(node: cel.Repeated) -> Iterator[Edit]:
     if node.least > 1 or node.most is not None:
         any_number = replace(node, least=min(node.least, 1), most=None)
-        yield Rule(RuleKind.COUNT, formula_text(node)), (any_number,)
+        yield QueryRule(RuleKind.COUNT, formula_text(node)), (any_number,)
     if node.contiguous:
-        rule = Rule(RuleKind.STRATEGY, f"no gap in {formula_text(node)}")
+        rule = QueryRule(RuleKind.STRATEGY, f"no gap in {formula_text(node)}")
         yield rule, (replace(node, contiguous=False),)
 
 
-def _condition(part: cel.Predicate) -> Rule:
+def _condition(part: cel.Predicate) -> QueryRule:
     condition = part.condition if isinstance(part, cel.Holds) else None
-    return Rule(RuleKind.CONDITION, predicate_text(part), condition)
+    return QueryRule(RuleKind.CONDITION, predicate_text(part), condition)
 
 
 def _conjuncts(predicate: cel.Predicate) -> tuple[cel.Predicate, ...]:
@@ -211,9 +214,9 @@ def _local(formula: cel.Formula) -> Iterator[tuple[cel.Formula, str, ex.Expressi
         if not isinstance(node, cel.Filter):
             continue
         for part in _conjuncts(node.predicate):
-            names = {name for name, _ in mentioned(part)}
+            names = sorted({name for name, _ in mentioned(part)})
             if isinstance(part, cel.Holds) and len(names) == 1 and ex.is_local(part.condition):
-                yield node.body, *names, part.condition
+                yield node.body, names[0], part.condition
 
 
 def _tests(
@@ -227,13 +230,13 @@ def _tests(
     for leaf, names in _leaves(formula, frozenset()):
         if id(leaf) not in inside:
             continue
-        asked = (
+        tested = (
             _of_event(condition, schema)
             for body, variable, condition in conditions
             if variable in names and any(node is leaf for node in body.walk())
         )
         type_name = None if leaf.name == "*" else leaf.name
-        distinct = tuple(dict.fromkeys(asked))
+        distinct = tuple(dict.fromkeys(tested))
         for stream in (leaf.stream,) if leaf.stream else streams or (None,):
             yield EventTest(type_name, stream if query.stream.stream else None, distinct)
 

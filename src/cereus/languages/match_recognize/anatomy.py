@@ -18,7 +18,7 @@ from cereus.language.anatomy import (
     Anatomy,
     Edit,
     Loosened,
-    Rule,
+    QueryRule,
     RuleKind,
     Step,
     edited,
@@ -46,7 +46,22 @@ def anatomy(query: MatchRecognizeQuery, schema: pa.Schema | None) -> Anatomy:
         Loosened(rule, tuple(query.of(_showing_rows(each)) for each in clauses))
         for rule, clauses in edited(clause, _edits)
     )
-    return Anatomy(plain, tuple(_steps(query, clause, schema)), tuple(loosened), plain)
+    return Anatomy(
+        plain,
+        tuple(_steps(query, clause, schema)),
+        tuple(loosened),
+        plain,
+        complete=not _looks_around(clause),
+    )
+
+
+def _looks_around(clause: tree.Clause) -> bool:
+    """Conditions read rows that need not be in the match."""
+    conditions = (node for each in clause.define for node in each.condition.walk())
+    anchors = (tree.PartitionStart, tree.PartitionEnd)
+    return any(isinstance(node, tree.Step | tree.MatchNumber) for node in conditions) or any(
+        isinstance(node, anchors) for node in clause.pattern.walk()
+    )
 
 
 def _showing_rows(clause: tree.Clause) -> tree.Clause:
@@ -60,9 +75,7 @@ def _showing_rows(clause: tree.Clause) -> tree.Clause:
 
 def _rows(variable: str, name: str) -> tree.Measure:
     row = ex.Attribute((ROW,), variable)
-    return tree.Measure(
-        tree.Aggregate("array_agg", (row,), semantics=tree.Semantics.FINAL), name
-    )
+    return tree.Measure(tree.Aggregate("array_agg", (row,), semantics=tree.Semantics.FINAL), name)
 
 
 # ---------------------------------------------------------------- what may be loosened
@@ -73,12 +86,12 @@ def _edits(node: object) -> Iterator[Edit]:
         case tree.Clause():
             yield from _clause_edits(node)
         case tree.PartitionStart():
-            yield Rule(RuleKind.STRATEGY, "^, at the first row"), (tree.Empty(),)
+            yield QueryRule(RuleKind.STRATEGY, "^, at the first row"), (tree.Empty(),)
         case tree.PartitionEnd():
-            yield Rule(RuleKind.STRATEGY, "$, at the last row"), (tree.Empty(),)
+            yield QueryRule(RuleKind.STRATEGY, "$, at the last row"), (tree.Empty(),)
         case tree.Concatenation(parts) if GAPS not in parts:
             apart = [parts[0], *(each for part in parts[1:] for each in (GAPS, part))]
-            rule = Rule(RuleKind.STRATEGY, f"no gap in {pattern_text(node)}")
+            rule = QueryRule(RuleKind.STRATEGY, f"no gap in {pattern_text(node)}")
             yield rule, (tree.Concatenation(tuple(apart)),)
 
 
@@ -93,21 +106,21 @@ def _clause_edits(clause: tree.Clause) -> Iterator[Edit]:
         length = clause.within.length
         microseconds = length // timedelta(microseconds=1)
         wide = (replace(clause.within, length=length * factor) for factor in WIDER)
-        rule = Rule(RuleKind.WINDOW, f"WITHIN {length}", window=TimeWindow(microseconds))
+        rule = QueryRule(RuleKind.WINDOW, f"WITHIN {length}", window=TimeWindow(microseconds))
         yield rule, tuple(replace(clause, within=each) for each in (*wide, None))
     if clause.skip.to is not tree.SkipTo.NEXT_ROW:
         skip = f"AFTER MATCH SKIP {clause.skip.to} {clause.skip.variable or ''}".rstrip()
-        yield Rule(RuleKind.CONSUMPTION, skip), (replace(clause, skip=NEXT_ROW),)
+        yield QueryRule(RuleKind.CONSUMPTION, skip), (replace(clause, skip=NEXT_ROW),)
 
 
 NEXT_ROW = tree.Skip(tree.SkipTo.NEXT_ROW)
 
 
-def _condition(variable: str, part: ex.Expression) -> Rule:
+def _condition(variable: str, part: ex.Expression) -> QueryRule:
     text = f"{value_text(part)} of {variable}"
     if any(isinstance(node, tree.Step | tree.Aggregate | tree.Classifier) for node in part.walk()):
-        return Rule(RuleKind.CONDITION, text)
-    return Rule(RuleKind.CONDITION, text, _of_variable(part, variable))
+        return QueryRule(RuleKind.CONDITION, text)
+    return QueryRule(RuleKind.CONDITION, text, _of_variable(part, variable))
 
 
 def _of_variable(node: ex.Expression, variable: str) -> ex.Expression:
@@ -137,7 +150,11 @@ def _redefined(
 def _steps(
     query: MatchRecognizeQuery, clause: tree.Clause, schema: pa.Schema | None
 ) -> Iterator[Step]:
-    parts = clause.pattern.parts if isinstance(clause.pattern, tree.Concatenation) else (clause.pattern,)
+    parts = (
+        clause.pattern.parts
+        if isinstance(clause.pattern, tree.Concatenation)
+        else (clause.pattern,)
+    )
     for count, part in enumerate(parts, 1):
         taken = tuple(node.name for node in part.walk() if isinstance(node, tree.Variable))
         if not taken:
@@ -153,7 +170,9 @@ def _prefix(clause: tree.Clause, parts: tuple[tree.Pattern, ...]) -> tree.Clause
     pattern = parts[0] if len(parts) == 1 else tree.Concatenation(parts)
     cut = replace(clause, pattern=pattern, skip=NEXT_ROW, define=(), subsets=())
     names = cut.variables()
-    subsets = (replace(s, members=tuple(n for n in s.members if n in names)) for s in clause.subsets)
+    subsets = (
+        replace(s, members=tuple(n for n in s.members if n in names)) for s in clause.subsets
+    )
     subsets_left = tuple(each for each in subsets if each.members)
     known = {*names, *(each.name for each in subsets_left)}
     cut = replace(cut, define=tuple(_decided(clause, names, known)), subsets=subsets_left)

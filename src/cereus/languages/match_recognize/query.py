@@ -25,6 +25,7 @@ from cereus.languages.match_recognize.match.needs import names_in, parts
 from cereus.languages.match_recognize.match.program import DONE, RowAutomaton, automaton
 from cereus.languages.match_recognize.match.times import length
 from cereus.languages.match_recognize.print import pattern_text, to_text, value_text
+from cereus.languages.match_recognize.tree import Clause
 from cereus.limits import Limits
 from cereus.plan.tests import EventTest
 from cereus.stream import Stream
@@ -226,7 +227,7 @@ class MatchRecognizeQuery(EventwiseQuery):
         for measure in self.clause.measures:
             yield f"{measure.name} = {value_text(measure.value)}"
 
-    def of(self, clause: tree.Clause) -> MatchRecognizeQuery:
+    def of(self, clause: Clause) -> MatchRecognizeQuery:
         """The same with another clause."""
         return MatchRecognizeQuery(clause, self.stream, self.limits)
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from cereus.expr.print import condition_text
 from cereus.expr.tree import And
-from cereus.language.anatomy import Anatomy, Edit, Loosened, Rule, RuleKind, Step, edited
+from cereus.language.anatomy import Anatomy, Edit, Loosened, QueryRule, RuleKind, Step, edited
 from cereus.languages.par import tree as par
 from cereus.plan.atoms import event_test
 from cereus.plan.tests import conjuncts
@@ -26,7 +26,9 @@ def anatomy(query: ParQuery, schema: pa.Schema | None) -> Anatomy:
     loosened = (
         Loosened(rule, tuple(map(query.of, trees))) for rule, trees in edited(query.program, _edits)
     )
-    return Anatomy(plain, tuple(_steps(query, schema)), tuple(loosened), complete=False, chain=False)
+    return Anatomy(
+        plain, tuple(_steps(query, schema)), tuple(loosened), complete=False, chain=False
+    )
 
 
 def _edits(node: object) -> Iterator[Edit]:
@@ -37,10 +39,10 @@ def _edits(node: object) -> Iterator[Edit]:
                 rest = (*parts[:place], *parts[place + 1 :])
                 joined = And(rest) if len(rest) > 1 else (*rest, None)[0]
                 text = f"{condition_text(part)} of {type_name or '*'}"
-                rule = Rule(RuleKind.CONDITION, text, part, type_name)
+                rule = QueryRule(RuleKind.CONDITION, text, part, type_name)
                 yield rule, (replace(node, atom=par.Atom(type_name, joined)),)
         case par.Preemption(body, unless):
-            yield Rule(RuleKind.NEGATION, f"unless {unless}"), (body,)
+            yield QueryRule(RuleKind.NEGATION, f"unless {unless}"), (body,)
 
 
 # ---------------------------------------------------------------- steps

@@ -15,7 +15,7 @@ from cereus.language.anatomy import (
     Anatomy,
     Edit,
     Loosened,
-    Rule,
+    QueryRule,
     RuleKind,
     Step,
     edited,
@@ -77,7 +77,7 @@ def _edits(node: object) -> Iterator[Edit]:
             changed = (*node.where[:place], replace(group, clauses=rest), *node.where[place + 1 :])
             yield _condition(clause), (replace(node, where=_filled(changed)),)
     if node.having is not None:
-        rule = Rule(RuleKind.CONDITION, f"HAVING {expression_text(node.having)}")
+        rule = QueryRule(RuleKind.CONDITION, f"HAVING {expression_text(node.having)}")
         yield rule, (replace(node, having=None),)
     if node.window is not None:
         wide = wider(node.window)
@@ -85,17 +85,17 @@ def _edits(node: object) -> Iterator[Edit]:
     yield from _strategy(node)
     for part in node.parts:
         if isinstance(part, sase.Negated):
-            yield Rule(RuleKind.NEGATION, pattern_text(part)), (_without(node, part),)
+            yield QueryRule(RuleKind.NEGATION, pattern_text(part)), (_without(node, part),)
 
 
-def _condition(clause: sase.Clause) -> Rule:
+def _condition(clause: sase.Clause) -> QueryRule:
     readable = not any(isinstance(n, sase.Aggregate) for n in clause.condition.walk()) and not (
         isinstance(clause.condition, sase.Equivalence)
     )
     items = [node for node in identifiers(clause.condition) if isinstance(node, sase.Item)]
     single = all(item.at is sase.Index.EACH for item in items)
     condition = _plain(clause.condition) if readable and single else None
-    return Rule(RuleKind.CONDITION, clause_text(clause), condition)
+    return QueryRule(RuleKind.CONDITION, clause_text(clause), condition)
 
 
 def _plain(node: ex.Expression) -> ex.Expression:
@@ -112,11 +112,14 @@ def _filled(groups: Iterable[sase.Group]) -> tuple[sase.Group, ...]:
 def _strategy(query: sase.Query) -> Iterator[Edit]:
     names = [component.variable for component in query.components]
     used = {str(query.strategy(name)) for name in names} - {str(sase.Strategy.ANY)}
-    if not used or len(names) < 2 and not isinstance(query.components[0], sase.Kleene):
+    if not used or (len(names) < 2 and not isinstance(query.components[0], sase.Kleene)):
         return
     heads = tuple(sase.Variable(name, query.stops(name)) for name in names)
     loose = sase.Group(sase.Strategy.ANY, heads, query.clauses)
-    yield Rule(RuleKind.STRATEGY, " and ".join(sorted(used))), (replace(query, where=(loose,)),)
+    yield (
+        QueryRule(RuleKind.STRATEGY, " and ".join(sorted(used))),
+        (replace(query, where=(loose,)),),
+    )
 
 
 def _without(query: sase.Query, part: sase.Negated) -> sase.Query:
@@ -150,9 +153,7 @@ def _names(condition: ex.Expression) -> set[str]:
 # ---------------------------------------------------------------- steps
 
 
-def _steps(
-    query: SaseQuery, program: sase.Program, schema: pa.Schema | None
-) -> Iterator[Step]:
+def _steps(query: SaseQuery, program: sase.Program, schema: pa.Schema | None) -> Iterator[Step]:
     several = _is_several(program)
     for place, union in enumerate(program.queries):
         for number, block in enumerate(union.blocks, 1):

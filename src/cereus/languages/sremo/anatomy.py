@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import TypeGuard
 
 import pyarrow as pa
 
@@ -15,7 +16,7 @@ from cereus.language.anatomy import (
     Anatomy,
     Edit,
     Loosened,
-    Rule,
+    QueryRule,
     RuleKind,
     Step,
     clause_edits,
@@ -34,7 +35,12 @@ Query = PatternQuery[sremo.Pattern]
 def anatomy(query: Query, schema: pa.Schema | None) -> Anatomy:
     pattern = replace(query.query.formula, detect=False)
     plain = query.replaced(query=replace(query.query, formula=pattern, text=None))
-    return Anatomy(plain, tuple(_steps(plain, schema)), tuple(_loosened(plain)))
+    return Anatomy(
+        plain,
+        tuple(_steps(plain, schema)),
+        tuple(_loosened(plain)),
+        complete=all(node.marks for node in pattern.expression.walk() if _is_terminal(node)),
+    )
 
 
 def _loosened(query: Query) -> Iterator[Loosened]:
@@ -50,22 +56,27 @@ def _edits(node: object) -> Iterator[Edit]:
             parts = conjuncts(condition)
             for place, part in enumerate(parts):
                 rest = sremo.conjunction((*parts[:place], *parts[place + 1 :]))
-                rule = Rule(RuleKind.CONDITION, condition_text(part), part, node.type)
+                alone = None if ex.variables(part) else part
+                rule = QueryRule(RuleKind.CONDITION, condition_text(part), alone, node.type)
                 yield rule, (replace(node, condition=rest),)
         case sremo.Windowed(body, window):
             wide = (body if each is None else sremo.Windowed(body, each) for each in wider(window))
             yield window_rule(window), tuple(wide)
         case sremo.Next(parts):
-            yield Rule(RuleKind.STRATEGY, expression_text(node)), (sremo.Any(parts),)
+            yield QueryRule(RuleKind.STRATEGY, expression_text(node)), (sremo.Any(parts),)
         case sremo.Concatenation(left, right) if _marks(left) and _marks(right):
             text = f"no gap before {expression_text(right)}"
-            yield Rule(RuleKind.STRATEGY, text), (sremo.Any((left, right)),)
+            yield QueryRule(RuleKind.STRATEGY, text), (sremo.Any((left, right)),)
         case sremo.Complement():
-            yield Rule(RuleKind.NEGATION, expression_text(node)), (sremo.SKIP_ANY,)
+            yield QueryRule(RuleKind.NEGATION, expression_text(node)), (sremo.SKIP_ANY,)
+
+
+def _is_terminal(node: sremo.Sremo) -> TypeGuard[sremo.Terminal]:
+    return isinstance(node, sremo.Terminal)
 
 
 def _marks(expression: sremo.Sremo) -> bool:
-    return any(isinstance(node, sremo.Terminal) and node.marks for node in expression.walk())
+    return any(_is_terminal(node) and node.marks for node in expression.walk())
 
 
 # ---------------------------------------------------------------- steps
@@ -128,7 +139,10 @@ def _first_parts(parts: tuple[sremo.Sremo, ...], count: int) -> Iterator[sremo.S
 def _tests(unit: sremo.Sremo, schema: pa.Schema | None) -> Iterator[EventTest]:
     for node in unit.walk():
         if isinstance(node, sremo.Terminal) and node.marks:
-            local = (c for c in conjuncts(node.condition) if not ex.variables(c) and c != sremo.TRUE)
+            local = (
+                c for c in conjuncts(node.condition) if not ex.variables(c) and c != sremo.TRUE
+            )
             yield EventTest(
-                node.type, conditions=tuple(c if schema is None else coerce(c, schema) for c in local)
+                node.type,
+                conditions=tuple(c if schema is None else coerce(c, schema) for c in local),
             )
