@@ -213,6 +213,10 @@ class Query:
         What depends on the columns' types shows with a schema, here or when compiling."""
         return self.compiled.explain(self.schema if schema is None else to_schema(schema))
 
+    def words(self) -> str:
+        """What the query asks, in plain English."""
+        return self.compiled.words()
+
     def why(self, data: Any, *, sort: bool = False, most: int = MOST_SHOWN) -> Why:
         """How far partial matches came in a table: how many events pass each condition of each
         step, how many partial matches reach it and what ends the others, and the `most` nearest

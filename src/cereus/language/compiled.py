@@ -120,6 +120,10 @@ class CompiledQuery(ABC):
     def explain(self, schema: pa.Schema | None = None) -> str:
         """How the query will be run."""
 
+    def words(self) -> str:
+        """What the query asks, in plain English."""
+        raise CereusError(f"there are no words for a query in {self.dialect}")
+
     def anatomy(self, schema: pa.Schema | None = None) -> Anatomy:
         """The query taken apart: its steps, and the rules that may be loosened."""
         tests = self.tests(schema)

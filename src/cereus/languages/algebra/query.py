@@ -25,6 +25,7 @@ from cereus.languages.algebra.executor import VERSION, DetectingExecutor
 from cereus.languages.algebra.optimise import Optimised
 from cereus.languages.algebra.rewriting import law_list
 from cereus.languages.algebra.show import detection_dot
+from cereus.languages.algebra.words import words
 from cereus.limits import Limits
 from cereus.plan.atoms import event_test
 from cereus.plan.tests import EventTest
@@ -143,6 +144,9 @@ class AlgebraQuery(EventwiseQuery):
     def of(self, expression: algebra.EventExpression) -> AlgebraQuery:
         """The same of another expression, as it is written, with the rows of the constituents."""
         return AlgebraQuery(expression, self.stream, values=True, merge_ties=self.merge_ties)
+
+    def words(self) -> str:
+        return words(self.written, self.keys)
 
     def anatomy(self, schema: pa.Schema | None = None) -> Anatomy:
         return anatomy(self, schema)

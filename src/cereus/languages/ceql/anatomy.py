@@ -50,7 +50,7 @@ def _may_be_nothing(node: cel.Formula) -> bool:
 
 def _every_variable(formula: cel.Formula) -> tuple[Output, ...] | None:
     """All variables, if every event of a match is in one."""
-    if any(not names for leaf, names in _leaves(formula, frozenset())):
+    if any(not names for leaf, names in leaves(formula, frozenset())):
         return None
     return tuple(Output(name) for name in sorted(bound(formula)) if ">" not in name) or None
 
@@ -68,7 +68,7 @@ def _edits(node: object) -> Iterator[Edit]:
         case ParsedQuery():
             yield from clause_edits(node)
         case cel.Filter(body, predicate):
-            parts = _conjuncts(predicate)
+            parts = conjuncts_of(predicate)
             for place, part in enumerate(parts):
                 rest = (*parts[:place], *parts[place + 1 :])
                 yield _condition(part), (_filtered(body, rest),)
@@ -102,10 +102,10 @@ def _condition(part: cel.Predicate) -> QueryRule:
     return QueryRule(RuleKind.CONDITION, predicate_text(part), condition)
 
 
-def _conjuncts(predicate: cel.Predicate) -> tuple[cel.Predicate, ...]:
+def conjuncts_of(predicate: cel.Predicate) -> tuple[cel.Predicate, ...]:
     match predicate:
         case cel.AllOf(operands):
-            return tuple(part for each in operands for part in _conjuncts(each))
+            return tuple(part for each in operands for part in conjuncts_of(each))
         case cel.Holds(ex.And() as condition):
             return tuple(cel.Holds(part) for part in conjuncts(condition))
     return (predicate,)
@@ -199,7 +199,7 @@ def _filter_of_prefix(body: cel.Formula, predicate: cel.Predicate) -> cel.Formul
     names = bound(body)
     decided = (
         part
-        for part in _conjuncts(predicate)
+        for part in conjuncts_of(predicate)
         if all(knows(name, names, ()) for name, _ in mentioned(part))
     )
     return _filtered(body, tuple(decided))
@@ -213,10 +213,22 @@ def _local(formula: cel.Formula) -> Iterator[tuple[cel.Formula, str, ex.Expressi
     for node in formula.walk():
         if not isinstance(node, cel.Filter):
             continue
-        for part in _conjuncts(node.predicate):
+        for part in conjuncts_of(node.predicate):
             names = sorted({name for name, _ in mentioned(part)})
             if isinstance(part, cel.Holds) and len(names) == 1 and ex.is_local(part.condition):
                 yield node.body, names[0], part.condition
+
+
+def conditions_on_single_events(
+    formula: cel.Formula,
+) -> Iterator[tuple[cel.Type, ex.Expression]]:
+    """Conditions on a variable that one part of the pattern alone can hold, beside that part."""
+    of = list(leaves(formula, frozenset()))
+    for body, variable, condition in _local(formula):
+        inside = [id(node) for node in body.walk()]
+        holding = [leaf for leaf, names in of if variable in names and id(leaf) in inside]
+        if len(holding) == 1:
+            yield holding[0], condition
 
 
 def _tests(
@@ -227,7 +239,7 @@ def _tests(
     formula, streams = query.query.formula, query.query.streams
     conditions = list(_local(formula))
     inside = [id(node) for node in unit.walk()]
-    for leaf, names in _leaves(formula, frozenset()):
+    for leaf, names in leaves(formula, frozenset()):
         if id(leaf) not in inside:
             continue
         tested = (
@@ -241,7 +253,7 @@ def _tests(
             yield EventTest(type_name, stream if query.stream.stream else None, distinct)
 
 
-def _leaves(
+def leaves(
     formula: cel.Formula, names: frozenset[str]
 ) -> Iterator[tuple[cel.Type, frozenset[str]]]:
     """The events that a part takes, each with the variables that hold it."""
@@ -249,14 +261,14 @@ def _leaves(
         case cel.Type():
             yield formula, names | bound(formula)
         case cel.As(body, variable):
-            yield from _leaves(body, names | {variable})
+            yield from leaves(body, names | {variable})
         case cel.Unless(left, _):
-            yield from _leaves(left, names)
+            yield from leaves(left, names)
         case cel.Not():
             return
         case _:
             for child in formula.children():
-                yield from _leaves(child, names)
+                yield from leaves(child, names)
 
 
 def _of_event(condition: ex.Expression, schema: pa.Schema | None) -> ex.Expression:

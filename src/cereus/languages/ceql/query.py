@@ -15,6 +15,7 @@ from cereus.languages.ceql.explaining.description import CeqlDescription
 from cereus.languages.ceql.planning.build import build
 from cereus.languages.ceql.print import to_text
 from cereus.languages.ceql.tree import Formula
+from cereus.languages.ceql.words import words
 from cereus.plan.plan import Plan
 
 
@@ -27,6 +28,9 @@ class CeqlQuery(PatternQuery[Formula]):
 
     def build(self, schema: pa.Schema | None) -> Plan:
         return build(self.query, self.stream, schema)
+
+    def words(self) -> str:
+        return words(self.query, self.keys)
 
     def anatomy(self, schema: pa.Schema | None = None) -> Anatomy:
         return anatomy(self, schema)

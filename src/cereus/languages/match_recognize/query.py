@@ -26,6 +26,7 @@ from cereus.languages.match_recognize.match.program import DONE, RowAutomaton, a
 from cereus.languages.match_recognize.match.times import length
 from cereus.languages.match_recognize.print import pattern_text, to_text, value_text
 from cereus.languages.match_recognize.tree import Clause
+from cereus.languages.match_recognize.words import words
 from cereus.limits import Limits
 from cereus.plan.tests import EventTest
 from cereus.stream import Stream
@@ -230,6 +231,9 @@ class MatchRecognizeQuery(EventwiseQuery):
     def of(self, clause: Clause) -> MatchRecognizeQuery:
         """The same with another clause."""
         return MatchRecognizeQuery(clause, self.stream, self.limits)
+
+    def words(self) -> str:
+        return words(self.clause)
 
     def anatomy(self, schema: pa.Schema | None = None) -> Anatomy:
         return anatomy(self, schema)

@@ -20,6 +20,7 @@ from cereus.languages.par.executor import VERSION, ReactiveExecutor
 from cereus.languages.par.machine.construct import MAX_STATES, from_program
 from cereus.languages.par.machine.machine import Machine
 from cereus.languages.par.machine.minimise import minimise
+from cereus.languages.par.words import words
 from cereus.limits import Limits
 from cereus.plan.atoms import event_test
 from cereus.plan.tests import EventTest
@@ -120,6 +121,9 @@ class ParQuery(EventwiseQuery):
     def of(self, program: par.Program) -> ParQuery:
         """The same with another program."""
         return ParQuery(program, self.stream, limits=self.limits)
+
+    def words(self) -> str:
+        return words(self.program, self.keys)
 
     def anatomy(self, schema: pa.Schema | None = None) -> Anatomy:
         return anatomy(self, schema)

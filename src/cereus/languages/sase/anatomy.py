@@ -35,14 +35,14 @@ if TYPE_CHECKING:
 def anatomy(query: SaseQuery, schema: pa.Schema | None) -> Anatomy:
     program = replace(query.program, text=None)
     shown = replace(program, queries=(*program.queries[:-1], _bare(program.queries[-1])))
-    plain = query.of(shown)
+    bare = query.of(shown)
     loosened = (
         Loosened(rule, queries)
         for rule, trees in edited(shown, _edits)
         if (queries := tuple(query.of(each) for each in trees if _is_legal(each, query)))
     )
     steps = tuple(_steps(query, program, schema))
-    return Anatomy(plain, steps, tuple(loosened), plain, chain=not _is_several(program))
+    return Anatomy(bare, steps, tuple(loosened), bare, chain=not _is_several(program))
 
 
 def _is_several(program: sase.Program) -> bool:
@@ -94,15 +94,15 @@ def _condition(clause: sase.Clause) -> QueryRule:
     )
     items = [node for node in identifiers(clause.condition) if isinstance(node, sase.Item)]
     single = all(item.at is sase.Index.EACH for item in items)
-    condition = _plain(clause.condition) if readable and single else None
+    condition = plain(clause.condition) if readable and single else None
     return QueryRule(RuleKind.CONDITION, clause_text(clause), condition)
 
 
-def _plain(node: ex.Expression) -> ex.Expression:
+def plain(node: ex.Expression) -> ex.Expression:
     """`a[i].price` as `a.price`: any one event of the variable."""
     if isinstance(node, sase.Item):
         return ex.Attribute(node.path, node.variable)
-    return ex.rebuild(node, _plain)
+    return ex.rebuild(node, plain)
 
 
 def _filled(groups: Iterable[sase.Group]) -> tuple[sase.Group, ...]:
@@ -129,7 +129,7 @@ def _without(query: sase.Query, part: sase.Negated) -> sase.Query:
         replace(
             group,
             variables=tuple(each for each in group.variables if each.name != name),
-            clauses=tuple(each for each in group.clauses if name not in _names(each.condition)),
+            clauses=tuple(each for each in group.clauses if name not in names_in(each.condition)),
         )
         for group in query.where
     )
@@ -146,7 +146,7 @@ def _cut(sequence: sase.Sequence, part: sase.Negated) -> sase.Sequence:
     )
 
 
-def _names(condition: ex.Expression) -> set[str]:
+def names_in(condition: ex.Expression) -> set[str]:
     return {str(node.variable) for node in identifiers(condition)}
 
 
@@ -194,7 +194,7 @@ def _of_names(group: sase.Group, names: set[str]) -> sase.Group:
         group,
         strategy=group.strategy if variables else None,
         variables=variables,
-        clauses=tuple(each for each in group.clauses if _names(each.condition) <= names),
+        clauses=tuple(each for each in group.clauses if names_in(each.condition) <= names),
     )
 
 
@@ -202,16 +202,17 @@ def _tests(
     block: sase.Query, component: sase.Component, schema: pa.Schema | None
 ) -> Iterator[EventTest]:
     conditions = [
-        ex.without_variable(_plain(clause.condition))
+        ex.without_variable(plain(clause.condition))
         for clause in block.clauses
-        if _names(clause.condition) == {component.variable} and _is_local(clause.condition)
+        if names_in(clause.condition) == {component.variable}
+        and only_single_events(clause.condition)
     ]
     checked = tuple(c if schema is None else coerce(c, schema) for c in conditions)
     for name in component.types:
         yield EventTest(name, conditions=checked)
 
 
-def _is_local(condition: ex.Expression) -> bool:
+def only_single_events(condition: ex.Expression) -> bool:
     return all(
         not isinstance(node, sase.Aggregate)
         and (not isinstance(node, sase.Item) or node.at is sase.Index.EACH)

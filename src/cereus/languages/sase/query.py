@@ -30,6 +30,7 @@ from cereus.languages.sase.planning.warnings import warnings
 from cereus.languages.sase.print import to_text
 from cereus.languages.sase.run.program import ProgramExecutor
 from cereus.languages.sase.show import program_dot
+from cereus.languages.sase.words import words
 from cereus.limits import Limits
 from cereus.plan.result_names import SPANS
 from cereus.plan.tests import EventTest
@@ -142,6 +143,9 @@ class SaseQuery(EventwiseQuery):
         """The same with another program."""
         chosen = self.output if output is None else output
         return SaseQuery(program, self.stream, self.limits, self.aggregates, chosen)
+
+    def words(self) -> str:
+        return words(self.program)
 
     def anatomy(self, schema: pa.Schema | None = None) -> Anatomy:
         return anatomy(self, schema)

@@ -15,6 +15,7 @@ from cereus.languages.sremo import tree as sremo
 from cereus.languages.sremo.anatomy import anatomy
 from cereus.languages.sremo.description import SremoDescription
 from cereus.languages.sremo.plan import build
+from cereus.languages.sremo.words import words
 from cereus.plan.plan import Plan
 
 
@@ -27,6 +28,9 @@ class SremoQuery(PatternQuery[sremo.Pattern]):
 
     def build(self, schema: pa.Schema | None) -> Plan:
         return build(self.query, self.stream, schema)
+
+    def words(self) -> str:
+        return words(self.query, self.keys)
 
     def anatomy(self, schema: pa.Schema | None = None) -> Anatomy:
         return anatomy(self, schema)
