@@ -18,14 +18,14 @@ from cereus.errors import DataError, RefusedError
 from cereus.language.anatomy import Anatomy
 from cereus.language.compiled import EventwiseQuery, sections
 from cereus.languages.algebra import tree as algebra
-from cereus.languages.algebra.anatomy import anatomy
 from cereus.languages.algebra.bounds import Bounds, bounds
 from cereus.languages.algebra.detect.program import DetectorProgram, build
 from cereus.languages.algebra.executor import VERSION, DetectingExecutor
+from cereus.languages.algebra.explaining.anatomy import anatomy
+from cereus.languages.algebra.explaining.show import detection_dot
+from cereus.languages.algebra.explaining.words import words
 from cereus.languages.algebra.optimise import Optimised
 from cereus.languages.algebra.rewriting import law_list
-from cereus.languages.algebra.show import detection_dot
-from cereus.languages.algebra.words import words
 from cereus.limits import Limits
 from cereus.plan.atoms import event_test
 from cereus.plan.tests import EventTest
