@@ -109,8 +109,8 @@ class _Phrasing:
         return formula_text(node) if not children else f"what {formula_text(node)} describes"
 
     def _noun(self, node: cel.Formula) -> str:
-        said = self.part(node)
-        return said.split(" ", 1)[1] if said.startswith(("a ", "an ")) else f"({said})"
+        phrase = self.part(node)
+        return phrase.split(" ", 1)[1] if phrase.startswith(("a ", "an ")) else f"({phrase})"
 
     def _between(self, node: cel.Filter) -> Iterator[str]:
         """The conditions of a filter that do not stand beside an event."""

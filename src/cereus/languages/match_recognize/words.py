@@ -76,9 +76,9 @@ def _part(node: tree.Pattern) -> str:
         case tree.Permutation(parts):
             return f"{listed(map(_part, parts))} in any order"
         case tree.Quantified(part, low, high):
-            said = _part(part)
+            phrase = _part(part)
             few = " (as few as possible)" if node.reluctant else ""
-            inner = said.removeprefix("one ") if isinstance(part, tree.Variable) else f"({said})"
+            inner = phrase.removeprefix("one ") if isinstance(part, tree.Variable) else f"({phrase})"
             return f"{_times(low, high)} {inner}{few}"
         case tree.Exclusion(part):
             return f"{_part(part)} (left out of the output)"

@@ -68,10 +68,10 @@ def _part(block: sase.Query, part: sase.Part) -> str:
         if names_in(clause.condition) == {component.variable} and _is_beside(block, clause)
     ]
     several = isinstance(component, sase.Kleene)
-    said = event_words(plural(noun) if several else noun, conditions, component.variable)
+    phrase = event_words(plural(noun) if several else noun, conditions, component.variable)
     if isinstance(part, sase.Negated):
-        return f"no {'series of ' if several else ''}{said}"
-    return f"one or more {said}" if several else with_article(said)
+        return f"no {'series of ' if several else ''}{phrase}"
+    return f"one or more {phrase}" if several else with_article(phrase)
 
 
 def _is_beside(block: sase.Query, clause: sase.Clause) -> bool:
