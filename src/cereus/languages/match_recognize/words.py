@@ -78,7 +78,9 @@ def _part(node: tree.Pattern) -> str:
         case tree.Quantified(part, low, high):
             phrase = _part(part)
             few = " (as few as possible)" if node.reluctant else ""
-            inner = phrase.removeprefix("one ") if isinstance(part, tree.Variable) else f"({phrase})"
+            inner = (
+                phrase.removeprefix("one ") if isinstance(part, tree.Variable) else f"({phrase})"
+            )
             return f"{_times(low, high)} {inner}{few}"
         case tree.Exclusion(part):
             return f"{_part(part)} (left out of the output)"
