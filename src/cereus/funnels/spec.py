@@ -29,7 +29,7 @@ PERIODS = ("hour", "day", "week", "month", "quarter", "year")
 
 
 @dataclass(frozen=True)
-class Step:
+class FunnelStep:
     """A step: what it is called, and which events are it."""
 
     name: str
@@ -50,7 +50,7 @@ class FunnelSpec:
     period   the unit of time in which a key began its funnel, if those are told apart
     """
 
-    steps: tuple[Step, ...]
+    steps: tuple[FunnelStep, ...]
     stream: Stream
     within: int | None
     gaps: tuple[int | None, ...]
@@ -112,7 +112,7 @@ def funnel_spec(
     )
 
 
-def _steps(steps: Steps, params: Mapping[str, Any]) -> tuple[Step, ...]:
+def _steps(steps: Steps, params: Mapping[str, Any]) -> tuple[FunnelStep, ...]:
     if isinstance(steps, str) or not isinstance(steps, Mapping | Sequence) or len(steps) < 1:
         raise CereusError("a funnel has steps", hint='write steps=["VIEW", "PAY[amount > 10]"]')
     pairs = list(steps.items()) if isinstance(steps, Mapping) else [(each, each) for each in steps]
@@ -120,7 +120,7 @@ def _steps(steps: Steps, params: Mapping[str, Any]) -> tuple[Step, ...]:
     return tuple(_step(name, text, params) for name, text in pairs)
 
 
-def _step(name: str, text: str, params: Mapping[str, Any]) -> Step:
+def _step(name: str, text: str, params: Mapping[str, Any]) -> FunnelStep:
     matched = STEP.fullmatch(text) if isinstance(text, str) else None
     if matched is None:
         raise CereusError(
@@ -130,7 +130,7 @@ def _step(name: str, text: str, params: Mapping[str, Any]) -> Step:
     kind, condition = matched[1], matched[2]
     with about(f"step {name!r}"):
         parsed = None if condition is None else parse_condition(condition, for_text(params, text))
-    return Step(name, None if kind == "*" else name_of(kind), parsed)
+    return FunnelStep(name, None if kind == "*" else name_of(kind), parsed)
 
 
 def _gaps(gaps: Length | Sequence[Length | None] | None, count: int) -> tuple[int | None, ...]:
