@@ -130,7 +130,7 @@ class Checker:
                 self.check_files(key, each)
 
     def check_files(self, key: Key, files: FileSource) -> None:
-        if self.document.is_sound(key):
+        if files.described and self.document.is_sound(key):
             self.check_description(key, files)
         if is_local(files.path) and not _exists(files.path):
             hint = "check the path; it is seen from the directory of the pipeline file"

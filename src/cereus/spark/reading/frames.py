@@ -110,6 +110,8 @@ def _fitted(session: SparkSession, described: Scan, parts: Sequence[KnownFile]) 
     for field in described.schema:
         if field.name not in known:
             column = _of_directories(field, [part.place for part in parts])
+        elif pa.types.is_null(field.type):
+            column = F.lit(None)  # Spark would take it for numbers
         else:
             column = quoted((field.name,))
             if described.kind == "parquet" and _in_nanoseconds(known[field.name]):
