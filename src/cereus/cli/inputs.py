@@ -178,8 +178,8 @@ def _setting(text: str, dialect: str) -> tuple[str, bool | str]:
     return name, known[value.lower()]
 
 
-def events_of(files: Files, stream: Stream, *, sort: bool) -> Source:
-    return source(files, stream, sort=sort)
+def events_of(files: Files | Sequence[str], stream: Stream, *, sort: bool) -> Source:
+    return source(files if isinstance(files, Files) else list(files), stream, sort=sort)
 
 
 def types_of(written: Sequence[str]) -> dict[str, str]:
