@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from abc import ABC, abstractmethod
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -51,7 +52,7 @@ class Writer(ABC):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if error is None:
+        with nullcontext() if error is None else suppress(pa.ArrowException, OSError):
             self.finish()
         self.stream.close()
         if error is not None and not (self.target.standard_output or self.target.remote):
