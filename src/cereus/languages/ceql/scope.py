@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from cereus.errors import RefusedError, Span, UnknownNameError, did_you_mean
 from cereus.expr import tree as ex
 from cereus.languages.ceql import tree as cel
+from cereus.languages.ceql.absence import conditions, is_own
 from cereus.languages.ceql.counts import check_counts
 
 ONE_EVENT = "NOT(…) is about one event: a type, possibly named with AS and filtered"
 ELSEWHERE = (
     "it belongs to another part of the pattern: a filter sees what stands before it in its "
-    "parentheses, and nothing sees into NOT, the right of UNLESS, or what PROJECT leaves out"
+    "parentheses, and nothing sees into NOT, the right of UNLESS, WITHOUT and UNTIL, or what "
+    "PROJECT leaves out; what must not occur is filtered where it stands: WITHOUT (B FILTER B[…])"
 )
 USE_UNLESS = "to say that a whole pattern does not occur, write φ UNLESS ψ"
 
@@ -44,7 +46,14 @@ def _names_bound_by(node: cel.Formula) -> frozenset[str]:
     """The names that this one node binds, whatever becomes of them further out."""
     if isinstance(node, cel.As):
         return frozenset((node.variable,))
+    if isinstance(node, cel.Without):
+        return frozenset().union(*map(_names_of, node.events))
     return bound(node) if isinstance(node, cel.Type) else frozenset()
+
+
+def _names_of(event: cel.Excluded) -> frozenset[str]:
+    """The names of an event that must not occur."""
+    return bound(event.event) | frozenset(event.names)
 
 
 def check_names(query: cel.CeqlTree) -> None:
@@ -78,6 +87,34 @@ def _check_formula(
                 _known(name, bound(body), streams, everywhere, formula.span)
         case cel.Not(body):
             _check_negated(body, streams, everywhere)
+        case cel.Without(body, events):
+            for event in events:
+                _check_excluded(event, bound(body), streams, everywhere)
+
+
+def _check_excluded(
+    event: cel.Excluded, names: frozenset[str], streams: tuple[str, ...], everywhere: frozenset[str]
+) -> None:
+    """Its conditions are about the event, and about events of the pattern it must not occur in."""
+    _check_formula(event.event, streams, everywhere)
+    if event.predicate is None:
+        return
+    for name, span in mentioned(event.predicate):
+        _known(name, names | _names_of(event), streams, everywhere, span)
+    for condition in conditions(event.predicate):
+        if not ex.is_local(condition):
+            raise RefusedError(
+                "totals cannot be compared with an event that must not occur",
+                span=condition.span,
+                hint="compare it with single events of the pattern",
+            )
+        others = [name for name in ex.variables(condition) if not is_own(event, name)]
+        if others and any(">" in name for name in ex.variables(condition)):
+            raise RefusedError(
+                "a condition between events is about variables, not about S>R",
+                span=condition.span,
+                hint="name the events with AS",
+            )
 
 
 def _check_negated(
