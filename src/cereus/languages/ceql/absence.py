@@ -10,7 +10,9 @@ from cereus.errors import RefusedError
 from cereus.expr import tree as ex
 from cereus.languages.ceql import tree as cel
 
-SINGLE_EVENTS = "WITHOUT and UNTIL are about single events, possibly named, filtered and joined by OR"
+SINGLE_EVENTS = (
+    "WITHOUT and UNTIL are about single events, possibly named, filtered and joined by OR"
+)
 
 
 def excluded(formula: cel.Formula) -> tuple[cel.Excluded, ...]:

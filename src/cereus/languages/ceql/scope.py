@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from cereus.errors import RefusedError, Span, UnknownNameError, did_you_mean
 from cereus.expr import tree as ex
@@ -13,9 +14,9 @@ from cereus.languages.ceql.counts import check_counts
 ONE_EVENT = "NOT(…) is about one event: a type, possibly named with AS and filtered"
 ELSEWHERE = (
     "it belongs to another part of the pattern: a filter sees what stands before it in its "
-    "parentheses, and nothing sees into NOT, the right of UNLESS, WITHOUT and UNTIL, or what "
-    "PROJECT leaves out; what must not occur is filtered where it stands: WITHOUT (B FILTER B[…])"
+    "parentheses, and nothing sees into NOT, the right of UNLESS, or what PROJECT leaves out"
 )
+ABSENT = "filter what must not occur where it stands: WITHOUT ({name} FILTER {name}[…])"
 USE_UNLESS = "to say that a whole pattern does not occur, write φ UNLESS ψ"
 
 
@@ -46,9 +47,23 @@ def _names_bound_by(node: cel.Formula) -> frozenset[str]:
     """The names that this one node binds, whatever becomes of them further out."""
     if isinstance(node, cel.As):
         return frozenset((node.variable,))
-    if isinstance(node, cel.Without):
-        return frozenset().union(*map(_names_of, node.events))
     return bound(node) if isinstance(node, cel.Type) else frozenset()
+
+
+class Everywhere(NamedTuple):
+    """The names of a whole formula: in its parts, and of what must not occur."""
+
+    names: frozenset[str]
+    absent: frozenset[str]
+
+    @classmethod
+    def of(cls, formula: cel.Formula) -> Everywhere:
+        nodes = list(formula.walk())
+        absent = [each for n in nodes if isinstance(n, cel.Without) for each in n.events]
+        return cls(
+            frozenset().union(*map(_names_bound_by, nodes)),
+            frozenset().union(*map(_names_of, absent)),
+        )
 
 
 def _names_of(event: cel.Excluded) -> frozenset[str]:
@@ -59,7 +74,7 @@ def _names_of(event: cel.Excluded) -> frozenset[str]:
 def check_names(query: cel.CeqlTree) -> None:
     """Raise where a query mentions a variable or a stream that is not there."""
     check_counts(query.formula)
-    everywhere = frozenset().union(*(_names_bound_by(node) for node in query.formula.walk()))
+    everywhere = Everywhere.of(query.formula)
     for formula in query.formula.walk():
         _check_formula(formula, query.streams, everywhere)
     names = bound(query.formula)
@@ -69,9 +84,7 @@ def check_names(query: cel.CeqlTree) -> None:
         _known(total.variable, names, query.streams, everywhere, total.span)
 
 
-def _check_formula(
-    formula: cel.Formula, streams: tuple[str, ...], everywhere: frozenset[str]
-) -> None:
+def _check_formula(formula: cel.Formula, streams: tuple[str, ...], everywhere: Everywhere) -> None:
     match formula:
         case cel.Type(_, str(stream)) if streams and stream not in streams:
             raise UnknownNameError(
@@ -93,7 +106,7 @@ def _check_formula(
 
 
 def _check_excluded(
-    event: cel.Excluded, names: frozenset[str], streams: tuple[str, ...], everywhere: frozenset[str]
+    event: cel.Excluded, names: frozenset[str], streams: tuple[str, ...], everywhere: Everywhere
 ) -> None:
     """Its conditions are about the event, and about events of the pattern it must not occur in."""
     _check_formula(event.event, streams, everywhere)
@@ -117,9 +130,7 @@ def _check_excluded(
             )
 
 
-def _check_negated(
-    formula: cel.Formula, streams: tuple[str, ...], everywhere: frozenset[str]
-) -> None:
+def _check_negated(formula: cel.Formula, streams: tuple[str, ...], everywhere: Everywhere) -> None:
     match formula:
         case cel.Type():
             return
@@ -136,12 +147,12 @@ def _check_negated_filter(
     predicate: cel.Predicate,
     body: cel.Formula,
     streams: tuple[str, ...],
-    everywhere: frozenset[str],
+    everywhere: Everywhere,
 ) -> None:
     """A filter inside NOT mentions its own event only; other variables are not known there."""
     inside = bound(body)
     for name, span in mentioned(predicate):
-        if name in everywhere and not _knows(name, inside, streams):
+        if name in everywhere.names and not _knows(name, inside, streams):
             raise RefusedError(
                 f"a filter inside NOT(…) cannot compare with {name!r}", span=span, hint=USE_UNLESS
             )
@@ -168,13 +179,14 @@ def _known(
     name: str,
     names: frozenset[str],
     streams: tuple[str, ...],
-    everywhere: frozenset[str],
+    everywhere: Everywhere,
     span: Span | None,
 ) -> None:
     if _knows(name, names, streams):
         return
-    if name in everywhere:
-        raise UnknownNameError(f"variable {name!r} is not bound here", span=span, hint=ELSEWHERE)
+    if name in everywhere.names | everywhere.absent:
+        hint = ELSEWHERE if name in everywhere.names else ABSENT.format(name=name)
+        raise UnknownNameError(f"variable {name!r} is not bound here", span=span, hint=hint)
     raise UnknownNameError(
         f"variable {name!r} is not bound by the pattern",
         span=span,

@@ -22,7 +22,11 @@ def skeleton(plan: Plan) -> Plan:
     if not plan.traits.correlated:
         return plan
     formula = bottom_up(rewrite(formula_of(plan), (split_filters,)), _without)
-    return build(replace(cel.in_ceql(plan.query), formula=formula, count=False), plan.stream, correlated=False)
+    return build(
+        replace(cel.in_ceql(plan.query), formula=formula, count=False),
+        plan.stream,
+        correlated=False,
+    )
 
 
 def formula_of(plan: Plan) -> cel.Formula:

@@ -44,7 +44,9 @@ def build(
         query = _checked(query, stream, schema)
     formula = rewrite(query.formula, rules)
     why_values = CHOSEN if query.strategy is Strategy.MAX else None
-    made = lowered(formula, _streams(query, stream), schema, why_values=why_values, correlated=correlated)
+    made = lowered(
+        formula, _streams(query, stream), schema, why_values=why_values, correlated=correlated
+    )
     plan = Plan.of(query, stream, made, _facts(query))
     if plan.traits.chosen_by is ChosenBy.AUTOMATON:
         plan = replace(plan, automaton=plan.shown(select(query.strategy, made.automaton)))
