@@ -169,9 +169,9 @@ def _occurs(event: cel.Excluded, valuation: Valuation, stream: Stream, position:
     labels = stream.labels(event.event, position)
     if labels is None:
         return False
-    own = labels | frozenset(event.names)
-    others = frozenset(p for p in valuation if p[0].rpartition(">")[2] not in own)
-    with_it = others | {(name, position) for name in own}
+    names = labels | frozenset(event.names)
+    others = frozenset(p for p in valuation if p[0].rpartition(">")[2] not in names)
+    with_it = others | {(name, position) for name in names}
     return event.predicate is None or satisfies(event.predicate, with_it, stream.events)
 
 

@@ -77,8 +77,8 @@ class AbsenceFilter(WithoutAutomaton):
         below = self.body.slots(state[1])
         if not self.goes_on(state):
             return below
-        held = [p for p, value in enumerate(self.values) if value.variable in state[2]]
-        return below | frozenset(map(self.slot, held))
+        needed = [p for p, value in enumerate(self.values) if value.variable in state[2]]
+        return below | frozenset(map(self.slot, needed))
 
     def _updates(self, marked: Label) -> Iterator[Update]:
         for place, value in enumerate(self.values):
@@ -91,17 +91,17 @@ class AbsenceFilter(WithoutAutomaton):
         """The move if the event is a B, and if it is not, where that is seen by its values."""
         occurs = self._occurs(letter, bound, marked)
         ways = {holding: self.after(phase, move, holding) for holding in (True, False)}
-        held = bound | marked
+        all_bound = bound | marked
         if isinstance(occurs, bool) or ways[True] == ways[False]:
             after = ways[occurs is True]
             if after is not None:
-                yield move._replace(target=(after, move.target, held))
+                yield move._replace(target=(after, move.target, all_bound))
             return
         for holding, after in ways.items():
             if after is not None:
                 check = holds(occurs) if holding else fails(occurs)
                 checks = (*move.checks, check)
-                yield move._replace(target=(after, move.target, held), checks=checks)
+                yield move._replace(target=(after, move.target, all_bound), checks=checks)
 
     def _occurs(self, letter: Letter, bound: Label, marked: Label) -> Term | bool:
         """Whether the event is a B: known from its letter, or a term that says it."""
@@ -110,10 +110,10 @@ class AbsenceFilter(WithoutAutomaton):
         terms: list[Term] = []
         for kind in self.kinds:
             if letter >> kind.bit & 1:
-                asked = [c.term for c in kind.conditions if c.reads <= bound | marked]
-                if not asked:
+                terms_here = [c.term for c in kind.conditions if c.reads <= bound | marked]
+                if not terms_here:
                     return True  # true of no events
-                terms.append(reduce(lambda a, b: Term("and", (a, b)), asked))
+                terms.append(reduce(lambda a, b: Term("and", (a, b)), terms_here))
         if not terms:
             return False
         values = [self._value(place, bound, marked) for place in range(len(self.values))]
@@ -180,8 +180,8 @@ class ValueAbsence(WithoutAutomaton):
                 sure |= suspects
             elif phase != BEFORE:
                 later |= suspects
-            held = self._held(rows, move.label, letter) if marked else rows
-            yield move._replace(target=(after, move.target, held, sure, later))
+            rows_after = self._rows_with(rows, move.label, letter) if marked else rows
+            yield move._replace(target=(after, move.target, rows_after, sure, later))
 
     def accepts(self, state: Any) -> bool:
         _, inner, rows, between, _ = state
@@ -193,7 +193,7 @@ class ValueAbsence(WithoutAutomaton):
         row = self.reader.row(self._this, letter) if self._this >= 0 else ()
         return frozenset((n, row) for n, kind in enumerate(self.kinds) if letter >> kind.bit & 1)
 
-    def _held(
+    def _rows_with(
         self, rows: tuple[frozenset[Row], ...], label: Label, letter: Letter
     ) -> tuple[frozenset[Row], ...]:
         return tuple(

@@ -63,8 +63,8 @@ def is_correlated(event: cel.Excluded) -> bool:
 def of_this(event: cel.Excluded, condition: ex.Expression) -> ex.Expression:
     """A condition in which the event that must not occur is THIS."""
     if isinstance(condition, ex.Attribute):
-        own = condition.variable is not None and is_own(event, condition.variable)
-        return replace(condition, variable=THIS) if own else condition
+        is_this = condition.variable is not None and is_own(event, condition.variable)
+        return replace(condition, variable=THIS) if is_this else condition
     return ex.rebuild(condition, lambda child: of_this(event, child))
 
 

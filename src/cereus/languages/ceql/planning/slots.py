@@ -89,14 +89,14 @@ class FormulaSlots:
             values[value] = None
             return leaf(list(values).index(value))
 
-        def asked(condition: Expression) -> AbsentTerm:
+        def absent_term(condition: Expression) -> AbsentTerm:
             others = variables(condition) - {THIS}
             for name in sorted(others):
                 if not order.comes_first(name):
                     raise CannotUseSlots(_later(name, node))
             return AbsentTerm(TermBuilder(condition, self.schema).term(read), others)
 
-        kinds = tuple(AbsentInSlots(bit, tuple(map(asked, every))) for bit, every in compared)
+        kinds = tuple(AbsentInSlots(bit, tuple(map(absent_term, every))) for bit, every in compared)
         self.count += len(values)
         return AbsenceFilter(
             plain.body, plain.mask, plain.through, plain.ends_marked,
