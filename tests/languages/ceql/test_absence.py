@@ -161,6 +161,11 @@ def test_not_among_other_events_warns(pattern: str, instead: str) -> None:
     assert "some event that is not" in text and instead in text
 
 
+def test_nothing_lies_between_one_event() -> None:
+    (text,) = warnings("A ; (C WITHOUT B)")
+    assert "put the whole pattern before it in parentheses" in text
+
+
 @pytest.mark.parametrize(
     "pattern",
     [

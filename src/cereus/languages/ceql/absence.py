@@ -29,7 +29,8 @@ def excluded(formula: cel.Formula) -> tuple[cel.Excluded, ...]:
     raise RefusedError(
         SINGLE_EVENTS,
         span=formula.span,
-        hint="that a whole pattern does not occur is said by φ UNLESS ψ",
+        hint="WITHOUT binds looser than ; so write ((A ; C) WITHOUT B) ; D; that a whole pattern "
+        "does not occur is said by UNLESS",
     )
 
 

@@ -12,12 +12,12 @@ from collections.abc import Iterator
 from cereus.errors import RefusedError
 from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.absence import excluded
-from cereus.languages.ceql.print import formula_text
+from cereus.languages.ceql.print import absence_text, formula_text
 
 
 def misread(formula: cel.Formula) -> list[str]:
     """A warning for each part of a pattern that may not say what it was meant to."""
-    return list(dict.fromkeys([*_unless(formula), *_not(formula)]))
+    return list(dict.fromkeys([*_unless(formula), *_not(formula), *_without(formula)]))
 
 
 # ---------------------------------------------------------------- UNLESS
@@ -68,6 +68,18 @@ def _has_several_events(formula: cel.Formula) -> bool:
         case cel.Or(left, right):
             return _has_several_events(left) or _has_several_events(right)
     return True
+
+
+def _without(formula: cel.Formula) -> Iterator[str]:
+    """WITHOUT of a single event, which has nothing between its first and its last."""
+    for node in formula.walk():
+        if not isinstance(node, cel.Without) or node.through or _has_several_events(node.body):
+            continue
+        yield (
+            f"{absence_text(node)} looks between the first and the last event of "
+            f"{formula_text(node.body)}, which is one event: put the whole pattern before it in "
+            "parentheses, as in (A ; C) WITHOUT B"
+        )
 
 
 # ---------------------------------------------------------------- NOT
