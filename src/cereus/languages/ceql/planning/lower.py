@@ -100,18 +100,16 @@ class FormulaLowering:
                 return make.Bind(self.automaton(body), variable)
             case cel.Filter(body, predicate):
                 return self._filter(body, predicate)
-            case cel.Sequence(left, right):
-                return make.ConcatenationAutomaton(self.automaton(left), self.automaton(right))
-            case cel.ContiguousSequence(left, right):
-                return make.ConcatenationAutomaton(
-                    self.automaton(left), self.automaton(right), True
-                )
+            case cel.Sequence():
+                return make.concatenation(self._chain(formula))
+            case cel.ContiguousSequence():
+                return make.concatenation(self._chain(formula), contiguous=True)
             case cel.Iteration(body):
                 return make.RepetitionAutomaton(self.automaton(body))
             case cel.ContiguousIteration(body):
                 return make.RepetitionAutomaton(self.automaton(body), True)
-            case cel.Or(left, right):
-                return make.UnionAutomaton(self.automaton(left), self.automaton(right))
+            case cel.Or():
+                return make.union(self._chain(formula))
             case cel.And(left, right):
                 return make.Product(self.automaton(left), self.automaton(right))
             case cel.All(left, right):
@@ -129,6 +127,18 @@ class FormulaLowering:
                     return select(strategy, self._without_slots(body, CHOSEN))
                 return select(strategy, self.automaton(body))
         raise TypeError(f"not a CEL formula: {formula!r}")
+
+    def _chain(self, formula: cel.Sequence | cel.ContiguousSequence | cel.Or) -> list[Automaton]:
+        """The automata of `φ₁ ; φ₂ ; …`, from left to right."""
+        parts: list[cel.Formula] = []
+        todo: list[cel.Formula] = [formula]
+        while todo:
+            part = todo.pop()
+            if type(part) is type(formula):
+                todo += (part.right, part.left)  # type: ignore[attr-defined]  # as `formula` has
+            else:
+                parts.append(part)
+        return [self.automaton(part) for part in parts]
 
     def _without_slots(self, formula: cel.Formula, why: str) -> Automaton:
         """A part whose runs are followed as sets of states, which have no room for values."""
@@ -173,10 +183,7 @@ class FormulaLowering:
                 (*kind.conditions, *(without_variable(c) for c in conditions)),
             )
             automata.append(make.AtomAutomaton(self.tests.bit(test), kind.label))
-        union = automata[0]
-        for part in automata[1:]:
-            union = make.UnionAutomaton(union, part)
-        return union
+        return make.union(automata)
 
     def _negated(self, body: cel.Formula) -> EventTest:
         """The test for an event that is not such as `body` describes."""
@@ -228,10 +235,7 @@ class FormulaLowering:
                     body = cel.Filter(body, operand)
                 return self._filter(body, operands[-1])
             case cel.AnyOf(operands):
-                union = self._filter(body, operands[0])
-                for operand in operands[1:]:
-                    union = make.UnionAutomaton(union, self._filter(body, operand))
-                return union
+                return make.union([self._filter(body, operand) for operand in operands])
             case cel.Holds(condition):
                 return self._local(body, condition)
         raise TypeError(f"not a predicate: {predicate!r}")
