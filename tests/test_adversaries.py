@@ -12,7 +12,7 @@ import cereus
 from cereus.errors import LimitError, QuerySyntaxError
 from cereus.syntax.parsing import MOST_TOKENS
 
-SCHEMA = pa.schema([("type", pa.string()), ("ts", pa.int64()), ("x", pa.int64())])
+SCHEMA = pa.schema([("type", pa.string()), ("ts", pa.timestamp("us")), ("x", pa.int64())])
 
 
 def numbers(count: int, text: str, between: str) -> str:

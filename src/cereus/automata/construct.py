@@ -194,6 +194,24 @@ def union(parts: Sequence[Automaton]) -> Automaton:
     return UnionAutomaton(union(parts[:middle]), union(parts[middle:]))
 
 
+def concatenation(parts: Sequence[tuple[Automaton, bool]], contiguous: bool) -> Automaton:
+    """`φ₁ ; φ₂ ; …`, or with `:`, each with whether it may be nothing; both are associative, and
+    nested as in `union`."""
+    return _concatenated(parts, contiguous)[0]
+
+
+def _concatenated(
+    parts: Sequence[tuple[Automaton, bool]], contiguous: bool
+) -> tuple[Automaton, bool]:
+    if len(parts) == 1:
+        return parts[0]
+    middle = len(parts) - 1 if len(parts) <= FEW else len(parts) // 2
+    left, left_empty = _concatenated(parts[:middle], contiguous)
+    right, right_empty = _concatenated(parts[middle:], contiguous)
+    both = ConcatenationAutomaton(left, right, contiguous, left_empty, right_empty)
+    return both, left_empty and right_empty
+
+
 @dataclass(frozen=True)
 class Seamed(Automaton):
     """A state is (whether a run is at a seam, where it cannot accept; a state of the body)."""

@@ -20,6 +20,8 @@ from cereus.plan.tests import EventTest
 from cereus.stream import Stream
 
 MOST_LETTERS = 1024
+MOST_TRIED = 200_000
+"""How many conditions × values of one column are tried; beyond, its conditions count as free."""
 ONLY_TYPE = "EVENT"
 OTHER = None
 """A type or stream that no test names."""
@@ -115,12 +117,20 @@ def _choices(conditions: list[ex.Expression]) -> Iterator[Choice]:
     for number, condition in enumerate(conditions):
         column = _column(condition)
         if column is None:
-            yield Choice(2, {number: frozenset({1})})
+            yield _free(number)
         else:
             by_column.setdefault(column, []).append(number)
     for numbers in by_column.values():
         values = _representatives(_constants(conditions[number] for number in numbers))
+        if len(numbers) * len(values) > MOST_TRIED:
+            yield from (_free(number) for number in numbers)
+            continue
         yield Choice(len(values), {n: _satisfying(conditions[n], values) for n in numbers})
+
+
+def _free(number: int) -> Choice:
+    """A condition that may hold or not."""
+    return Choice(2, {number: frozenset({1})})
 
 
 def _satisfying(condition: ex.Expression, values: list[Any]) -> frozenset[int]:

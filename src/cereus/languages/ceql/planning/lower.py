@@ -101,10 +101,9 @@ class FormulaLowering:
                 return make.Bind(self.automaton(body), variable)
             case cel.Filter(body, predicate):
                 return self._filter(body, predicate)
-            case cel.Sequence(left, right):
-                return self._then(left, right, False)
-            case cel.ContiguousSequence(left, right):
-                return self._then(left, right, True)
+            case cel.Sequence() | cel.ContiguousSequence():
+                parts = [(self.automaton(part), may_be_nothing(part)) for part in _chain(formula)]
+                return make.concatenation(parts, isinstance(formula, cel.ContiguousSequence))
             case cel.Iteration(body):
                 return make.RepetitionAutomaton(self.automaton(body))
             case cel.ContiguousIteration(body):
@@ -115,7 +114,7 @@ class FormulaLowering:
                 fewest = 1 if may_be_nothing(body) else max(least, 1)
                 return make.CountedAutomaton(self.automaton(body), fewest, most, contiguous)
             case cel.Or():
-                return make.union(list(map(self.automaton, _alternatives(formula))))
+                return make.union([self.automaton(part) for part in _chain(formula)])
             case cel.And(left, right):
                 return make.Product(self.automaton(left), self.automaton(right))
             case cel.All(left, right):
@@ -138,15 +137,6 @@ class FormulaLowering:
                     return select(strategy, self._without_slots(body, CHOSEN))
                 return select(strategy, self.automaton(body))
         raise TypeError(f"not a CEL formula: {formula!r}")
-
-    def _then(self, left: cel.Formula, right: cel.Formula, contiguous: bool) -> Automaton:
-        return make.ConcatenationAutomaton(
-            self.automaton(left),
-            self.automaton(right),
-            contiguous,
-            may_be_nothing(left),
-            may_be_nothing(right),
-        )
 
     def _without_slots(self, formula: cel.Formula, why: str) -> Automaton:
         """A part whose runs are followed as sets of states, which have no room for values."""
@@ -268,14 +258,14 @@ class FormulaLowering:
         return self.slots.filter(inner, self.comparisons, condition, body)
 
 
-def _alternatives(formula: cel.Or) -> list[cel.Formula]:
-    """φ₁, φ₂ … of `φ₁ OR φ₂ OR …`, from left to right."""
+def _chain(formula: cel.Sequence | cel.ContiguousSequence | cel.Or) -> list[cel.Formula]:
+    """φ₁, φ₂ … of `φ₁ ; φ₂ ; …`, from left to right."""
     parts: list[cel.Formula] = []
     todo: list[cel.Formula] = [formula]
     while todo:
         part = todo.pop()
-        if isinstance(part, cel.Or):
-            todo += (part.right, part.left)
+        if type(part) is type(formula):
+            todo += (part.right, part.left)  # type: ignore[attr-defined]  # as `formula` has
         else:
             parts.append(part)
     return parts
