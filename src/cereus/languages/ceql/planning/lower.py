@@ -265,7 +265,7 @@ def _chain(formula: cel.Sequence | cel.ContiguousSequence | cel.Or) -> list[cel.
     while todo:
         part = todo.pop()
         if type(part) is type(formula):
-            todo += (part.right, part.left)  # type: ignore[attr-defined]  # as `formula` has
+            todo += (part.right, part.left)
         else:
             parts.append(part)
     return parts
