@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 Span = tuple[int, int]
@@ -110,11 +109,46 @@ def underline(text: str, span: Span) -> str:
 def did_you_mean(name: str, known: Iterable[str]) -> str | None:
     """A hint naming the known name nearest to `name`, or listing the known ones."""
     names = sorted(set(known))
-    folded = {n.lower(): n for n in names}
-    close = difflib.get_close_matches(name.lower(), folded, n=1, cutoff=0.5)
-    if close:
-        return f"did you mean {folded[close[0]]!r}?"
+    close = nearest(name, names)
+    if close is not None:
+        return f"did you mean {close!r}?"
     if names:
         shown = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
         return f"known here: {shown}"
     return None
+
+
+def nearest(name: str, known: Sequence[str]) -> str | None:
+    """The known name that `name` is most likely a slip of: few letters differ, or one is the
+    beginning of the other. None if none is near."""
+    typed = name.lower()
+    most = max(1, round(len(typed) / 2.5))
+    distances = [(distance(typed, each.lower()), each) for each in known]
+    near = min(
+        (pair for pair in distances if pair[0] <= most and pair[0] < len(typed)), default=None
+    )
+    if near is not None:
+        return near[1]
+    begun = [each for each in known if _begins(typed, each.lower())]
+    return min(begun, key=len, default=None)
+
+
+def _begins(one: str, other: str) -> bool:
+    """`vol` for `volume`, `account_number` for `account`."""
+    short, long = sorted((one, other), key=len)
+    return len(short) >= 3 and long.startswith(short)
+
+
+def distance(one: str, other: str) -> int:
+    """How many letters were left out, added, changed, or swapped with the next (optimal string
+    alignment)."""
+    before: list[int] = []
+    row = list(range(len(other) + 1))
+    for i, letter in enumerate(one, 1):
+        before, last, row = row, before, [i]
+        for j, wanted in enumerate(other, 1):
+            cost = min(before[j] + 1, row[-1] + 1, before[j - 1] + (letter != wanted))
+            if i > 1 < j and letter == other[j - 2] and one[i - 2] == wanted:
+                cost = min(cost, last[j - 2] + 1)
+            row.append(cost)
+    return row[-1]
