@@ -40,12 +40,10 @@ def test_a_shell_completes_commands_and_values() -> None:
 
 
 def test_a_shell_can_be_taught_to_complete() -> None:
-    shown = CliRunner().invoke(
-        main.app,
-        ["--show-completion", "bash"],
-        env={"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"},
-    )
-    assert shown.exit_code == 0 and "COMPREPLY" in shown.stdout
+    environment = {"_CEREUS_COMPLETE": "source_bash"}
+    shown = CliRunner().invoke(main.app, [], env=environment, prog_name="cereus")
+    assert "COMPREPLY" in shown.stdout
+    assert "--install-completion" in CliRunner().invoke(main.app, ["--help"]).stdout
 
 
 def test_exit_codes_are_those_of_the_documentation(cli: Run) -> None:
