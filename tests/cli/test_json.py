@@ -63,3 +63,28 @@ def test_explain_writes_its_sections(cli: Run) -> None:
 
 def test_explain_names_flags_and_not_arguments_of_python(cli: Run) -> None:
     assert "needs a time column: --time COLUMN" in cli("explain", QUERY).stdout
+
+
+def test_run_writes_what_came_of_it(cli: Run, write: Write) -> None:
+    query = "SELECT a, b WHERE SELL AS a ; BUY AS b WITHIN 10 seconds"
+    run = ("run", query, write(), "--time", "ts", "--json")
+    fields = objects(cli(*run, "--limit-shown", 1))
+    (summary,) = fields["queries"].values()
+    assert fields["ok"] and fields["engine"] == "local" and fields["output"] is None
+    assert (summary["matches"], summary["rows"], summary["events"]) == (2, 2, 5)
+    ((first, last),) = summary["first"]
+    assert (first["variables"], first["type"], last["price"]) == ("a", "SELL", 11.0)
+    written = objects(cli(*run, "-o", "m.parquet"))
+    assert written["output"] == "m.parquet" and Path("m.parquet").exists()
+    several = objects(cli("run", "-q", query, "-q", "SELECT COUNT(*) WHERE BYU", *run[2:]))
+    assert several["queries"]["q2"]["matches"] == 0
+    assert several["queries"]["q2"]["warnings"] == [
+        "no event has the type 'BYU'; did you mean 'BUY'?"
+    ]
+
+
+def test_an_error_of_a_run_is_an_object(cli: Run, write: Write) -> None:
+    failed = objects(cli("run", QUERY, "nothing.parquet", "--json", "--time", "ts"), code=1)
+    assert failed["error"]["kind"] == "DataError"
+    both = objects(cli("run", QUERY, write(), "--json", "-o", "-"), code=1)
+    assert "cannot both be written" in both["error"]["message"]

@@ -5,18 +5,24 @@ Fields are added, and none changes its meaning, while `format` is the same."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from functools import wraps
+from typing import Any, ParamSpec
 
 import typer
 
+from cereus.cli.engines import EngineChoice
+from cereus.cli.local import Outcome
 from cereus.cli.view import out
 from cereus.cli.wording import FLAGS, reworded
 from cereus.errors import CereusError, QueryError
+from cereus.many import QuerySet
+from cereus.notices import unseen_types
 from cereus.query import Query
 
 FORMAT = 1
+P = ParamSpec("P")
 
 
 def write_json(**fields: Any) -> None:
@@ -35,6 +41,17 @@ def errors_as_json(wanted: bool) -> Iterator[None]:
             raise
         write_json(ok=False, error=error_fields(error))
         raise typer.Exit(1) from None
+
+
+def json_errors(command: Callable[P, None]) -> Callable[P, None]:
+    """A command whose errors are objects if it is called with `--json`."""
+
+    @wraps(command)
+    def called(*args: P.args, **options: P.kwargs) -> None:
+        with errors_as_json(bool(options.get("json"))):
+            command(*args, **options)
+
+    return called
 
 
 def error_fields(error: CereusError) -> dict[str, Any]:
@@ -58,6 +75,39 @@ def query_fields(query: Query) -> dict[str, Any]:
         "variables": list(query.variables),
         "keys": [".".join(path) for path in query.keys],
         "warnings": [reworded(each, FLAGS) for each in query.warnings],
+    }
+
+
+def run_fields(
+    choice: EngineChoice,
+    output: object | None,
+    outcomes: Mapping[str, Outcome],
+    queries: QuerySet,
+) -> dict[str, Any]:
+    """What came of a run, query by query."""
+    return {
+        "engine": choice.engine.value,
+        "why": choice.why,
+        "output": None if output is None else str(output),
+        "queries": {name: outcome_fields(queries[name], each) for name, each in outcomes.items()},
+    }
+
+
+def outcome_fields(query: Query, outcome: Outcome) -> dict[str, Any]:
+    """`matches` are counted in `rows`; `first` are the matches that would be shown."""
+    unseen = unseen_types(query.compiled, outcome.types) if outcome.types else ()
+    fields = query_fields(query)
+    fields["warnings"] += unseen
+    return {
+        **fields,
+        "matches": outcome.matches,
+        "rows": outcome.rows,
+        "events": outcome.events,
+        "seconds": round(outcome.seconds, 6),
+        "first": [
+            [{"variables": event.variables, **event.values} for event in match.events]
+            for match in outcome.first
+        ],
     }
 
 
