@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -166,7 +167,11 @@ def show(
     if output is None:
         out.print(Text(picture.dot), soft_wrap=True)
         return
-    drawn = {".svg": picture.svg, ".png": picture.png, ".dot": lambda: picture.dot}
+    drawn: dict[str, Callable[[], str | bytes]] = {
+        ".svg": picture.svg,
+        ".png": picture.png,
+        ".dot": lambda: picture.dot,
+    }
     suffix = output.suffix.lower()
     if suffix not in drawn:
         known = ", ".join(drawn)
