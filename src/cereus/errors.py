@@ -7,6 +7,8 @@ from contextlib import contextmanager
 
 Span = tuple[int, int]
 """Start and end offset of a piece of query text."""
+MOST_BEFORE, MOST_AFTER = 200, 200
+"""How much of a long line an error shows, before and after the place."""
 
 
 class CereusError(Exception):
@@ -94,10 +96,14 @@ def underline(text: str, span: Span) -> str:
     line_end = text.find("\n", start)
     line_end = len(text) if line_end < 0 else line_end
     number = text.count("\n", 0, start) + 1
-    prefix = f"{number} | "
-    carets = "^" * max(1, min(end, line_end) - start)
-    indent = " " * (len(prefix) + start - line_start)
-    return f"{prefix}{text[line_start:line_end]}\n{indent}{carets}"
+    before, after = text[line_start:start], text[start:line_end]
+    if len(before) > MOST_BEFORE:
+        before = "…" + before[1 - MOST_BEFORE :]
+    if len(after) > MOST_AFTER:
+        after = after[: MOST_AFTER - 1] + "…"
+    prefix = f"{number} | {before}"
+    carets = "^" * max(1, min(end - start, len(after)))
+    return f"{prefix}{after}\n{' ' * len(prefix)}{carets}"
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str | None:

@@ -11,6 +11,7 @@ import typer
 
 from cereus.cli import inputs
 from cereus.cli import options as opt
+from cereus.cli.as_json import json_errors, run_fields, write_json
 from cereus.cli.engines import Engine, chosen_engine
 from cereus.cli.local import Outcome, run_local
 from cereus.cli.pipeline import run_pipeline
@@ -33,6 +34,7 @@ PIPELINE_ENGINES: dict[Engine, Literal["spark", "local"]] = {
 }
 
 
+@json_errors
 def run(
     query: Annotated[
         str | None,
@@ -132,10 +134,16 @@ def run(
             show_default=False,
         ),
     ] = None,
+    json: Annotated[
+        bool, typer.Option("--json", help="Write what came of it as one JSON object instead.")
+    ] = False,
 ) -> None:
     """Find all matches of queries in files of events, or run a pipeline."""
     if not queries and query is not None and query.lower().endswith(PIPELINE):
         columns = (type, time, key, stream, unit)
+        if json:
+            hint = "--metrics FILE writes how a pipeline is doing"
+            raise CereusError("--json is for queries over files", hint=hint)
         reading = (types, as_text, format, header, delimiter, null, multiline, time_format)
         elsewhere = (events, output, *columns, settings, param, limit, tie, dialect, *reading)
         if any(elsewhere) or sort or overwrite or where or output_format or compression:
@@ -151,6 +159,10 @@ def run(
         return
     if dry_run or metrics is not None:
         raise CereusError("--dry-run and --metrics are for pipelines", hint="cereus run FILE.toml")
+    if json and output is not None and str(output) == "-":
+        raise CereusError(
+            "matches and their summary cannot both be written to -", hint="name a file"
+        )
     paths = _inputs(query, events or [], queries or [])
     files = Files(
         paths,
@@ -210,6 +222,9 @@ def run(
             named=named,
             check=compile_all,
         )
+    if json:
+        write_json(ok=True, **run_fields(choice, output, outcomes, compiled))
+        return
     for name, outcome in outcomes.items():
         report(outcome, compiled[name], target, name if queries else None)
         if outcome.types:
