@@ -155,13 +155,11 @@ def _on_spark(
     paths: list[str], steps: dict[str, str], master: str, options: dict[str, Any]
 ) -> Funnel:
     from cereus import spark as cs
-    from cereus.cli.on_spark import format_of_all, read
     from cereus.spark.raised import spark_errors
 
     with spark_errors():
-        kind = format_of_all(paths)
         announce_spark()
-        return cs.funnel(read(cs.session(master), paths, kind), steps, **options)
+        return cs.funnel(cs.read(paths, session=cs.session(master)), steps, **options)
 
 
 def funnel_table(made: Funnel) -> Table:
