@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property
@@ -231,6 +232,13 @@ class Query:
     def warnings(self) -> list[str]:
         """What to know before running the query: it can never match, its state grows …"""
         return self.compiled.warnings
+
+    def _repr_html_(self) -> str:
+        """In a notebook: the text, and what it asks."""
+        shown = f"<pre>{html.escape(self.text)}</pre>"
+        with suppress(CereusError):
+            shown += f"<p>{html.escape(self.words())}</p>"
+        return shown
 
     def __repr__(self) -> str:
         return f"cereus.compile({self.text!r})"

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from cereus.errors import CereusError
 from cereus.query import Query
-from cereus.show.graphs import Graph, graph_of, library
+from cereus.show.graphs import Picture, graph_of, library
 from cereus.show.mermaid import mermaid_of
 from cereus.show.svg import svg_of
 
@@ -21,7 +21,7 @@ class Diagram:
     dot: str
 
     @cached_property
-    def graph(self) -> Graph:
+    def graph(self) -> Picture:
         """Its nodes and edges."""
         return graph_of(self.dot)
 

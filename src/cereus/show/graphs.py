@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
+from warnings import catch_warnings, simplefilter
 
 from cereus.errors import CereusError
 
@@ -36,7 +37,7 @@ class GraphEdge:
 
 
 @dataclass(frozen=True)
-class Graph:
+class Picture:
     nodes: tuple[GraphNode, ...]
     edges: tuple[GraphEdge, ...]
     caption: tuple[str, ...] = ()
@@ -52,9 +53,11 @@ def library(name: str) -> Any:
         ) from None
 
 
-def graph_of(dot: str) -> Graph:
+def graph_of(dot: str) -> Picture:
     """The graph that a text in DOT describes."""
-    (read,) = library("pydot").graph_from_dot_data(dot)
+    with catch_warnings():  # pydot and pyparsing are not always of one age
+        simplefilter("ignore", DeprecationWarning)
+        (read,) = library("pydot").graph_from_dot_data(dot)
     nodes: dict[str, GraphNode] = {}
     edges: list[GraphEdge] = []
     caption: list[str] = []
@@ -62,7 +65,7 @@ def graph_of(dot: str) -> Graph:
     for edge in edges:  # a node that is only mentioned by its edges
         for name in (edge.tail, edge.head):
             nodes.setdefault(name, GraphNode(name, (name,)))
-    return Graph(tuple(nodes.values()), tuple(edges), tuple(caption))
+    return Picture(tuple(nodes.values()), tuple(edges), tuple(caption))
 
 
 def _collect(
@@ -85,7 +88,11 @@ def _collect(
 
 def _node(name: str, given: dict[str, Any], before: GraphNode | None) -> GraphNode:
     shape = _plain(given.get("shape"))
-    lines = _lines(given["label"]) if "label" in given else ((name,) if before is None else before.lines)
+    lines = (
+        _lines(given["label"])
+        if "label" in given
+        else ((name,) if before is None else before.lines)
+    )
     return GraphNode(
         name,
         () if shape == "point" else lines,
@@ -113,5 +120,5 @@ def _lines(written: Any) -> tuple[str, ...]:
     text = str(written or "").strip()
     if text.startswith('"') and text.endswith('"'):
         text = text[1:-1]
-    read = re.sub(r"\\(.)", lambda found: ESCAPES.get(found[1], found[1]), text)
+    read = re.sub(r"\\(.)", lambda sign: ESCAPES.get(sign[1], sign[1]), text)
     return tuple(line for line in read.split("\n") if line)

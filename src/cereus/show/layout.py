@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from cereus.show.graphs import Graph, GraphNode, library
+from cereus.show.graphs import GraphNode, Picture, library
 
 LINE = 15
 """The height of a line of text."""
@@ -39,7 +39,7 @@ def size_of(node: GraphNode) -> tuple[float, float]:
     return side, side
 
 
-def laid_out(graph: Graph) -> dict[str, Spot]:
+def laid_out(graph: Picture) -> dict[str, Spot]:
     """The place of every node."""
     igraph = library("igraph")
     names = [node.name for node in graph.nodes]
@@ -59,7 +59,7 @@ def laid_out(graph: Graph) -> dict[str, Spot]:
     }
 
 
-def _layers(graph: Graph, drawn: Any) -> list[int]:
+def _layers(graph: Picture, drawn: Any) -> list[int]:
     """Without cycles, every node behind all that lead to it; else as far from the beginning as the
     shortest way, with the nodes that lead nowhere at the end."""
     if drawn.is_dag():
@@ -81,14 +81,14 @@ def _longest_ways(drawn: Any) -> list[int]:
     return layers
 
 
-def _row_height(graph: Graph) -> float:
+def _row_height(graph: Picture) -> float:
     """Far enough apart for the largest node, and for what is written at its loops."""
     tallest = max((size_of(node)[1] for node in graph.nodes), default=0)
     loops = max((len(e.lines) for e in graph.edges if e.tail == e.head), default=-2)
     return tallest + (loops + 2) * LINE + ROW_GAP
 
 
-def _layer_places(graph: Graph, layer: dict[str, int]) -> dict[int, float]:
+def _layer_places(graph: Picture, layer: dict[str, int]) -> dict[int, float]:
     """The middle of each layer: wide enough for its nodes and for what is written between."""
     width = {
         place: max(size_of(n)[0] for n in graph.nodes if layer[n.name] == place)
@@ -103,7 +103,7 @@ def _layer_places(graph: Graph, layer: dict[str, int]) -> dict[int, float]:
     return places
 
 
-def _between(graph: Graph, layer: dict[str, int], place: int) -> float:
+def _between(graph: Picture, layer: dict[str, int], place: int) -> float:
     """What is written on edges to the next layer, and at loops in this one, needs room."""
     wide = [
         text_width(e.lines)

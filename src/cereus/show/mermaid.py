@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from cereus.show.graphs import Graph, GraphEdge, GraphNode
+from cereus.show.graphs import GraphEdge, GraphNode, Picture
 
 
-def mermaid_of(graph: Graph) -> str:
+def mermaid_of(graph: Picture) -> str:
     return "\n".join(["flowchart LR", *(f"  {line}" for line in _lines(graph))])
 
 
-def _lines(graph: Graph) -> Iterator[str]:
+def _lines(graph: Picture) -> Iterator[str]:
     names = {node.name: f"n{place}" for place, node in enumerate(graph.nodes)}
     for node in graph.nodes:
         yield f"{names[node.name]}{_shape(node)}"

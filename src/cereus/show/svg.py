@@ -6,15 +6,15 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from math import hypot
 
-from cereus.show.graphs import Graph, GraphEdge, GraphNode
+from cereus.show.graphs import GraphEdge, GraphNode, Picture
 from cereus.show.layout import LINE, Spot, laid_out, text_width
 
 MARGIN = 16.0
 STYLE = """
-.cereus-graph{font:11px Helvetica,Arial,sans-serif;--ink:#1b1f24;--soft:#6b7280;--fill:#eaf3fb;--paper:#fff;
---line:#0072b2;--end:#d55e00}
-@media (prefers-color-scheme:dark){.cereus-graph{--ink:#e6e8eb;--soft:#9aa4b2;--fill:#16293a;--paper:#111418;
---line:#56b4e9;--end:#e69f00}}
+.cereus-graph{font:11px Helvetica,Arial,sans-serif;--ink:#1b1f24;--soft:#6b7280;--fill:#eaf3fb;
+--paper:#fff;--line:#0072b2;--end:#d55e00}
+@media (prefers-color-scheme:dark){.cereus-graph{--ink:#e6e8eb;--soft:#9aa4b2;--fill:#16293a;
+--paper:#111418;--line:#56b4e9;--end:#e69f00}}
 .cereus-graph text{fill:var(--ink);stroke:var(--paper);stroke-width:3px;paint-order:stroke;
 stroke-linejoin:round}
 .cereus-graph text.in{stroke:none}
@@ -34,7 +34,7 @@ ARROW = (
 Point = tuple[float, float]
 
 
-def svg_of(graph: Graph, title: str = "automaton") -> str:
+def svg_of(graph: Picture, title: str = "automaton") -> str:
     """The picture, with the lines of its caption below."""
     spots = laid_out(graph)
     drawn = _Drawn(graph, spots)
@@ -58,7 +58,7 @@ def svg_of(graph: Graph, title: str = "automaton") -> str:
 class _Drawn:
     """Edges, and the room that they need."""
 
-    def __init__(self, graph: Graph, spots: dict[str, Spot]) -> None:
+    def __init__(self, graph: Picture, spots: dict[str, Spot]) -> None:
         self.graph, self.spots = graph, spots
         self.points: list[Point] = [
             (s.x + sx * s.width / 2, s.y + sy * s.height / 2)
@@ -119,9 +119,8 @@ class _Drawn:
         reach = 30.0 + 26.0 * (before // 2)
         x, y = spot.x, spot.y + side * (spot.height / 2 - 1)
         turn = y + side * reach
-        path = (
-            f"M{x - 7:.1f} {y:.1f}C{x - 22:.1f} {turn:.1f} {x + 22:.1f} {turn:.1f} {x + 7:.1f} {y:.1f}"
-        )
+        turns = f"{x - 22:.1f} {turn:.1f} {x + 22:.1f} {turn:.1f}"
+        path = f"M{x - 7:.1f} {y:.1f}C{turns} {x + 7:.1f} {y:.1f}"
         near = y + side * (reach * 0.75 + 4)
         at = (x, near + LINE - 4 if side > 0 else near - LINE * (len(edge.lines) - 1))
         yield from self._written(edge, path, at)

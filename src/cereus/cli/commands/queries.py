@@ -98,7 +98,9 @@ def show(
     query: opt.QueryText,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Write to this file: .svg (needs graphviz) or .dot."),
+        typer.Option(
+            "--output", "-o", help="Write to this file: .svg, .png, .mmd (Mermaid) or .dot."
+        ),
     ] = None,
     type: opt.TypeColumn = None,
     time: opt.TimeColumn = None,
@@ -118,9 +120,14 @@ def show(
     if output is None:
         out.print(Text(picture.dot), soft_wrap=True)
         return
+    drawn = {".svg": picture.svg, ".mmd": picture.mermaid, ".dot": lambda: picture.dot}
     suffix = output.suffix.lower()
-    if suffix not in (".svg", ".dot"):
-        raise CereusError(f"cannot draw to {str(output)!r}", hint="end the name in .svg or .dot")
+    if suffix not in (*drawn, ".png"):
+        hint = "end the name in .svg, .png, .mmd or .dot"
+        raise CereusError(f"cannot draw to {str(output)!r}", hint=hint)
     need_directory(output)
-    output.write_text(picture.svg() if suffix == ".svg" else picture.dot, encoding="utf-8")
+    if suffix == ".png":
+        output.write_bytes(picture.png())
+    else:
+        output.write_text(drawn[suffix](), encoding="utf-8")
     out.print(f"written to {output}", highlight=False)
