@@ -47,11 +47,12 @@ MAY_IMPORT: dict[str, set[str]] = {
     "reference": {"errors", "syntax", "expr", "clauses", "languages"},
     "translate": CORE | {"languages"},
     "demo": set(),
-    "spark": CORE | {"api", "why"},
-    "show": CORE | {"api", "why"},
+    "funnels": CORE | {"api"},
+    "spark": CORE | {"api", "funnels", "why"},
+    "show": CORE | {"api", "funnels", "why"},
     "report": CORE | {"api", "why", "show"},
-    "cli": CORE | {"api", "why", "report", "spark", "show", "demo", "translate"},
-    "__init__": CORE | {"api", "languages"},
+    "cli": CORE | {"api", "funnels", "why", "report", "spark", "show", "demo", "translate"},
+    "__init__": CORE | {"api", "funnels", "languages"},
 }
 """For each stage the others it may import. Only the package itself, `translate` and the
 `reference` know the rooms; every other stage asks `language.registry`."""

@@ -19,6 +19,7 @@ MOST_MATCHES = 50
 NAMES = ("variables", "type")
 SINCE = "since the first event"
 MATCH = "match"
+LABEL = "label"
 BINS = 60
 
 
@@ -39,26 +40,29 @@ def timeline(
     variables or the type. `aligned` lets every match begin at 0 (seconds, or positions), to
     compare their shapes.
     """
-    alt = library("altair")
+    alt = altair_module()
     events = matches.head(most).events()
     along = time or "position"
     shade = color or next((name for name in NAMES if name in events.column_names), None)
     _check(events, (along, shade, lanes))
+    title = _title(matches, events, along, aligned=aligned)
     if aligned:
         events, along = _aligned(events, along), SINCE
-    base = alt.Chart(alt.Data(values=_rows(events))).encode(
+    keys = _keys(matches)
+    events = _labelled(events, matches, keys)
+    base = alt.Chart(alt.Data(values=plain_rows(events))).encode(
         x=alt.X(
-            _quoted(along), type=_scale(events, along), title=along, scale=alt.Scale(zero=False)
+            _quoted(along), type=_scale(events, along), title=title, scale=alt.Scale(zero=False)
         ),
-        y=alt.Y(_quoted(lanes), type="ordinal", title=lanes),
+        y=alt.Y(f"{LABEL}:O", title=" · ".join([MATCH, *keys]), sort=None)
+        if lanes == MATCH
+        else alt.Y(_quoted(lanes), type="ordinal", title=lanes),
     )
     bands = base.mark_line(color=INK, opacity=0.35, strokeWidth=7, strokeCap="round").encode(
         detail=[alt.Detail("match:O")]
     )
     points = base.mark_circle(size=70, opacity=1).encode(
-        color=alt.Color(_quoted(shade), type="nominal", scale=alt.Scale(range=list(PALETTE)))
-        if shade
-        else alt.value(PALETTE[0]),
+        color=_colour(alt, matches, events, shade),
         tooltip=[
             alt.Tooltip(_quoted(name), type="nominal", title=name) for name in events.column_names
         ],
@@ -66,9 +70,58 @@ def timeline(
     return _styled((bands + points).properties(width=640)).interactive()
 
 
+def _colour(alt: Any, matches: Matches, events: pa.Table, shade: str | None) -> Any:
+    if shade is None:
+        return alt.value(PALETTE[0])
+    return alt.Color(
+        _quoted(shade),
+        type="nominal",
+        title=shade,
+        sort=_order(matches, events, shade),
+        scale=alt.Scale(range=list(PALETTE)),
+    )
+
+
+def _title(matches: Matches, events: pa.Table, along: str, *, aligned: bool) -> str:
+    """What the axis counts, in which unit: `ts (ms)`, `seconds since the first event`."""
+    stream = matches.query.stream
+    timed = along == stream.time
+    unit = "seconds" if _scale(events, along) == "temporal" else (stream.unit if timed else None)
+    if aligned:
+        return f"{unit or ('positions' if along == 'position' else along)} {SINCE}"
+    return f"{along} ({stream.unit})" if timed and stream.unit is not None else along
+
+
+def _keys(matches: Matches) -> list[str]:
+    """The key columns, as the matches call them."""
+    names = [".".join(path) for path in matches.query.keys]
+    return [name for name in names if name in matches.table.column_names]
+
+
+def _labelled(events: pa.Table, matches: Matches, keys: list[str]) -> pa.Table:
+    """With what stands before each line: the number of the match, and its key."""
+    values = matches.table.select(keys).to_pylist() if keys else []
+    numbers = events.column("match").to_pylist()
+    labels = [" · ".join([str(n), *(str(values[n][key]) for key in keys)]) for n in numbers]
+    return events.append_column(LABEL, pa.array(labels, pa.string()))
+
+
+def _order(matches: Matches, events: pa.Table, shade: str) -> list[str]:
+    """The legend in the order of the pattern, or of the first events."""
+    shown = list(dict.fromkeys(str(_plain(value)) for value in events.column(shade).to_pylist()))
+    if shade != "variables":
+        return shown
+    places = {name: place for place, name in enumerate(matches.query.variables)}
+    return sorted(shown, key=lambda names: [places[name] for name in names.split(", ") if name])
+
+
+def altair_module() -> Any:
+    return library("altair")
+
+
 def matches_per_time(matches: Matches, *, time: str = "end_time") -> Any:
     """An altair chart: how many matches there are when."""
-    alt = library("altair")
+    alt = altair_module()
     table = matches.table
     _check(table, (time,))
     kind = _scale(table, time)
@@ -80,7 +133,7 @@ def matches_per_time(matches: Matches, *, time: str = "end_time") -> Any:
 
 def matches_per_key(matches: Matches, key: str, *, most: int = 30) -> Any:
     """An altair chart: how many matches the keys have that have most."""
-    alt = library("altair")
+    alt = altair_module()
     _check(matches.table, (key,))
     counts = matches.table.column(key).value_counts().to_pylist()
     largest = sorted(counts, key=lambda each: -each["counts"])[:most]
@@ -143,7 +196,7 @@ def _aligned(events: pa.Table, along: str) -> pa.Table:
     return events.append_column(SINCE, pa.array(since))
 
 
-def _rows(events: pa.Table) -> list[dict[str, Any]]:
+def plain_rows(events: pa.Table) -> list[dict[str, Any]]:
     """Plain values, as Vega reads them."""
     return [{name: _plain(value) for name, value in row.items()} for row in events.to_pylist()]
 
