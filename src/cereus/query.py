@@ -16,6 +16,7 @@ from cereus.engine.executor import Executor
 from cereus.engine.match.counting_runner import AmbiguousCount
 from cereus.engine.results.counts import counted
 from cereus.errors import CereusError
+from cereus.explain.document import document
 from cereus.language.compiled import CompiledQuery
 from cereus.language.protocol import Params
 from cereus.language.registry import compile_source
@@ -217,6 +218,25 @@ class Query:
         columns = self.schema if schema is None else to_schema(schema)
         with errors_in(None):
             return self.compiled.explain(columns)
+
+    def explained(self, schema: pa.Schema | None = None) -> dict[str, Any]:
+        """`explain` as plain values for programs, as `cereus.explain.document.json_schema()`
+        describes them."""
+        compiled = self.compiled
+        words = diagram = None
+        with suppress(CereusError):
+            words = compiled.words()
+        with suppress(CereusError):
+            diagram = compiled.diagram()
+        return document(
+            self.explain(schema),
+            dialect=self.dialect,
+            query=self.text,
+            words=words,
+            diagram=diagram,
+            keys=[".".join(path) for path in self.keys],
+            warnings=list(self.warnings),
+        )
 
     def words(self) -> str:
         """What the query asks, in plain English."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +14,7 @@ from cereus.cli import options as opt
 from cereus.cli.output import need_directory
 from cereus.cli.view import out, show_warning
 from cereus.errors import CereusError
+from cereus.explain.document import section_text
 from cereus.show.diagram import diagram
 from cereus.translate.translate import INTO, translated
 
@@ -51,6 +53,11 @@ def explain(
     words: Annotated[
         bool, typer.Option("--words", help="Say in plain English what the query asks, instead.")
     ] = False,
+    stage: Annotated[
+        str | None,
+        typer.Option(metavar="TITLE", help="Only one part: stages, tests, automaton, memory …"),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Write JSON for programs.")] = False,
 ) -> None:
     """Say how a query will be run: stages, tests, automaton, memory, warnings."""
     known = None if schema is None else inputs.schema_of(schema)
@@ -62,8 +69,11 @@ def explain(
     if into is not None:
         out.print(Text(translated(compiled.compiled, into)), soft_wrap=True)
         return
+    if as_json:
+        typer.echo(json.dumps(compiled.explained(known), indent=2, ensure_ascii=False))
+        return
     text = compiled.words() if words else compiled.explain(known)
-    out.print(Text(text), soft_wrap=True)
+    out.print(Text(text if stage is None else section_text(text, stage)), soft_wrap=True)
 
 
 def check(
