@@ -1,6 +1,6 @@
 """An explanation in parts: to be read by programs, or one part at a time.
 
-Explanations of all languages are texts with titles and indented lines, so their parts are found
+Explanations of all languages are texts with titles and indented lines, so their parts are parts
 in the text: what a program reads is what a person reads.
 """
 
@@ -28,17 +28,17 @@ class Section:
 
 def sections_of(text: str) -> tuple[Section, ...]:
     """The titled parts of an explanation, in order."""
-    found: list[Section] = []
+    parts: list[Section] = []
     about: str | None = None
     for line in text.splitlines():
         if line.startswith(RULE):
             about = line.strip("─ ")
         elif line and not line.startswith(" "):
-            found.append(Section(line, (), about))
+            parts.append(Section(line, (), about))
         elif line.strip():
-            last = found.pop()
-            found.append(Section(last.title, (*last.lines, line.removeprefix("  ")), last.of))
-    return tuple(found)
+            last = parts.pop()
+            parts.append(Section(last.title, (*last.lines, line.removeprefix("  ")), last.of))
+    return tuple(parts)
 
 
 def section_text(text: str, title: str) -> str:
