@@ -53,6 +53,7 @@ class RecognizingExecutor(Executor):
         self.waits_for_time = bound.clause.within is not None
         self.emits_late = True
         self.before, self.behind = _reach(bound)
+        self.forgets = self.before == 0 and forgets_keys(bound)
         self.horizon = NEVER
         self._deferred: list[pa.RecordBatch] | None = None
         self.keys = Keys(bound)
@@ -78,8 +79,12 @@ class RecognizingExecutor(Executor):
 
     def advance(self, time: int) -> Iterator[pa.RecordBatch]:
         self.horizon = max(self.horizon, int(time))
-        if self.waits_for_time and self._deferred is None:
+        if self._deferred is not None:
+            return
+        if self.waits_for_time:
             yield from self._decided(self.keys.all(), ends_open=True)
+        if self.forgets:
+            self.keys.forget_idle(self.bound.order[0].path[0], self.horizon)
 
     def finish(self) -> Iterator[pa.RecordBatch]:
         if self._deferred is not None:
@@ -173,6 +178,16 @@ def _reach(bound: Bound) -> tuple[int, int]:
     leaves = [leaf for formula in formulas for leaf in formula.leaves]
     shifts = [leaf.place.shift for leaf in leaves if isinstance(leaf, values.At)]
     return max([0, *(-shift for shift in shifts)]), max([0, *shifts])
+
+
+def forgets_keys(bound: Bound) -> bool:
+    """Whether a key whose rows are all decided may be forgotten: nothing asks for the rows before,
+    for the number of matches or for the first row, and its time is known."""
+    if not bound.order or bound.order[0].descending:
+        return False
+    kind = bound.schema.field(bound.order[0].path[0]).type
+    timed = pa.types.is_integer(kind) or pa.types.is_timestamp(kind)
+    return timed and not tree.remembers_keys(bound.clause)
 
 
 def _unmatched(matched: Matched, old: Ints, new: Ints, covered: Ints) -> Ints:

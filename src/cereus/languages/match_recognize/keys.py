@@ -8,8 +8,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from cereus.expr.arrow.vector import from_arrow
 from cereus.languages.match_recognize.binding import Bound
-from cereus.languages.match_recognize.match.runs import RunStreams
+from cereus.languages.match_recognize.match.runs import NEVER, RunStreams
 from cereus.languages.match_recognize.match.sorting import SortedRows, codes_of, one_array
 
 Ints = npt.NDArray[np.int64]
@@ -110,6 +111,25 @@ class Keys:
         resting = self.rows.filter(pa.array(self._resting))
         self.rows = pa.concat_tables([resting, table]).combine_chunks()
         self.of_row = np.concatenate([self.of_row[self._resting], of_row])
+
+    def forget_idle(self, column: str, horizon: int) -> None:
+        """Drop the keys whose rows are all decided and before the time `horizon`: what is kept of
+        them only tells the order, and rows to come are behind that."""
+        if not self.partition or not len(self.numbers):
+            return
+        times = np.asarray(from_arrow(one_array(self.rows.column(column))).values).astype(np.int64)
+        latest = np.full(len(self.numbers), NEVER, np.int64)
+        np.maximum.at(latest, self.of_row, times)
+        kept = np.bincount(self.of_row, minlength=len(self.numbers))
+        stays = (self.back < kept) | (latest >= horizon)
+        if stays.all():
+            return
+        self.rows = self.rows.filter(pa.array(stays[self.of_row]))
+        places = np.cumsum(stays) - 1
+        self.of_row = places[self.of_row[stays[self.of_row]]].astype(np.int32)
+        self.values = self.values.filter(pa.array(stays))
+        for name in ("numbers", "begun", "back", "covered", "reported"):
+            setattr(self, name, getattr(self, name)[stays])
 
     # ------------------------------------------------------------ state
 

@@ -164,6 +164,11 @@ class MatchRecognizeQuery(EventwiseQuery):
             found.append(
                 "live, a match may go on without end, and its rows are kept: WITHIN bounds that"
             )
+        if clause.partition and tree.remembers_keys(clause):
+            found.append(
+                "live, something is kept of every key that ever came, because PREV, MATCH_NUMBER() "
+                "or ^ ask for what came before: state grows with the number of keys"
+            )
         if any(isinstance(node, tree.PartitionEnd) for node in clause.pattern.walk()):
             found.append("live, $ waits for the end of the stream")
         if not any(DONE in moves or moves for moves in self.automaton.begin):

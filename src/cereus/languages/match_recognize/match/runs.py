@@ -25,7 +25,8 @@ from cereus.languages.match_recognize.match.matching import (
     refuse_skip,
 )
 from cereus.languages.match_recognize.match.program import RowAutomaton
-from cereus.languages.match_recognize.match.slots import Lowering, RowTables
+from cereus.languages.match_recognize.match.slots.lowering import Lowering
+from cereus.languages.match_recognize.match.slots.tables import RowTables
 from cereus.languages.match_recognize.match.sorting import SortedRows
 from cereus.limits import Limits
 

@@ -118,7 +118,7 @@ class Search:
     known: cython.uchar[::1]
 
     def __init__(self, tables: Any, rows: Any) -> None:
-        """`tables` and `rows` have the arrays of the same names (`slots.py`)."""
+        """`tables` and `rows` have the arrays of the same names (`slots/tables.py`)."""
         self.letters = rows.letters
         self.sets = rows.sets
         self.alive = rows.alive
