@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 from typing import Any
 
 import pyarrow as pa
@@ -154,6 +155,15 @@ def test_keys_whose_past_is_asked_for_are_kept() -> None:
     assert kept_keys("MATCH_NUMBER()", "cacca", 9_000_000) == 5
     assert "every key that ever came" in compiled(KEYED.format("MATCH_NUMBER()")).explain()
     assert "every key that ever came" not in compiled(KEYED.format("LAST(i)")).explain()
+
+
+def test_what_grows_live_is_a_warning_live_and_none_over_a_table() -> None:
+    query = compiled(CLAUSE.format("a b+", "", DEFINE))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        query.run(events("a", "b"))
+    with pytest.warns(cereus.CereusWarning, match="WITHIN bounds that"):
+        query.recognizer()
 
 
 def test_a_key_that_was_forgotten_begins_anew() -> None:

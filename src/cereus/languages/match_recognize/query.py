@@ -155,6 +155,12 @@ class MatchRecognizeQuery(EventwiseQuery):
 
     @property
     def warnings(self) -> list[str]:
+        if not any(DONE in moves or moves for moves in self.automaton.begin):
+            return ["the pattern can never match"]
+        return []
+
+    @property
+    def live_warnings(self) -> list[str]:
         found = []
         clause = self.clause
         loops = any(
@@ -171,8 +177,6 @@ class MatchRecognizeQuery(EventwiseQuery):
             )
         if any(isinstance(node, tree.PartitionEnd) for node in clause.pattern.walk()):
             found.append("live, $ waits for the end of the stream")
-        if not any(DONE in moves or moves for moves in self.automaton.begin):
-            found.append("the pattern can never match")
         return found
 
     def explain(self, schema: pa.Schema | None = None) -> str:
@@ -184,7 +188,7 @@ class MatchRecognizeQuery(EventwiseQuery):
                 "matching": self._matching(schema),
                 "partitions and order": self._order(),
                 "output": self._output(),
-                "warnings": self.warnings,
+                "warnings": [*self.warnings, *self.live_warnings],
             }
         )
 
