@@ -88,7 +88,8 @@ class RecognizingExecutor(Executor):
 
     def finish(self) -> Iterator[pa.RecordBatch]:
         if self._deferred is not None:
-            table = pa.Table.from_batches(self._deferred, self.bound.schema)
+            # In one piece: every column is read several times, and would be put together each time.
+            table = pa.Table.from_batches(self._deferred, self.bound.schema).combine_chunks()
             self._deferred = []
             result = whole.run(self.bound, self.automaton, self.path, table, self.limits, self.unit)
             yield from _if_any(result)
