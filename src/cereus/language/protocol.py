@@ -58,6 +58,7 @@ class Language(ABC):
     limits    the names of the `Limits` that bound a run of it
     compares  `equivalent` is implemented
     embedded  its texts stand in statements of SQL, behind a table
+    typed     its patterns ask for the types of events, so that a column has to say them
     """
 
     name: ClassVar[str]
@@ -68,6 +69,7 @@ class Language(ABC):
     limits: ClassVar[tuple[str, ...]] = tuple(each.name for each in fields(Limits))
     compares: ClassVar[bool] = False
     embedded: ClassVar[bool] = False
+    typed: ClassVar[bool] = True
 
     @abstractmethod
     def parse(self, text: str, *, params: Params | None = None, **options: Any) -> Any:

@@ -139,7 +139,7 @@ def test_the_table_function_runs_a_clause(spark: SparkSession) -> None:
     statement = f"""
         SELECT * FROM cereus(
           TABLE(mr_events) PARTITION BY sym ORDER BY ts,
-          query => '{V_SHAPE}', dialect => 'match_recognize'
+          query => '{V_SHAPE}', events => false, dialect => 'match_recognize'
         )
     """
     found = [row.asDict() for row in spark.sql(statement).collect()]

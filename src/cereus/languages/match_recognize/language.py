@@ -19,6 +19,7 @@ class MatchRecognize(Language):
     suffixes = ("sql",)
     limits = ("nodes", "configurations")
     embedded = True
+    typed = False
 
     def parse(self, text: str, *, params: Params | None = None, **options: Any) -> Clause:
         return parse(text, params)
