@@ -27,6 +27,7 @@ from cereus.languages.match_recognize.match.sorting import SortedRows, in_order
 from cereus.languages.match_recognize.output import batch as whole
 from cereus.languages.match_recognize.output.cells import Matched, cells, uncovered
 from cereus.limits import Limits
+from cereus.state import checked
 
 VERSION = 1
 """Of the snapshots."""
@@ -152,8 +153,9 @@ class RecognizingExecutor(Executor):
 
     def restore(self, snapshot_bytes: bytes) -> None:
         state = snapshot.load(snapshot_bytes, self.header)
-        self.keys.restore(state["keys"])
-        self.horizon = state["horizon"]
+        with snapshot.restoring():
+            self.keys.restore(state["keys"])
+            self.horizon = checked.integer(state["horizon"], "the time so far")
 
     @property
     def events(self) -> pa.Table | None:

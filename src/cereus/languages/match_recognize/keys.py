@@ -12,6 +12,7 @@ from cereus.expr.arrow.vector import from_arrow
 from cereus.languages.match_recognize.binding import Bound
 from cereus.languages.match_recognize.match.runs import NEVER, RunStreams
 from cereus.languages.match_recognize.match.sorting import SortedRows, codes_of, one_array
+from cereus.state import checked
 
 Ints = npt.NDArray[np.int64]
 
@@ -138,8 +139,23 @@ class Keys:
         return {name: getattr(self, name) for name in names}
 
     def restore(self, state: dict[str, Any]) -> None:
-        for name, value in state.items():
-            setattr(self, name, value)
+        """Take up a state; the kernels rely on what is checked here."""
+        self.values = checked.table(state["values"], "the keys", self.values.schema)
+        size = self.values.num_rows if self.partition else None
+        self.numbers = checked.integers(state["numbers"], "the matches of keys", size)
+        size = len(self.numbers)
+        self.begun = checked.array(state["begun"], "the keys that began", np.uint8, size)
+        self.back = checked.integers(state["back"], "the searches", size)
+        self.covered = checked.integers(state["covered"], "the covered rows", size)
+        self.reported = checked.integers(state["reported"], "the rows put out", size)
+        self.rows = checked.table(state["rows"], "the rows", self.bound.schema)
+        self.of_row = checked.codes(state["of_row"], "the keys of rows", self.rows.num_rows)
+        checked.within(self.of_row, 0, size, "a row's key")
+        checked.within(self.numbers, 0, checked.LARGEST_COUNT, "a number of matches")
+        kept = np.bincount(self.of_row, minlength=size)
+        for rows in (self.back, self.covered, self.reported):
+            inside = (rows >= 0) & (rows <= kept)
+            checked.refuse_unless(inside.all(), "a search goes on outside its rows")
 
 
 def _renumbered(codes: npt.NDArray[np.int32], known: int) -> npt.NDArray[np.int32]:
