@@ -59,6 +59,7 @@ class Language(ABC):
     compares  `equivalent` is implemented
     embedded  its texts stand in statements of SQL, behind a table
     typed     its patterns ask for the types of events, so that a column has to say them
+    signature what shows that a text is of this language, as a regular expression
     """
 
     name: ClassVar[str]
@@ -70,6 +71,7 @@ class Language(ABC):
     compares: ClassVar[bool] = False
     embedded: ClassVar[bool] = False
     typed: ClassVar[bool] = True
+    signature: ClassVar[str | None] = None
 
     @abstractmethod
     def parse(self, text: str, *, params: Params | None = None, **options: Any) -> Any:
@@ -79,6 +81,10 @@ class Language(ABC):
     @abstractmethod
     def accepts(self, source: object) -> bool:
         """An object is a syntax tree of this language."""
+
+    def text_of(self, source: object) -> str | None:
+        """The text that an object stands for, which is then parsed; None if it is a tree."""
+        return None
 
     @abstractmethod
     def compile(

@@ -54,11 +54,11 @@ def explain(
 ) -> None:
     """Say how a query will be run: stages, tests, automaton, memory, warnings."""
     known = None if schema is None else inputs.schema_of(schema)
-    text = inputs.written(query)
-    typed = inputs.is_typed(text, dialect)
+    query_text = inputs.written(query)
+    typed = inputs.is_typed(query_text, dialect)
     described = inputs.stream_of(type, time, key, stream, unit, schema=known, typed=typed)
     params = inputs.params_of(param or ())
-    compiled = inputs.compiled(text, dialect, described, known, settings, params=params)
+    compiled = inputs.compiled(query_text, dialect, described, known, settings, params=params)
     if into is not None:
         out.print(Text(translated(compiled.compiled, into)), soft_wrap=True)
         return
@@ -80,11 +80,11 @@ def check(
 ) -> None:
     """Check a query, against the columns of the events if they are given. Exit code 1 if wrong."""
     known = None if schema is None else inputs.schema_of(schema)
-    text = inputs.written(query)
-    typed = inputs.is_typed(text, dialect)
+    query_text = inputs.written(query)
+    typed = inputs.is_typed(query_text, dialect)
     described = inputs.stream_of(type, time, key, stream, unit, schema=known, typed=typed)
     params = inputs.params_of(param or ())
-    compiled = inputs.compiled(text, dialect, described, known, settings, params=params)
+    compiled = inputs.compiled(query_text, dialect, described, known, settings, params=params)
     for warning in compiled.warnings:
         show_warning(warning)
     out.print(

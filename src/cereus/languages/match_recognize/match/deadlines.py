@@ -97,7 +97,7 @@ def _length(part: Part, bound: Bound, starts: set[str]) -> int | None:
     small, large = _sides(part.expression)
     here, first = values.Place(), values.Place(first=True)
 
-    def reads(node: ex.Expression, place: values.Place) -> bool:
+    def reads(node: ex.Expression | None, place: values.Place) -> bool:
         leaf = part.leaves.get(node.path[0]) if isinstance(node, ex.Attribute) else None
         return leaf is not None and _is_time(leaf, name, place, bound, starts)
 

@@ -34,7 +34,7 @@ from cereus.languages.match_recognize.match.slots.tables import (
     NotForSlots,
     SlotTables,
 )
-from cereus.languages.match_recognize.match.slots.totals import Totals
+from cereus.languages.match_recognize.match.slots.totals import SlotTotals
 from cereus.languages.match_recognize.match.sorting import SortedRows
 
 
@@ -47,7 +47,7 @@ class Lowering:
         self.code = Code()
         self.columns = SlotColumns(rows, self.variables)
         self.groups = SlotGroups(self.variables, none=self.columns.width - 1)
-        self.totals = Totals(self.code, self.columns, self.groups)
+        self.totals = SlotTotals(self.code, self.columns, self.groups)
 
     def tables(self) -> tuple[SlotTables, tuple[Any, Any, Any]]:
         """The tables, and the columns that rows are read from."""

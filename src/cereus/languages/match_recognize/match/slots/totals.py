@@ -19,7 +19,7 @@ IN_SLOTS = frozenset(("count", "count_if", "sum", "avg", "min", "max", "bool_and
 
 
 @dataclass(frozen=True)
-class Totals:
+class SlotTotals:
     """Makes slots and code for aggregates."""
 
     code: Code
