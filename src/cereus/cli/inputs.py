@@ -87,10 +87,10 @@ def stream_of(
             f"the columns are {', '.join(schema.names)}",
         )
     return Stream(
-        type=_column(type or DEFAULT_TYPE),
-        time=_column(time),
+        type=column_or_none(type or DEFAULT_TYPE),
+        time=column_or_none(time),
         keys=tuple(keys or ()),
-        stream=_column(stream),
+        stream=column_or_none(stream),
         unit=unit,
     )
 
@@ -103,10 +103,10 @@ def is_typed(query: Written, dialect: str | None) -> bool:
 
 def ordered_by(time: str | None) -> Stream:
     """What reading events needs to know of their stream: the column to sort them by."""
-    return Stream(time=_column(time))
+    return Stream(time=column_or_none(time))
 
 
-def _column(name: str | None) -> str | None:
+def column_or_none(name: str | None) -> str | None:
     return None if name is None or name.lower() == NO_COLUMN else name
 
 
