@@ -94,21 +94,11 @@ def _compiled(
 ) -> tuple[pa.Schema | None, Query]:
     """The columns, if they are known, and the query."""
     known = None if schema is None else inputs.schema_of(schema)
-    query_text = inputs.written(query)
-    typed = inputs.is_typed(query_text, dialect)
+    text = inputs.written(query)
+    typed = inputs.is_typed(text, dialect)
     described = inputs.stream_of(type, time, key, stream, unit, schema=known, typed=typed)
     params = inputs.params_of(param or ())
-<<<<<<< HEAD
-    compiled = inputs.compiled(query_text, dialect, described, known, settings, params=params)
-    if into is not None:
-        out.print(Text(translated(compiled.compiled, into)), soft_wrap=True)
-        return
-    text = compiled.words() if words else compiled.explain(known)
-    out.print(Text(text), soft_wrap=True)
-=======
-    compiled = inputs.compiled(
-        inputs.written(query), dialect, described, known, settings, params=params
-    )
+    compiled = inputs.compiled(text, dialect, described, known, settings, params=params)
     return known, compiled
 
 
@@ -116,7 +106,6 @@ def in_flags(explanation: str) -> str:
     """The explanation, whose warnings name flags and not arguments of Python."""
     before, title, after = explanation.rpartition("\nwarnings\n")
     return before + title + reworded(after, FLAGS) if title else explanation
->>>>>>> main
 
 
 def check(
@@ -133,14 +122,6 @@ def check(
     param: opt.Params = None,
 ) -> None:
     """Check a query, against the columns of the events if they are given. Exit code 1 if wrong."""
-<<<<<<< HEAD
-    known = None if schema is None else inputs.schema_of(schema)
-    query_text = inputs.written(query)
-    typed = inputs.is_typed(query_text, dialect)
-    described = inputs.stream_of(type, time, key, stream, unit, schema=known, typed=typed)
-    params = inputs.params_of(param or ())
-    compiled = inputs.compiled(query_text, dialect, described, known, settings, params=params)
-=======
     with errors_as_json(json):
         known, compiled = _compiled(
             query, schema, type, time, key, stream, unit, dialect, settings, param
@@ -148,7 +129,6 @@ def check(
         if json:
             write_json(ok=True, **query_fields(compiled), columns_checked=known is not None)
             return
->>>>>>> main
     for warning in compiled.warnings:
         show_warning(warning)
     out.print(
