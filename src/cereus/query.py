@@ -203,7 +203,7 @@ class Query:
         `forget_idle`: while events come in the order of time over all keys, keys that have left
         the window are forgotten when there are many; an event that is late by more than the
         window is refused from then on."""
-        self.notices.issue(self.warnings, above=2)
+        self.notices.issue([*self.warnings, *self.compiled.live_warnings], above=2)
         return Recognizer(self, keep_events=keep_events, schema=schema, forget_idle=forget_idle)
 
     def restore(self, snapshot: bytes) -> Recognizer:

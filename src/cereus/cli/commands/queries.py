@@ -102,11 +102,11 @@ def _compiled(
 ) -> tuple[pa.Schema | None, Query]:
     """The columns, if they are known, and the query."""
     known = None if schema is None else inputs.schema_of(schema)
-    described = inputs.stream_of(type, time, key, stream, unit, schema=known)
+    text = inputs.written(query)
+    typed = inputs.is_typed(text, dialect)
+    described = inputs.stream_of(type, time, key, stream, unit, schema=known, typed=typed)
     params = inputs.params_of(param or ())
-    compiled = inputs.compiled(
-        inputs.written(query), dialect, described, known, settings, params=params
-    )
+    compiled = inputs.compiled(text, dialect, described, known, settings, params=params)
     return known, compiled
 
 

@@ -21,6 +21,7 @@ class MatchRecognize(Language):
     signature = r"\bMATCH_RECOGNIZE\b"
     limits = ("nodes", "configurations")
     embedded = True
+    typed = False
 
     def parse(self, text: str, *, params: Params | None = None, **options: Any) -> Clause:
         return parse(text, params)
