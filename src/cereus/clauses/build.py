@@ -16,6 +16,7 @@ TITLES = {
     "window": "WITHIN",
     "consume": "CONSUME BY",
     "limit": "LIMIT",
+    "returned": "RETURN",
 }
 
 

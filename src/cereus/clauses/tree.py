@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Generic, TypeVar
 
 from cereus.errors import Span
-from cereus.expr.tree import Aggregate
+from cereus.expr.tree import Aggregate, Expression
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,14 @@ class Output(Node):
 
 
 @dataclass(frozen=True)
+class Returned(Node):
+    """A value that is computed for each match: `avg(b.price) AS mean`."""
+
+    value: Expression
+    name: str | None = None
+
+
+@dataclass(frozen=True)
 class EventWindow(Node):
     """`WITHIN n EVENTS`: end − start + 1 ≤ n."""
 
@@ -87,6 +95,9 @@ class AttributeWindow(Node):
 Window = EventWindow | TimeWindow | AttributeWindow
 
 
+ADDED = {"added": True}
+"""Marks clauses that came later: where a query has none, its fingerprint is that of before."""
+
 P_co = TypeVar("P_co", bound=PatternTree, covariant=True)
 
 
@@ -95,7 +106,8 @@ class ParsedQuery(Node, Generic[P_co]):
     """A query as it was parsed: a pattern in the tree of its language, and its clauses.
 
     `select` None is `SELECT *`. `count` is `SELECT COUNT(*)`, and `totals` are the aggregates
-    over all matches that stand beside it, `SUM(b.volume)`."""
+    over all matches that stand beside it, `SUM(b.volume)`. `returned` is what is computed for each
+    match."""
 
     formula: P_co
     select: tuple[Output, ...] | None = None
@@ -108,6 +120,7 @@ class ParsedQuery(Node, Generic[P_co]):
     count: bool = False
     totals: tuple[Aggregate, ...] = ()
     text: str | None = field(default=None, compare=False, repr=False)
+    returned: tuple[Returned, ...] = field(default=(), metadata=ADDED)
 
 
 AnyQuery = ParsedQuery[PatternTree]

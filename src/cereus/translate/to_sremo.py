@@ -49,6 +49,8 @@ def as_sremo(query: AnyQuery, type_column: str | None = "type") -> sremo.SremoTr
     original = cel.in_ceql(query).formula
     if query.select is not None:
         raise refused(query, "SREMO has no variables to select", "write SELECT *")
+    if query.returned:
+        raise refused(query, "SREMO has no RETURN: it lists matches", "leave RETURN out")
     if query.count:
         raise refused(query, "SREMO has no COUNT(*): it lists matches", "write SELECT *")
     if query.streams[1:]:

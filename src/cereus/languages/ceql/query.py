@@ -29,7 +29,7 @@ class CeqlQuery(PatternQuery[Formula]):
     def counting(self) -> CompiledQuery | None:
         if self.query.count:
             return self
-        if self.query.select is not None:
+        if self.query.select is not None or self.query.returned:
             return None  # one complex event may be many bindings
         counting = self.replaced(query=replace(self.query, count=True))
         try:

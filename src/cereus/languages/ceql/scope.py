@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from cereus.errors import RefusedError, Span, UnknownNameError, did_you_mean
 from cereus.expr import tree as ex
 from cereus.languages.ceql import tree as cel
+from cereus.languages.ceql.order import leaf_order
 
 ONE_EVENT = "NOT(…) is about one event: a type, possibly named with AS and filtered"
 ELSEWHERE = (
@@ -56,6 +57,29 @@ def check_names(query: cel.CeqlTree) -> None:
         _known(output.variable, names, query.streams, everywhere, output.span)
     for total in query.totals:
         _known(total.variable, names, query.streams, everywhere, total.span)
+    _check_returned(query, names, everywhere)
+
+
+def _check_returned(query: cel.CeqlTree, names: frozenset[str], everywhere: frozenset[str]) -> None:
+    """RETURN reads variables that are bound; of one that may hold several events, aggregates."""
+    if query.returned and query.count:
+        raise RefusedError(
+            "RETURN is about each match, and COUNT(*) about all of them",
+            span=query.returned[0].span,
+            hint="write SELECT *",
+        )
+    order = leaf_order(query.formula)
+    for node in (part for each in query.returned for part in each.value.walk()):
+        if not isinstance(node, ex.Attribute | ex.Aggregate):
+            continue
+        variable = str(node.variable)
+        _known(variable, names, query.streams, everywhere, node.span)
+        if isinstance(node, ex.Attribute) and order.may_follow(variable, variable):
+            raise RefusedError(
+                f"{variable!r} may hold several events, and a column has one value",
+                span=node.span,
+                hint=f"write first({variable}.{node.name}), last, min, max, sum, avg or count",
+            )
 
 
 def _check_formula(

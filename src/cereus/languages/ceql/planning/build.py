@@ -143,4 +143,5 @@ def _checked(query: cel.CeqlTree, stream: Stream, schema: pa.Schema) -> cel.Ceql
         return node
 
     check_clauses(query, stream, schema)
-    return replace(query, formula=bottom_up(query.formula, formula))
+    returned = tuple(replace(each, value=coerce(each.value, schema)) for each in query.returned)
+    return replace(query, formula=bottom_up(query.formula, formula), returned=returned)

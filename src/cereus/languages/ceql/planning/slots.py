@@ -29,7 +29,7 @@ from cereus.expr.tree import (
     without_variable,
 )
 from cereus.languages.ceql import tree as cel
-from cereus.languages.ceql.planning.order import Order, leaf_order
+from cereus.languages.ceql.order import Order, leaf_order
 
 
 @dataclass
