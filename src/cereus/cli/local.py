@@ -72,9 +72,19 @@ class Sample:
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        chosen = [*self._by_key.values(), *self._first]
-        distinct = [row for place, row in enumerate(chosen) if row not in chosen[:place]]
-        return distinct[: self.size]
+        return chosen_rows(list(self._by_key.values()), self._first, self.size)
+
+
+def chosen_rows(
+    by_key: list[dict[str, Any]], first: list[dict[str, Any]], size: int
+) -> list[dict[str, Any]]:
+    """One row of each key, and then the first of all, as far as they are not among these. Rows may
+    be equal (values that a query computes), so one stands for one."""
+    others = list(first)
+    for row in by_key:
+        if row in others:
+            others.remove(row)
+    return [*by_key, *others][:size]
 
 
 def run_local(

@@ -9,7 +9,8 @@ import typer
 from typer.core import TyperGroup
 
 import cereus
-from cereus.cli import demo, equivalent, queries, run, spark
+from cereus.cli import run
+from cereus.cli.commands import demo, equivalent, queries, spark
 from cereus.cli.view import err, out, show_error, show_warning
 from cereus.compiled import compiled_notice
 from cereus.errors import CereusError

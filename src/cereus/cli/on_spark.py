@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from cereus.cli.local import Outcome, computed_values
+from cereus.cli.engines import announce_spark
+from cereus.cli.local import Outcome, chosen_rows, computed_values
 from cereus.cli.output import format_of
 from cereus.cli.several import QUERY
 from cereus.cli.spark_progress import spark_progress
@@ -44,6 +45,7 @@ def run_on_spark(
 
     with spark_errors():
         kind = format_of_all(paths)  # before Spark starts, which takes a while
+        announce_spark()
         session = cs.session(master)
         events = read(session, paths, kind)
         queries = compiler(arrow_schema(events))
@@ -105,12 +107,12 @@ def collected(matches: DataFrame, query: Query, shown: int) -> Outcome:
         observation = Observation()
         kept.observe(observation, *sizes(query)).count()
         keys = [".".join(path) for path in query.keys]
-        sample = kept.dropDuplicates(keys) if keys else kept
-        rows = sample.limit(shown).toArrow().to_pylist() if shown else []
+        first = kept.limit(shown).toArrow().to_pylist() if shown else []
+        by_key = kept.dropDuplicates(keys).limit(shown).toArrow().to_pylist() if keys else []
     finally:
         kept.unpersist()
     outcome = counted(observation)
-    outcome.first = [_shown(row, query) for row in rows]
+    outcome.first = [_shown(row, query) for row in chosen_rows(by_key, first, shown)]
     return outcome
 
 
