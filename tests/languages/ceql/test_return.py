@@ -127,3 +127,45 @@ def test_returned_values_survive_snapshots() -> None:
         recognizer = query.restore(recognizer.snapshot())
     assert sorted(row["s"] for row in found) == [10.0, 20.0, 30.0]
     assert sorted(map(str, found)) == sorted(map(str, query.run(CARDS)))
+
+
+# ---------------------------------------------------------------- flat columns, order of time
+
+
+def test_flat_columns_for_variables_that_hold_one_event() -> None:
+    (row,) = rows(f"SELECT MAX a, b, c[ts] {SESSION}", flat=True)
+    assert (row["a_card"], row["a_type"], row["c_ts"]) == (7, "LOGIN", datetime(1970, 1, 1, 0, 2))
+    assert row["b"] == [1, 2]
+    assert "a" not in row
+    assert "c_card" not in row
+
+
+def test_without_a_selection_all_single_events_are_flat() -> None:
+    (row,) = rows(
+        "SELECT * WHERE LOGIN ; (PAY AS b)+ ; LOGOUT AS c FILTER count(b) = 2 PARTITION BY card",
+        flat=True,
+    )
+    assert (row["LOGIN_card"], row["c_card"], row["positions"]) == (7, 7, [0, 1, 2, 3])
+    assert not any(name.startswith("b") for name in row)
+
+
+def test_sase_texts_without_return_are_flat_too() -> None:
+    query = cereus.compile(
+        "PATTERN SEQ(LOGIN a, PAY+ b[], LOGOUT c) WHERE [card] WITHIN 1 hour",
+        dialect="sase",
+        stream=STREAM,
+    )
+    (row,) = query.run(CARDS, flat=True)
+    assert (row["a_card"], row["c_ts"]) == (7, datetime(1970, 1, 1, 0, 2))
+    assert [each["price"] for each in row["b"]] == [10.0, 20.0]
+
+
+def test_matches_in_the_order_of_time() -> None:
+    events = pa.table(
+        {"type": ["A", "A", "B", "B"], "k": [1, 2, 2, 1], "ts": pa.array([0, 1, 2, 3])}
+    )
+    query = cereus.compile("SELECT * WHERE A ; B PARTITION BY k", stream=Stream(time="ts"))
+    assert [row["end"] for row in query.run(events, order="time")] == [2, 3]
+    assert [row["end"] for row in query.run(events)] == [3, 2]
+    with pytest.raises(CereusError, match="no order 'size'"):
+        query.run(events, order="size")  # type: ignore[arg-type]

@@ -10,6 +10,7 @@ from cereus.errors import RefusedError
 from cereus.language.compiled import CompiledQuery
 from cereus.language.pattern import PatternQuery
 from cereus.languages.ceql.explaining.description import CeqlDescription
+from cereus.languages.ceql.flat import flattened
 from cereus.languages.ceql.planning.build import build
 from cereus.languages.ceql.print import to_text
 from cereus.languages.ceql.tree import Formula
@@ -25,6 +26,9 @@ class CeqlQuery(PatternQuery[Formula]):
 
     def build(self, schema: pa.Schema | None) -> Plan:
         return build(self.query, self.stream, schema)
+
+    def flat(self, schema: pa.Schema) -> CompiledQuery:
+        return self.replaced(query=flattened(self.query, schema))
 
     def counting(self) -> CompiledQuery | None:
         if self.query.count:
