@@ -1,4 +1,4 @@
-"""What CEQL and SASE+ say about output, on Spark: of history and live what the local engine says."""
+"""Clauses about output on Spark: of history and live the rows that the local engine gives."""
 
 from __future__ import annotations
 
