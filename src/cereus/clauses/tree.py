@@ -54,6 +54,13 @@ class Consume(StrEnum):
     PARTITION = "PARTITION"
 
 
+class Skip(StrEnum):
+    """Where to go on after a match."""
+
+    PAST_LAST = "PAST LAST EVENT"
+    TO_NEXT = "TO NEXT EVENT"
+
+
 @dataclass(frozen=True)
 class Output(Node):
     """One selected variable: `a`, or `a[price, volume]` with attributes."""
@@ -121,6 +128,7 @@ class ParsedQuery(Node, Generic[P_co]):
     totals: tuple[Aggregate, ...] = ()
     text: str | None = field(default=None, compare=False, repr=False)
     returned: tuple[Returned, ...] = field(default=(), metadata=ADDED)
+    skip: Skip | None = field(default=None, metadata=ADDED)
 
 
 AnyQuery = ParsedQuery[PatternTree]

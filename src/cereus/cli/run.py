@@ -29,7 +29,7 @@ from cereus.syntax.parameters import check_all_mentioned, for_text
 PIPELINE = ".toml"
 
 
-class Order(StrEnum):
+class MatchOrder(StrEnum):
     TIME = TIME
 
 
@@ -105,7 +105,7 @@ def run(
         typer.Option("--flat", help="Columns like a_price for variables that hold one event."),
     ] = False,
     order: Annotated[
-        Order | None,
+        MatchOrder | None,
         typer.Option(help="Put all matches in this order: that of time.", show_default=False),
     ] = None,
     limit_shown: Annotated[

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cereus.automata.explore import Edge, Explored
 from cereus.automata.model import NOTHING
-from cereus.clauses.tree import Consume, Strategy
+from cereus.clauses.tree import Consume, Skip, Strategy
 from cereus.explain.analysis import PlanAnalysis, warnings
 from cereus.explain.conditions import ambiguity, doing_text, growth, slot_names
 from cereus.explain.description import Description
@@ -198,6 +198,8 @@ def _matches(plan: Plan, analysis: PlanAnalysis) -> Iterator[str]:
     if query.consume is not Consume.NONE:
         whose = "the key's" if query.consume is Consume.PARTITION else "all"
         yield f"after an event that completes matches, {whose} partial matches are dropped"
+    if query.skip is Skip.TO_NEXT:
+        yield "after a match, only matches that begin after its first event are taken"
     if query.limit is not None:
         yield f"at most {query.limit} per event that completes matches"
 

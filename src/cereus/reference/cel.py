@@ -13,7 +13,15 @@ from functools import cached_property
 from itertools import product
 from typing import Any
 
-from cereus.clauses.tree import AttributeWindow, Consume, EventWindow, Strategy, TimeWindow, is_kept
+from cereus.clauses.tree import (
+    AttributeWindow,
+    Consume,
+    EventWindow,
+    Skip,
+    Strategy,
+    TimeWindow,
+    is_kept,
+)
 from cereus.expr.tree import Aggregate, Attribute, Expression, Literal, rebuild
 from cereus.languages.ceql import tree as cel
 from cereus.reference.conditions import evaluate as value_of
@@ -318,6 +326,8 @@ class _Partition:
     rows: list[int]
     measure: Callable[[int], Any]
     begin: int = 0
+    passed: int = -1
+    """AFTER MATCH SKIP: matches begin after this position."""
 
     @cached_property
     def reach(self) -> Callable[[int, int], bool]:
@@ -339,11 +349,27 @@ class _Partition:
             return []
         candidates = valuations(self.query.formula, self.stream, self.begin, j)
         kept = frozenset(v for v in candidates if (s := support(v)) and self.reach(min(s), max(s)))
-        rows = [self._row(v, j, key) for v in select(self.query.strategy, kept)]
+        chosen = select(self.query.strategy, kept)
+        if self.query.skip is not None:
+            chosen = self._skipping(chosen, j)
+        rows = [self._row(v, j, key) for v in chosen]
         latest: dict[Any, Match] = {}
         for row in sorted((r for r in rows if r.positions), key=lambda r: (r.start, r.end)):
             latest[row.positions, row.bindings, row.read] = row
         return list(latest.values())
+
+    def _skipping(self, candidates: frozenset[Valuation], j: int) -> frozenset[Valuation]:
+        """AFTER MATCH SKIP: of the complex events that are complete at j, the one with the earliest
+        start, and where two first differ the one that has the event. After it evaluation begins
+        anew (PAST LAST EVENT), or the next one is taken that starts later (TO NEXT EVENT)."""
+        taken: frozenset[Valuation] = frozenset()
+        while rest := frozenset(v for v in candidates if min(support(v)) > self.passed):
+            taken |= (best := select(Strategy.NEXT, rest))
+            if self.query.skip is Skip.PAST_LAST:
+                self.begin = j + 1
+                break
+            self.passed = min(support(next(iter(best))))
+        return taken
 
     def _row(self, valuation: Valuation, j: int, key: tuple[Any, ...]) -> Match:
         marked = sorted(support(valuation))

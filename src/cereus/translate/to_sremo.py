@@ -48,6 +48,11 @@ def as_sremo(query: AnyQuery, type_column: str | None = "type") -> sremo.SremoTr
     if isinstance(query.formula, sremo.Pattern):
         return sremo.in_sremo(query)
     original = cel.in_ceql(query).formula
+    if query.skip is not None:
+        reason = (
+            "AFTER MATCH SKIP compares matches with each other, and a SREMO takes each by itself"
+        )
+        raise refused(query, reason, "leave it out")
     if query.select is not None:
         raise refused(query, "SREMO has no variables to select", "write SELECT *")
     if query.returned:

@@ -21,6 +21,7 @@ from cereus.clauses.tree import (
     Output,
     ParsedQuery,
     Returned,
+    Skip,
     Strategy,
     TimeWindow,
     Window,
@@ -246,6 +247,9 @@ def query(draw: Random, size: int, streamed: bool) -> ParsedQuery:
         kept = replace(kept, consume=draw.choice(list(Consume)))
     if draw.randrange(8) == 0:
         kept = replace(kept, limit=draw.randint(0, 3))
+    if draw.randrange(5) == 0:
+        skip = draw.choice(list(Skip))
+        kept = replace(kept, skip=skip, limit=None, consume=Consume.NONE)
     return kept
 
 

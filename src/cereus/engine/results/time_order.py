@@ -22,7 +22,8 @@ def in_order(rows: list[pa.RecordBatch], schema: pa.Schema, order: str) -> list[
     if not table.num_rows:
         return rows
     places = pc.sort_indices(table, sort_keys=[(name, "ascending") for name in by])
-    return table.take(places).combine_chunks().to_batches()
+    batches: list[pa.RecordBatch] = table.take(places).combine_chunks().to_batches()
+    return batches
 
 
 def time_columns(names: list[str]) -> list[str]:

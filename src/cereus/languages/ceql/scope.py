@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from cereus.clauses.tree import Consume
 from cereus.errors import RefusedError, Span, UnknownNameError, did_you_mean
 from cereus.expr import tree as ex
 from cereus.languages.ceql import tree as cel
@@ -60,6 +61,19 @@ def check_names(query: cel.CeqlTree) -> None:
     for total in query.totals:
         _known(total.variable, names, query.streams, everywhere, total.span)
     _check_returned(query, names, everywhere)
+    _check_skip(query)
+
+
+def _check_skip(query: cel.CeqlTree) -> None:
+    """Skipping decides what becomes of matches: nothing else may decide it too."""
+    if query.skip is None:
+        return
+    others = {"CONSUME BY": query.consume is not Consume.NONE, "COUNT(*)": query.count}
+    others["LIMIT"] = query.limit is not None
+    for title in (title for title, given in others.items() if given):
+        raise RefusedError(
+            f"AFTER MATCH SKIP does not go with {title}", span=query.span, hint="keep one of them"
+        )
 
 
 def _check_returned(query: cel.CeqlTree, names: frozenset[str], everywhere: frozenset[str]) -> None:
