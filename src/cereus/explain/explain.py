@@ -198,8 +198,9 @@ def _matches(plan: Plan, analysis: PlanAnalysis) -> Iterator[str]:
     if query.consume is not Consume.NONE:
         whose = "the key's" if query.consume is Consume.PARTITION else "all"
         yield f"after an event that completes matches, {whose} partial matches are dropped"
-    if query.skip is Skip.TO_NEXT:
-        yield "after a match, only matches that begin after its first event are taken"
+    if query.skip is not None:
+        event = "first" if query.skip is Skip.TO_NEXT else "last"
+        yield f"after a match, only matches that begin after its {event} event are taken"
     if query.limit is not None:
         yield f"at most {query.limit} per event that completes matches"
 

@@ -1,9 +1,12 @@
-"""AFTER MATCH SKIP TO NEXT EVENT: after a match only those are taken that begin later.
+"""AFTER MATCH SKIP: after a match only those are taken that begin later.
 
-Of the matches that end at an event, each first event has one, the one that NEXT prefers; it is
-taken if it begins after every match that was taken before, of the same key. So a match is left out
-where another of its key, complete at an earlier event, begins at its first event or later: a
-running maximum decides it for a whole batch.
+PAST LAST EVENT: later than its last event. Matches are looked at in the order of their ends, and of
+those with one end in the order that NEXT prefers; what overlaps one that was taken is left out.
+
+TO NEXT EVENT: later than its first event. Of the matches that end at an event, each first event has
+one, the one that NEXT prefers; it is taken if it begins after every match that was taken before, of
+the same key. So a match is left out where another of its key, complete at an earlier event, begins
+at its first event or later: a running maximum decides it for a whole batch.
 """
 
 from __future__ import annotations
@@ -14,6 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from cereus.automata.selection import NamedAutomaton
+from cereus.automata.strategies import FirstEventsAutomaton
+from cereus.clauses.tree import Skip
 from cereus.engine.ingest.events import Events
 from cereus.engine.ingest.substreams import Codes, Ints
 from cereus.engine.match.memory import longer
@@ -75,10 +81,29 @@ def moving_on(at: Ints, first: Ints, keys: Ints, passed: Ints) -> Mask:
     return kept
 
 
-class SkippingRunner(Runner):
-    """In front of a runner that lists matches: keeps those that move on.
+def apart(chunk: MatchChunk, keys: Ints, passed: Ints) -> Mask:
+    """Matches that do not overlap, in the order of their ends: of those with one end, the one that
+    NEXT prefers; `passed` are, by key, the last events of matches taken before, and are moved
+    on."""
+    kept = np.zeros(len(chunk), bool)
+    fresh = np.flatnonzero(chunk.first > passed[keys])
+    order = fresh[np.lexsort((chunk.first[fresh], chunk.last[fresh], keys[fresh]))]
+    best: tuple[int, list[int]] | None = None
+    for match in order.tolist():
+        key, last = int(keys[match]), int(chunk.last[match])
+        cells = chunk.cells[chunk.offsets[match] : chunk.offsets[match + 1]].tolist()
+        if best is not None and (key, last, cells) == (int(keys[best[0]]), passed[key], best[1]):
+            kept[match] = True  # the same events, bound in another way
+        elif chunk.first[match] > passed[key]:
+            kept[match], passed[key], best = True, last, (match, cells)
+    return kept
 
-    `passed` has, by key, the ordinal of the first event of the latest match taken."""
+
+class SkippingRunner(Runner):
+    """A runner whose results ask, chunk by chunk, which matches are taken.
+
+    `passed` has, by key, the ordinal of the event after which the next match may begin. A chunk has
+    all matches of the events it has matches of."""
 
     passed: Ints = np.full(0, NOTHING)
 
@@ -87,11 +112,31 @@ class SkippingRunner(Runner):
             piece = events.part(begin, min(begin + PIECE, len(events)))
             chunks = [chunk.copied() for chunk in super().run(self._raised(piece))]
             if chunks:
-                yield self._taken(joined(chunks))
+                yield joined(chunks)
+
+    def taken(self, chunk: MatchChunk) -> MatchChunk:
+        """The matches that are taken; those after them begin later."""
+        if not len(chunk):
+            return chunk
+        keys = self.history.keys[chunk.at - self.history.first].astype(np.int64)
+        if self.plan.query.skip is Skip.PAST_LAST:
+            best = preferred(chunk, keys, chunk.last, chunk.first)
+            chunk, keys = chunk.only(best), keys[best]
+            return chunk.only(apart(chunk, keys, self._passed()))
+        kept = moving_on(chunk.at, chunk.first, keys, self._passed())
+        if not self.chosen_by_first_events:
+            kept &= preferred(chunk, keys, chunk.at, chunk.first)
+        return chunk.only(kept)
+
+    @property
+    def chosen_by_first_events(self) -> bool:
+        """The automaton lists one complex event for each first event."""
+        by_automaton = isinstance(self.plan.automaton, FirstEventsAutomaton | NamedAutomaton)
+        return by_automaton and not self.plan.traits.chosen_late
 
     def _raised(self, events: Events) -> Events:
-        """Partial matches that began with an event that is passed can go: their start is below
-        the floor. Only times are compared, so some stay that are left out later."""
+        """Partial matches that began with an event that is passed can go: their start is below the
+        floor. Only times are compared, so some stay that are left out later."""
         if not (self.clock.follows_time and self.plan.query.window is not None):
             return events
         passed = self._passed()[events.keys]
@@ -104,13 +149,6 @@ class SkippingRunner(Runner):
         if len(self.passed) < self.key_count:
             self.passed = np.array(longer(self.passed, self.key_count, NOTHING))
         return self.passed
-
-    def _taken(self, chunk: MatchChunk) -> MatchChunk:
-        keys = self.history.keys[chunk.at - self.history.first].astype(np.int64)
-        kept = moving_on(chunk.at, chunk.first, keys, self._passed())
-        if self.plan.traits.chosen_late:  # the automaton has not chosen by first events
-            kept &= preferred(chunk, keys, chunk.at, chunk.first)
-        return chunk.only(kept)
 
     def forget(self) -> None:
         super().forget()

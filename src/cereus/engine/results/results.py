@@ -11,6 +11,7 @@ import pyarrow as pa
 from cereus.engine.kernel.layout import FIRST_SHOWN
 from cereus.engine.match.history import History
 from cereus.engine.match.runner import Runner
+from cereus.engine.match.skipping import SkippingRunner
 from cereus.engine.results.distinct import DistinctRows
 from cereus.engine.results.match_chunks import Mask, MatchChunk
 from cereus.engine.results.values import MatchValues, VariableEvents
@@ -44,12 +45,18 @@ class Results(ABC):
 
     def batches(self, chunks: Iterator[MatchChunk]) -> Iterator[pa.RecordBatch]:
         """The rows of all chunks, each once."""
-        for chunk in self._distinct(chunks):
+        for chunk in self._distinct(self._taken(chunks)):
             batch = self.batch(chunk)
             del chunk  # its arrays may be written again once no result refers to them
             if batch.num_rows:
                 yield batch
             del batch
+
+    def _taken(self, chunks: Iterator[MatchChunk]) -> Iterator[MatchChunk]:
+        """Without the matches that AFTER MATCH SKIP leaves out."""
+        if not isinstance(self.runner, SkippingRunner):
+            return chunks
+        return map(self.runner.taken, chunks)
 
     @property
     def may_repeat(self) -> bool:
