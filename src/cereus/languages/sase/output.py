@@ -1,8 +1,11 @@
-"""The names of RETURN's values where `AS TYPE(…)` gives none."""
+"""What RETURN puts out: the names of its values, and flat columns where there is none."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
+
+import pyarrow as pa
 
 from cereus.errors import RefusedError
 from cereus.expr import tree as ex
@@ -47,3 +50,27 @@ def _short_name(value: ex.Expression) -> str:
         case sase.Record(variable) | sase.Records(variable):
             return variable
     return short_name(value)
+
+
+# ---------------------------------------------------------------- flat columns
+
+
+def flattened(program: sase.Program, result: sase.Union, schema: pa.Schema) -> sase.Program:
+    """The text with the attributes of its variables returned, `a_price`: of a Kleene variable, a
+    list of tuples."""
+    (block,) = result.blocks
+    columns = tuple((name,) for name in schema.names)
+    values: list[ex.Expression] = []
+    names: list[str] = []
+    for component in block.components:
+        variable = component.variable
+        if isinstance(component, sase.Kleene):
+            values.append(sase.Records(variable, columns))
+            names.append(variable)
+            continue
+        values += [ex.Attribute(path, variable) for path in columns]
+        names += [f"{variable}_{name}" for name in schema.names]
+    output = replace(block.output, values=tuple(values), names=tuple(names))
+    made = replace(result, blocks=(replace(block, output=output),))
+    queries = tuple(made if each is result else each for each in program.queries)
+    return replace(program, queries=queries)
