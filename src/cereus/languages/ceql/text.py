@@ -27,6 +27,7 @@ from cereus.expr import tree as ex
 from cereus.expr.text import Conditions, span_of, token_span
 from cereus.languages.ceql import counts
 from cereus.languages.ceql import tree as cel
+from cereus.languages.ceql.absence import excluded
 from cereus.languages.ceql.counts import Counts
 from cereus.languages.ceql.filters import Boxed, predicate, returned_value
 from cereus.languages.ceql.hints import HINTS
@@ -136,6 +137,12 @@ class _Ceql(ClauseTexts):
 
     def unless(self, meta: Meta, left: cel.Formula, right: cel.Formula) -> cel.Formula:
         return cel.Unless(left, right, span=span_of(meta))
+
+    def without(self, meta: Meta, left: cel.Formula, right: cel.Formula) -> cel.Formula:
+        return cel.Without(left, excluded(right), span=span_of(meta))
+
+    def until(self, meta: Meta, left: cel.Formula, right: cel.Formula) -> cel.Formula:
+        return cel.Without(left, excluded(right), through=True, span=span_of(meta))
 
     def either(self, meta: Meta, left: cel.Formula, right: cel.Formula) -> cel.Formula:
         return cel.Or(left, right, span=span_of(meta))
