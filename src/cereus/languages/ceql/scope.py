@@ -100,7 +100,7 @@ def _check_skip(query: cel.CeqlTree) -> None:
         )
 
 
-def _check_returned(query: cel.CeqlTree, names: frozenset[str], everywhere: frozenset[str]) -> None:
+def _check_returned(query: cel.CeqlTree, names: frozenset[str], everywhere: Everywhere) -> None:
     """RETURN reads variables that are bound; of one that may hold several events, aggregates."""
     if query.returned and query.count:
         raise RefusedError(
