@@ -262,3 +262,14 @@ def test_a_place_that_cannot_be_written_is_refused_first(
     refused = cli("run", QUERY, path, *LOCAL, "-o", "m.csv")
     assert refused.exit_code == 1
     assert "cannot write to the directory '.'" in refused.stderr
+
+
+def test_flat_columns_in_the_order_of_time(cli: Run, write: Write) -> None:
+    query = "SELECT a, b WHERE SELL AS a ; BUY AS b PARTITION BY name"
+    done = cli("run", query, write(), *LOCAL, "--flat", "--order", "time", "-o", "out.parquet")
+    assert done.exit_code == 0
+    table = pq.read_table("out.parquet")
+    assert {"a_price", "b_ts"} <= set(table.column_names)
+    ends = table.column("end_time").to_pylist()
+    assert ends == sorted(ends)
+    assert "a_price" in cli("run", query, write(), *LOCAL, "--flat").stdout

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,6 +21,7 @@ from rich.progress import (
 from cereus.cli.several import fitted, joined_schema
 from cereus.cli.view import ShownEvent, ShownMatch, err
 from cereus.engine.results.counts import counted
+from cereus.engine.results.time_order import in_order
 from cereus.many import QuerySet
 from cereus.notices import types_in
 from cereus.query import Progress as ReadProgress
@@ -89,13 +90,20 @@ def chosen_rows(
 
 
 def run_local(
-    queries: QuerySet, events: Source, out: Target | None, shown: int, *, named: bool = False
+    queries: QuerySet,
+    events: Source,
+    out: Target | None,
+    shown: int,
+    *,
+    named: bool = False,
+    order: str | None = None,
 ) -> dict[str, Outcome]:
     """Read once, match and write batch by batch; only the first `shown` matches of each query are
-    kept. Where they are `named`, what is written says whose match it is."""
+    kept, unless there is an `order` to put them in. Where they are `named`, what is written says
+    whose match it is."""
     outcomes = {name: Outcome() for name in queries.queries}
     samples = {
-        name: Sample(shown, [".".join(path) for path in query.keys])
+        name: Sample(shown, [".".join(path) for path in query.keys] if order is None else [])
         for name, query in queries.queries.items()
     }
 
@@ -107,9 +115,11 @@ def run_local(
     begin = time.perf_counter()
     with event_progress(events) as advance:
         if out is not None:
-            batches = _written(queries, events, out, advanced, named=named)
+            batches = _written(queries, events, out, advanced, named=named, order=order)
         else:
             batches = queries.batches(events, progress=advanced)
+            schemas = {n: q.executor(events.schema).schema for n, q in queries.queries.items()}
+            batches = batches if order is None else _ordered(batches, schemas, order)
         for name, batch in batches:
             samples[name].add(batch)
             outcomes[name].add(batch, queries[name])
@@ -125,16 +135,34 @@ def run_local(
 NamedBatches = Iterator[tuple[str, pa.RecordBatch]]
 
 
+def _ordered(batches: NamedBatches, schemas: Mapping[str, pa.Schema], order: str) -> NamedBatches:
+    """All matches of each query, in order; `schemas` are those of the results."""
+    rows: dict[str, list[pa.RecordBatch]] = {name: [] for name in schemas}
+    for name, batch in batches:
+        rows[name].append(batch)
+    for name, schema in schemas.items():
+        yield from ((name, batch) for batch in in_order(rows[name], schema, order))
+
+
 def _written(
-    queries: QuerySet, events: Source, out: Target, progress: ReadProgress, *, named: bool
+    queries: QuerySet,
+    events: Source,
+    out: Target,
+    progress: ReadProgress,
+    *,
+    named: bool,
+    order: str | None,
 ) -> NamedBatches:
     """Matches with their events, as Spark writes them: files have no row numbers in common."""
     runs = queries.with_events(events)
     schemas = [run.schema for run in runs.values()]
     schema = joined_schema(schemas) if named else schemas[0]
+    batches = queries.event_batches(events, runs, progress)
+    if order is not None:
+        batches = _ordered(batches, {name: run.schema for name, run in runs.items()}, order)
     make_room(out)
     with writer(out, schema) as file:
-        for name, batch in queries.event_batches(events, runs, progress):
+        for name, batch in batches:
             file.write(fitted(name, batch, schema) if named else batch)
             yield name, batch
 

@@ -14,6 +14,7 @@ from cereus.cli.local import Outcome, chosen_rows, computed_values
 from cereus.cli.several import QUERY
 from cereus.cli.spark_progress import spark_progress
 from cereus.cli.view import ShownEvent, ShownMatch
+from cereus.engine.results.time_order import time_columns
 from cereus.many import QuerySet
 from cereus.notices import MOST_TYPES
 from cereus.query import Query
@@ -42,6 +43,7 @@ def run_on_spark(
     tie: Sequence[str] = (),
     named: bool = False,
     check: Callable[[pa.Schema], object] | None = None,
+    order: str | None = None,
 ) -> tuple[dict[str, Outcome], QuerySet]:
     """A job for each query. Where they are `named`, what is written says whose match it is.
     `check` compiles the queries for columns that are about the same on Spark."""
@@ -63,6 +65,10 @@ def run_on_spark(
                 name: cs.match(events, query, events=out is None or not query.variables, tie=tie)
                 for name, query in queries.queries.items()
             }
+            if order is not None:
+                matches = {
+                    n: each.orderBy(time_columns(each.columns)) for n, each in matches.items()
+                }
             if out is None:
                 outcomes = {n: collected(each, queries[n], shown) for n, each in matches.items()}
             else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -17,6 +18,7 @@ from cereus.cli.local import Outcome, run_local
 from cereus.cli.pipeline import run_pipeline
 from cereus.cli.several import CommandQueries, query_texts
 from cereus.cli.view import columns_to_show, err, matches_table, out, rate_text
+from cereus.engine.results.time_order import TIME
 from cereus.errors import CereusError, DataError, did_you_mean
 from cereus.many import QuerySet
 from cereus.matches import count_text
@@ -32,6 +34,10 @@ PIPELINE_ENGINES: dict[Engine, Literal["spark", "local"]] = {
     Engine.SPARK: "spark",
     Engine.LOCAL: "local",
 }
+
+
+class MatchOrder(StrEnum):
+    TIME = TIME
 
 
 @json_errors
@@ -117,6 +123,14 @@ def run(
             show_default=False,
         ),
     ] = None,
+    flat: Annotated[
+        bool,
+        typer.Option("--flat", help="Columns like a_price for variables that hold one event."),
+    ] = False,
+    order: Annotated[
+        MatchOrder | None,
+        typer.Option(help="Put all matches in this order: that of time.", show_default=False),
+    ] = None,
     limit_shown: Annotated[
         int, typer.Option(min=0, help="How many matches to show when none are written.")
     ] = 5,
@@ -146,7 +160,8 @@ def run(
             raise CereusError("--json is for queries over files", hint=hint)
         reading = (types, as_text, format, header, delimiter, null, multiline, time_format)
         elsewhere = (events, output, *columns, settings, param, limit, tie, dialect, *reading)
-        if any(elsewhere) or sort or overwrite or where or output_format or compression:
+        elsewhere = (*elsewhere, where, output_format, compression, sort, overwrite, flat, order)
+        if any(elsewhere):
             hint = "leave out all but --engine, --master, --dry-run and --metrics"
             raise CereusError("a pipeline says inputs, columns and outputs itself", hint=hint)
         run_pipeline(
@@ -186,11 +201,12 @@ def run(
         described = inputs.stream_of(
             type, time, key, stream, unit, where, schema=schema, typed=typed
         )
-        return commanded.compiled(
+        made = commanded.compiled(
             lambda each: inputs.compiled(
                 each, dialect, described, schema, settings, limits, for_text(params, each.text)
             )
         )
+        return made if schema is None or not flat else made.flat(schema)
 
     def compiler(schema: pa.Schema) -> QuerySet:
         query_set = compile_all(schema)
@@ -209,7 +225,7 @@ def run(
     if choice.engine is Engine.LOCAL:
         read = inputs.events_of(files, inputs.ordered_by(time), sort=sort)
         compiled = compiler(read.schema)
-        outcomes = run_local(compiled, read, target, shown, named=named)
+        outcomes = run_local(compiled, read, target, shown, named=named, order=order)
     else:
         need_pyspark()
         from cereus.cli.on_spark import run_on_spark
@@ -224,6 +240,7 @@ def run(
             tie=tie or (),
             named=named,
             check=compile_all,
+            order=order,
         )
     if json:
         write_json(ok=True, **run_fields(choice, output, outcomes, compiled))
