@@ -160,8 +160,8 @@ def run(
             raise CereusError("--json is for queries over files", hint=hint)
         reading = (types, as_text, format, header, delimiter, null, multiline, time_format)
         elsewhere = (events, output, *columns, settings, param, limit, tie, dialect, *reading)
-        elsewhere = (*elsewhere, where, output_format, compression, sort, overwrite, flat, order)
-        if any(elsewhere):
+        more = (where, output_format, compression, sort, overwrite, flat, order)
+        if any((*elsewhere, *more)):
             hint = "leave out all but --engine, --master, --dry-run and --metrics"
             raise CereusError("a pipeline says inputs, columns and outputs itself", hint=hint)
         run_pipeline(
