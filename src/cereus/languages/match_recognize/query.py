@@ -38,7 +38,8 @@ WHY = {
     Path.AGGREGATES: "conditions read aggregates: runs with running sums, in order of preference, "
     "merged where these are equal; in the worst case their number grows with every row, up to a "
     "limit",
-    Path.SEARCH: "conditions that slots cannot hold: runs are tried one by one, up to a limit",
+    Path.SEARCH: "conditions that slots cannot hold: runs are tried one by one, none twice with the "
+    "same memory, up to a limit",
 }
 
 
