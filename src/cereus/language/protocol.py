@@ -98,6 +98,10 @@ class Language(ABC):
     ) -> CompiledQuery:
         """The query of a syntax tree. `text` is what it was parsed from, for error messages."""
 
+    def printed(self, tree: Any) -> str:
+        """A syntax tree as text: parsing it gives the tree again."""
+        raise CereusError(f"no way is known to print a query in {self.title}")
+
     def equivalent(self, first: str, second: str) -> EquivalenceAnswer:
         """Decide whether two texts mean the same."""
         raise CereusError(f"no way is known to compare two queries in {self.title}")
