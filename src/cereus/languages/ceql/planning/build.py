@@ -45,7 +45,12 @@ def build(
     formula = rewrite(query.formula, rules)
     why_values = CHOSEN if query.strategy is Strategy.MAX else None
     made = lowered(
-        formula, _streams(query, stream), schema, why_values=why_values, correlated=correlated
+        formula,
+        _streams(query, stream),
+        schema,
+        stream=stream,
+        why_values=why_values,
+        correlated=correlated,
     )
     plan = Plan.of(query, stream, made, _facts(query))
     if plan.traits.chosen_by is ChosenBy.AUTOMATON:
@@ -70,8 +75,10 @@ def _facts(query: cel.CeqlTree) -> PatternFacts:
 def _looks_at_positions(node: cel.Formula) -> bool:
     if isinstance(node, cel.Select):
         return node.strategy is Strategy.STRICT
-    if isinstance(node, cel.Repeated):
+    if isinstance(node, cel.Repeated | cel.Gapped):
         return node.contiguous
+    if isinstance(node, cel.Within):
+        return isinstance(node.window, EventWindow)
     return isinstance(node, cel.ContiguousSequence | cel.ContiguousIteration | cel.Start | cel.All)
 
 
