@@ -158,8 +158,8 @@ class Repeated(Formula):
 
 @dataclass(frozen=True)
 class Gapped(Formula):
-    """`φ ;[5 minutes] ψ`, `φ :[1 minute..5 minutes] ψ`: ψ's first event comes so long after the last
-    one of φ (ours)."""
+    """`φ ;[5 minutes] ψ`, `φ :[1 minute..5 minutes] ψ`: ψ's first event comes so long after the
+    last one of φ (ours)."""
 
     left: Formula
     right: Formula

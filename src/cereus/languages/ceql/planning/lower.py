@@ -145,7 +145,7 @@ class FormulaLowering:
                 return self._gapped(formula)
             case cel.Within(body, EventWindow(size)):
                 return InnerEventWindow(self.automaton(body), size)
-            case cel.Within(body, window):
+            case cel.Within(body, TimeWindow() | AttributeWindow() as window):
                 return self._spaced(self.automaton(body), window, InnerWindowInSlots)
             case cel.Or():
                 return make.union([self.automaton(part) for part in _chain(formula)])
