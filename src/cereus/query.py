@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property
@@ -15,6 +16,7 @@ from cereus.engine.executor import Executor
 from cereus.engine.match.counting_runner import AmbiguousCount
 from cereus.engine.results.counts import counted
 from cereus.errors import CereusError
+from cereus.explain.document import document
 from cereus.language.compiled import CompiledQuery
 from cereus.language.protocol import Params
 from cereus.language.registry import compile_source
@@ -201,7 +203,7 @@ class Query:
         `forget_idle`: while events come in the order of time over all keys, keys that have left
         the window are forgotten when there are many; an event that is late by more than the
         window is refused from then on."""
-        self.notices.issue(self.warnings, above=2)
+        self.notices.issue([*self.warnings, *self.compiled.live_warnings], above=2)
         return Recognizer(self, keep_events=keep_events, schema=schema, forget_idle=forget_idle)
 
     def restore(self, snapshot: bytes) -> Recognizer:
@@ -216,6 +218,25 @@ class Query:
         columns = self.schema if schema is None else to_schema(schema)
         with errors_in(None):
             return self.compiled.explain(columns)
+
+    def explained(self, schema: pa.Schema | None = None) -> dict[str, Any]:
+        """`explain` as plain values for programs, as `cereus.explain.document.json_schema()`
+        describes them."""
+        compiled = self.compiled
+        words = diagram = None
+        with suppress(CereusError):
+            words = compiled.words()
+        with suppress(CereusError):
+            diagram = compiled.diagram()
+        return document(
+            self.explain(schema),
+            dialect=self.dialect,
+            query=self.text,
+            words=words,
+            diagram=diagram,
+            keys=[".".join(path) for path in self.keys],
+            warnings=list(self.warnings),
+        )
 
     def words(self) -> str:
         """What the query asks, in plain English."""
@@ -236,6 +257,13 @@ class Query:
         """What to know before running the query: it can never match, its state grows …"""
         with errors_in(None):
             return self.compiled.warnings
+
+    def _repr_html_(self) -> str:
+        """In a notebook: the text, and what it asks."""
+        shown = f"<pre>{html.escape(self.text)}</pre>"
+        with suppress(CereusError):
+            shown += f"<p>{html.escape(self.words())}</p>"
+        return shown
 
     def __repr__(self) -> str:
         return f"cereus.compile({self.text!r})"

@@ -142,7 +142,8 @@ def run(
     check_all_mentioned(params, (each.text for each in commanded.texts.values()))
 
     def compile_all(schema: pa.Schema | None) -> QuerySet:
-        described = inputs.stream_of(type, time, key, stream, unit, schema=schema)
+        typed = any(inputs.is_typed(each, dialect) for each in commanded.texts.values())
+        described = inputs.stream_of(type, time, key, stream, unit, schema=schema, typed=typed)
         return commanded.compiled(
             lambda each: inputs.compiled(
                 each, dialect, described, schema, settings, limits, for_text(params, each.text)

@@ -88,6 +88,11 @@ class CompiledQuery(ABC):
         """What to know before running the query."""
         return []
 
+    @property
+    def live_warnings(self) -> list[str]:
+        """What to know in addition before running it while events come."""
+        return []
+
     @abstractmethod
     def check(self, schema: pa.Schema | None) -> None:
         """Refuse what cannot be run, as early as that can be known."""

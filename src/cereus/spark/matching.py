@@ -99,6 +99,7 @@ def match(
     assert isinstance(query, Query)
     query.notices.issue(query.warnings, above=2)
     if df.isStreaming:
+        query.notices.issue(query.compiled.live_warnings, above=2)
         _check_live(order, parallelism, split)
         marked = with_watermark(df, query, watermark)
         made = prepared(df, query, **{**options, "split": False})
