@@ -107,3 +107,14 @@ def test_a_gap_needs_a_time() -> None:
         cereus.compile("SELECT * WHERE A ;[3 s] B", stream=Stream(time="t")).run(
             pa.table({"type": ["A"], "t": [1]})
         )
+
+
+def test_gaps_that_bound_a_match_bound_the_state() -> None:
+    """`explain` shows the window that follows from them."""
+    bounded = cereus.compile(
+        "SELECT * WHERE A ;[3 seconds] B ;[1 minute] C", stream=Stream(time="t")
+    )
+    assert "WITHIN 63 seconds" in bounded.explain() and bounded.warnings == []
+    for pattern in ("A ;[3 seconds] B ; C", "A+[3 seconds]", "A ;[3 seconds..] B"):
+        query = cereus.compile(f"SELECT * WHERE {pattern}", stream=Stream(time="t"))
+        assert "no WITHIN" in query.warnings[0]

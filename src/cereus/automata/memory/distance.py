@@ -173,7 +173,11 @@ class InnerWindowByValues(InnerWindow, ByValues):
 
 
 class GapInSlots(Gap, InSlots):
-    pass
+    def slots(self, state: Any) -> Slots:
+        """The slot is kept where a round has ended, complete or not: both are one state then, and a
+        match is found in one way."""
+        below = self.body.slots(state[0])
+        return below | {self.slot(0)} if state[1] == REMEMBERED else below
 
 
 class GapByValues(Gap, ByValues):

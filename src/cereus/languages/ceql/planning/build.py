@@ -20,6 +20,7 @@ from cereus.languages.ceql.planning.lower import CHOSEN, Streams, ends_marked, l
 from cereus.languages.ceql.planning.narrow import narrow_filters
 from cereus.languages.ceql.planning.rewrite import RULES as LOCAL_RULES
 from cereus.languages.ceql.planning.rewrite import Rule, bottom_up, rewrite
+from cereus.languages.ceql.planning.span import with_implied_window
 from cereus.plan.checking import check_clauses
 from cereus.plan.plan import Plan
 from cereus.plan.traits import CHOOSING, ChosenBy, PatternFacts
@@ -42,6 +43,7 @@ def build(
     _check_count(query)
     if schema is not None:
         query = _checked(query, stream, schema)
+    query = with_implied_window(query)
     formula = rewrite(query.formula, rules)
     why_values = CHOSEN if query.strategy is Strategy.MAX else None
     made = lowered(
