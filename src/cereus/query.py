@@ -6,7 +6,7 @@ import html
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,7 @@ import pyarrow as pa
 from cereus.engine.executor import Executor
 from cereus.engine.match.counting_runner import AmbiguousCount
 from cereus.engine.results.counts import counted
+from cereus.engine.results.time_order import in_order
 from cereus.errors import CereusError
 from cereus.explain.document import document
 from cereus.language.compiled import CompiledQuery
@@ -128,14 +129,37 @@ class Query:
 
     # ------------------------------------------------------------ running
 
-    def run(self, data: Any, *, sort: bool = False, progress: Progress | None = None) -> Matches:
+    def flat(self, schema: pa.Schema) -> Query:
+        """The same query over events with these columns, with flat columns for variables that hold
+        one event: `a_price` in place of a list of events."""
+        columns = to_schema(schema)
+        flat = self.compiled.flat(columns)
+        flat.check(columns)
+        return Query(flat, columns)
+
+    def run(
+        self,
+        data: Any,
+        *,
+        sort: bool = False,
+        progress: Progress | None = None,
+        flat: bool = False,
+        order: Literal["time"] | None = None,
+    ) -> Matches:
         """All matches in a table: pyarrow, pandas, polars, a DuckDB relation, a Parquet, CSV or
-        JSON path, or, with `Stream(stream=…)`, a dict of such by stream name."""
+        JSON path, or, with `Stream(stream=…)`, a dict of such by stream name.
+
+        flat   columns like `a_price` for variables that hold one event
+        order  "time" puts the matches in the order in which they end, then start; without it
+               those of one key come together"""
         events = source(data, self.stream, sort=sort)
-        executor, batches = self._start(events, progress)
+        query = self.flat(events.schema) if flat else self
+        executor, batches = query._start(events, progress)
         rows = list(batches)
+        if order is not None:
+            rows = in_order(rows, executor.schema, order)
         notes = self.notes(events, rows, above=2)
-        return Matches(executor.schema, rows, self.compiled, events, executor.shed, notes)
+        return Matches(executor.schema, rows, query.compiled, events, executor.shed, notes)
 
     def notes(self, events: Source, rows: list[pa.RecordBatch], *, above: int) -> list[str]:
         """What to know of a run, which becomes Python warnings as well."""

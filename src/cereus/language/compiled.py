@@ -121,6 +121,11 @@ class CompiledQuery(ABC):
         """A query that counts the matches of this one without listing them, if there is one."""
         return None
 
+    def flat(self, schema: pa.Schema) -> CompiledQuery:
+        """The same query with a column for each attribute, `a_price`, of variables that hold one
+        event; the query itself where it has no such variables."""
+        return self
+
     @abstractmethod
     def explain(self, schema: pa.Schema | None = None) -> str:
         """How the query will be run."""

@@ -9,7 +9,7 @@ from dataclasses import fields, replace
 from functools import reduce
 
 from cereus.languages.ceql import tree as cel
-from cereus.languages.ceql.counts import may_be_nothing
+from cereus.languages.ceql.operators.counts import may_be_nothing
 from cereus.translate.limits import refused
 
 MOST_PARTS = 500

@@ -22,7 +22,7 @@ from cereus.language.anatomy import (
 )
 from cereus.language.pattern import PatternQuery
 from cereus.languages.ceql import tree as cel
-from cereus.languages.ceql.absence import is_own
+from cereus.languages.ceql.operators.absence import is_own
 from cereus.languages.ceql.print import absence_text, formula_text, predicate_text
 from cereus.languages.ceql.scope import bound, knows, mentioned
 from cereus.plan.tests import EventTest, conjuncts
@@ -33,7 +33,7 @@ UNSEEN = (cel.Not, cel.Project, cel.Start)
 
 
 def anatomy(query: Query, schema: pa.Schema | None) -> Anatomy:
-    tree = replace(query.query, select=None, count=False, totals=(), text=None)
+    tree = replace(query.query, select=None, count=False, totals=(), returned=(), text=None)
     plain = query.replaced(query=tree)
     return Anatomy(
         plain,
@@ -125,7 +125,9 @@ def _filtered(body: cel.Formula, parts: tuple[cel.Predicate, ...]) -> cel.Formul
 
 def _steps(query: Query, schema: pa.Schema | None) -> Iterator[Step]:
     tree = query.query
-    clauses = replace(tree, consume=Consume.NONE, limit=None, strategy=_kept(tree.strategy))
+    clauses = replace(
+        tree, consume=Consume.NONE, skip=None, limit=None, strategy=_kept(tree.strategy)
+    )
     units = list(_units(tree.formula))
     for count, unit in enumerate(units, 1):
         prefix = _prefix(tree.formula, count)

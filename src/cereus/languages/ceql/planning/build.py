@@ -6,14 +6,15 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from cereus.automata.strategies import select
+from cereus.automata.strategies import FirstEventsAutomaton, select
 from cereus.clauses.tree import EventWindow, Strategy
 from cereus.errors import RefusedError, UnknownNameError, did_you_mean
 from cereus.expr.check import check, coerce
 from cereus.expr.tree import Expression
 from cereus.languages.ceql import scope
 from cereus.languages.ceql import tree as cel
-from cereus.languages.ceql.counts import FEW_ROUNDS, most_rounds
+from cereus.languages.ceql.desugar import desugared
+from cereus.languages.ceql.operators.counts import FEW_ROUNDS, most_rounds
 from cereus.languages.ceql.planning.binding import surely_bound
 from cereus.languages.ceql.planning.locality import looks_back
 from cereus.languages.ceql.planning.lower import CHOSEN, Streams, ends_marked, lowered
@@ -39,13 +40,14 @@ def build(
 ) -> Plan:
     """Make a plan; with a schema, every name and type in the query is checked against it. Not
     `correlated`: what must not occur may occur, where it is compared with other events."""
+    query = desugared(query)
     _check_streams(query, stream)
     _check_count(query)
     if schema is not None:
         query = _checked(query, stream, schema)
     query = with_implied_window(query)
     formula = rewrite(query.formula, rules)
-    why_values = CHOSEN if query.strategy is Strategy.MAX else None
+    why_values = CHOSEN if query.strategy is Strategy.MAX or query.skip is not None else None
     made = lowered(
         formula,
         _streams(query, stream),
@@ -56,7 +58,10 @@ def build(
     )
     plan = Plan.of(query, stream, made, _facts(query))
     if plan.traits.chosen_by is ChosenBy.AUTOMATON:
-        plan = replace(plan, automaton=plan.shown(select(query.strategy, made.automaton)))
+        chosen = select(query.strategy, made.automaton)
+        if query.skip is not None:
+            chosen = FirstEventsAutomaton(chosen)
+        plan = replace(plan, automaton=plan.shown(chosen))
     return plan
 
 
@@ -168,4 +173,5 @@ def _checked(query: cel.CeqlTree, stream: Stream, schema: pa.Schema) -> cel.Ceql
         return node
 
     check_clauses(query, stream, schema)
-    return replace(query, formula=bottom_up(query.formula, formula))
+    returned = tuple(replace(each, value=coerce(each.value, schema)) for each in query.returned)
+    return replace(query, formula=bottom_up(query.formula, formula), returned=returned)

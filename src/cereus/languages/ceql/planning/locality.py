@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from cereus.clauses.tree import Strategy
 from cereus.languages.ceql import tree as cel
-from cereus.languages.ceql.counts import may_be_nothing
+from cereus.languages.ceql.operators.counts import may_be_nothing
 
 
 def looks_back(formula: cel.Formula) -> str | None:

@@ -31,8 +31,8 @@ from cereus.errors import RefusedError
 from cereus.expr import tree as ex
 from cereus.expr.tree import Expression, attributes, is_local, variables, without_variable
 from cereus.languages.ceql import tree as cel
-from cereus.languages.ceql.absence import alternatives, is_correlated, is_own, of_this
-from cereus.languages.ceql.counts import may_be_nothing
+from cereus.languages.ceql.operators.absence import alternatives, is_correlated, is_own, of_this
+from cereus.languages.ceql.operators.counts import may_be_nothing
 from cereus.languages.ceql.planning.distance import condition as distance_condition
 from cereus.languages.ceql.planning.distance import measured_path
 from cereus.languages.ceql.planning.slots import FormulaSlots

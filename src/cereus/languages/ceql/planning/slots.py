@@ -32,8 +32,8 @@ from cereus.expr.tree import (
     without_variable,
 )
 from cereus.languages.ceql import tree as cel
-from cereus.languages.ceql.absence import conditions, is_own
-from cereus.languages.ceql.planning.order import Order, leaf_order
+from cereus.languages.ceql.operators.absence import conditions, is_own
+from cereus.languages.ceql.order import Order, leaf_order
 from cereus.languages.ceql.print import absence_text
 
 

@@ -16,10 +16,19 @@ def with_implied_window(query: cel.CeqlTree) -> cel.CeqlTree:
     """The query with the shortest window that loses no match, if it is one of time."""
     if query.window is not None and not isinstance(query.window, TimeWindow):
         return query
+    if not any(map(_measures_time, query.formula.walk())):
+        return query
     longest = _longest(query.formula)
     if longest is None or (query.window is not None and query.window.microseconds <= longest):
         return query
     return replace(query, window=TimeWindow(longest))
+
+
+def _measures_time(node: cel.Formula) -> bool:
+    match node:
+        case cel.Gapped() | cel.Repeated(gap=cel.GapLength()) | cel.Within(_, TimeWindow()):
+            return True
+    return False
 
 
 def _longest(formula: cel.Formula) -> int | None:

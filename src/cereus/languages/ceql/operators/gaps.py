@@ -5,7 +5,7 @@ from __future__ import annotations
 from cereus.clauses.tree import EventWindow, TimeWindow, Window
 from cereus.errors import QuerySyntaxError, RefusedError, Span
 from cereus.languages.ceql import tree as cel
-from cereus.languages.ceql.counts import MOST_ROUNDS
+from cereus.languages.ceql.operators.counts import MOST_ROUNDS
 
 
 def gap(least: Window | None, most: Window | None, span: Span) -> cel.GapLength:
