@@ -223,6 +223,8 @@ class CountingKernel(Kernel):
         """Copy the vectors that configurations hold, without what is out of the window, to after
         the last one; then move these copies to the front."""
         self.sweeps += 1
+        if self.consuming_all:
+            self._forget_consumed()
         nodes: cython.int = self.used
         cells: cython.longlong = self.cells
         i: cython.longlong

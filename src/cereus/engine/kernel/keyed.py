@@ -35,6 +35,7 @@ class KeyedStepper(Stepper):
         self.sweep_from = options.sweep_at
         self.sweep_at = self.sweep_from
         self.sweeps = 0
+        self.consuming_all = options.consuming_all
         self.clear_keys()
 
     def clear_keys(self) -> None:
@@ -45,14 +46,17 @@ class KeyedStepper(Stepper):
         self.carry_at = 1 << 10
         self.last_position = np.zeros(0, np.int64)
         self.last_floor = np.zeros(0, np.int64)
+        self.epoch = 0
+        self.epoch_of = np.zeros(0, np.int64)
         self.key_of = np.zeros(0, np.int32)
         self.loaded = False
 
     def _take_up(self, key: cython.int) -> cython.int:
         """Take up the configurations of a key where they were left."""
         self.position = self.last_position[key]
-        if self.position < 0:
+        if self.position < 0 or self.epoch_of[key] < self.epoch:
             self._begin()
+            self.carry_to[key] = self.carry_from[key]
             return 0
         self._drop_all()
         i: cython.longlong
@@ -71,6 +75,7 @@ class KeyedStepper(Stepper):
         i: cython.int
         k: cython.int
         self.last_position[key] = self.position
+        self.epoch_of[key] = self.epoch
         self.carry_from[key] = self.n_carry
         for i in range(self.n_active):
             c: cython.int = self.first[self.active[i]]
@@ -114,6 +119,16 @@ class KeyedStepper(Stepper):
         seen = np.asarray(self.last_position) >= 0
         seen[key] = False
         self._carry_anew(np.flatnonzero(seen))
+
+    def _forget_consumed(self) -> None:
+        """What a match of another key has consumed since it was put down (CONSUME BY ANY) is
+        replaced by one partial match that has seen nothing."""
+        consumed = (np.asarray(self.epoch_of) < self.epoch) & (np.asarray(self.last_position) >= 0)
+        if self.loaded:
+            consumed[self.key_of[self.group]] = False
+        if consumed.any():
+            self._carry_anew(np.flatnonzero(consumed))
+        np.asarray(self.epoch_of)[:] = self.epoch
 
     def _carry_anew(self, keys: npt.NDArray[np.int64]) -> None:
         """One partial match that has seen nothing, for each of these keys."""
@@ -164,6 +179,8 @@ class KeyedStepper(Stepper):
     def _sweep(self) -> cython.int:
         """Keep the nodes that some configuration reaches: two passes over the ids."""
         self.sweeps += 1
+        if self.consuming_all:
+            self._forget_consumed()
         bounds: cython.longlong[::1] = filled(self.used, layout.NO_BOUND, np.int64)
         moved: cython.int[::1] = filled(self.used, 0, np.int32)
         i: cython.longlong

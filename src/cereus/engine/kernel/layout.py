@@ -30,6 +30,7 @@ FIRST_SHOWN = HIDDEN
 # ---------------------------------------------------------------- what a turn of the kernel ends in
 
 FINISHED, CHUNK_FULL, TOO_MANY_NODES, TOO_MANY_CONFIGURATIONS, TOO_MANY_MATCHES = range(5)
+TOO_MANY_STEPS = 5
 
 # ---------------------------------------------------------------- nodes
 

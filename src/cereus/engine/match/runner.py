@@ -156,14 +156,9 @@ class Runner:
         return self.letters.attach(replace(events, first_ordinal=first), batch, self.reader.known)
 
     def run(self, events: Events) -> Iterator[MatchChunk]:
-        """Let the kernel read events that the history has."""
-        if events.grouped:
-            yield from self._run(events)
-            return
-        for stretch in events.stretches():
-            yield from self._run(stretch)
-            if self.kernel.has_produced and not self.plan.traits.consumes_late:
-                self.kernel.begin_others_anew(int(stretch.keys[0]))
+        """Let the kernel read events that the history has; those that stand in the order in which
+        they came are groups of one key each, however often the key comes."""
+        yield from self._run(events if events.grouped else events.part(0, len(events)))
 
     def one_by_one(self, events: Events) -> Iterator[MatchChunk]:
         """The same, one event after the other: a match that shows something consumes its events."""
