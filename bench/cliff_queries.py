@@ -77,8 +77,8 @@ CONDITIONS = (
           "a[volume > 9000] AND b[volume > 4000] WITHIN 1 second"),
     _ceql("CASE between events", f"{PAIR} FILTER CASE WHEN a.volume > b.volume THEN a.price ELSE "
           "b.price END > 30 AND a[volume > 4000] WITHIN 1 second"),
-    _ceql("LIKE between events", f"{PAIR} FILTER concat(a.name, b.name) LIKE '%CR%' AND a[volume > 4000] "
-          "WITHIN 1 second"),
+    _ceql("LIKE between events", f"{PAIR} FILTER concat(a.name, b.name) LIKE '%CR%' AND "
+          "a[volume > 4000] WITHIN 1 second"),
     _ceql("function between events", f"{PAIR} FILTER abs(a.price - b.price) < 0.01 AND "
           "a[volume > 4000] WITHIN 1 second"),
     _ceql("string function between events", f"{PAIR} FILTER upper(a.name) = lower(b.name) AND "
@@ -96,7 +96,8 @@ CONDITIONS = (
 STRATEGIES = (
     *(_ceql(f"{s} in a window", f"{THREE} WITHIN 10 seconds", select=f"{s} *")
       for s in ("NEXT", "LAST", "ANY", "MAX", "STRICT")),
-    *(_ceql(f"{s} without a window", THREE, select=f"{s} *") for s in ("NEXT", "LAST", "MAX")),
+    *(_ceql(f"{s} without a window", f"{THREE} LIMIT 1", select=f"{s} *")
+      for s in ("NEXT", "LAST", "MAX")),
     *(_ceql(f"{s} over a comparison, in a window",
             f"{PAIR} FILTER a.volume = b.volume AND a[name = 'INTC'] WITHIN 1 second",
             select=f"{s} *")
@@ -249,7 +250,8 @@ def _match(body: str) -> str:
 
 
 MATCH_RECOGNIZE = _others("match_recognize", {
-    "V-shape": _match("PATTERN (s d+ u+) DEFINE d AS price < PREV(price), u AS price > PREV(price)"),
+    "V-shape": _match("PATTERN (s d+ u+) DEFINE d AS price < PREV(price), "
+                      "u AS price > PREV(price)"),
     "first": _match("PATTERN (a b+ c) DEFINE b AS price < FIRST(a.price), c AS price > a.price"),
     "aggregate": _match("PATTERN (a+) DEFINE a AS sum(a.volume) <= 5000"),
     "alternation": _match("PATTERN ((a | b)+ c) DEFINE a AS type = 'SELL' AND volume > 500, "

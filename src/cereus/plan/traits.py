@@ -18,6 +18,7 @@ class ChosenBy(Enum):
     """Who decides what a strategy at the top of a query keeps."""
 
     AUTOMATON = "the automaton"
+    SIZE = "the number of their events, which is the same for all: none contains another"
     KERNEL = "the kernel, among the partial matches that it holds"
     REPLAY = "the strategy's automaton, which reads the events of the window once more"
     LISTING = "a comparison of all matches of an event"
@@ -32,6 +33,7 @@ class PatternFacts:
     ends_at_marks       a match ends at the last event that it has, wherever it is emitted
     detects             only the events that end a match are wanted
     distinct            a match is found in one way only
+    one_size            all matches have the same number of events
     position_sensitive  events that satisfy no test still count, because their positions do
     always_bound        variables that hold events in every match
     looks_back          why a match may depend on more than its window; None if it does not
@@ -42,6 +44,7 @@ class PatternFacts:
     ends_at_marks: bool = False
     detects: bool = False
     distinct: bool = False
+    one_size: bool = False
     position_sensitive: bool = True
     always_bound: frozenset[str] = frozenset()
     looks_back: str | None = "the pattern may look back"
@@ -163,6 +166,8 @@ def _chosen_by(query: AnyQuery, facts: PatternFacts, registers: bool) -> ChosenB
     windowed = query.window is not None
     if query.strategy not in CHOOSING:
         return ChosenBy.AUTOMATON
+    if query.strategy is Strategy.MAX and facts.one_size:
+        return ChosenBy.SIZE
     if windowed and facts.open_ended:
         return ChosenBy.LISTING
     if query.strategy is Strategy.MAX:

@@ -19,6 +19,7 @@ from cereus.languages.ceql.planning.lower import CHOSEN, Streams, ends_marked, l
 from cereus.languages.ceql.planning.narrow import narrow_filters
 from cereus.languages.ceql.planning.rewrite import RULES as LOCAL_RULES
 from cereus.languages.ceql.planning.rewrite import Rule, bottom_up, rewrite
+from cereus.languages.ceql.planning.sizes import size
 from cereus.plan.checking import check_clauses
 from cereus.plan.plan import Plan
 from cereus.plan.traits import CHOOSING, ChosenBy, PatternFacts
@@ -40,11 +41,15 @@ def build(
     if schema is not None:
         query = _checked(query, stream, schema)
     formula = rewrite(query.formula, rules)
-    why_values = CHOSEN if query.strategy is Strategy.MAX else None
+    facts = _facts(query)
+    compares = query.strategy is Strategy.MAX and not facts.one_size
+    why_values = CHOSEN if compares else None
     made = lowered(formula, _streams(query, stream), schema, why_values=why_values)
-    plan = Plan.of(query, stream, made, _facts(query))
+    plan = Plan.of(query, stream, made, facts)
     if plan.traits.chosen_by is ChosenBy.AUTOMATON:
         plan = replace(plan, automaton=plan.shown(select(query.strategy, made.automaton)))
+    elif plan.traits.chosen_by is ChosenBy.SIZE:
+        plan = replace(plan, automaton=plan.shown(made.automaton))
     return plan
 
 
@@ -56,6 +61,7 @@ def _facts(query: cel.CeqlTree) -> PatternFacts:
             or query.strategy is Strategy.STRICT
             or any(map(_looks_at_positions, query.formula.walk()))
         ),
+        one_size=size(query.formula) is not None,
         always_bound=surely_bound(query.formula),
         looks_back=looks_back(query.formula),
     )

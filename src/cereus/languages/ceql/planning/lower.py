@@ -16,6 +16,7 @@ from cereus.errors import RefusedError
 from cereus.expr import tree as ex
 from cereus.expr.tree import Expression, attributes, is_local, variables, without_variable
 from cereus.languages.ceql import tree as cel
+from cereus.languages.ceql.planning.sizes import compares_matches
 from cereus.languages.ceql.planning.slots import FormulaSlots
 from cereus.plan.lowered import Lowered, slots_else_values
 from cereus.plan.tests import EventTest, TestSet, conjuncts
@@ -114,8 +115,8 @@ class FormulaLowering:
                 return make.UnionAutomaton(self.automaton(left), self.automaton(right))
             case cel.And(left, right):
                 return make.Product(self.automaton(left), self.automaton(right))
-            case cel.All(left, right):
-                return make.Interleaving(self.automaton(left), self.automaton(right))
+            case cel.All():
+                return make.Interleaving(tuple(map(self.automaton, _parts_of_all(formula))))
             case cel.Unless(left, right):
                 return make.UnlessAutomaton(
                     self.automaton(left), self._without_slots(right, IN_UNLESS)
@@ -125,9 +126,10 @@ class FormulaLowering:
             case cel.Project(names, body):
                 return make.Projection(self.automaton(body), names)
             case cel.Select(strategy, body):
-                if strategy in CHOOSING:
+                if compares_matches(strategy, body):
                     return select(strategy, self._without_slots(body, CHOSEN))
-                return select(strategy, self.automaton(body))
+                automaton = self.automaton(body)
+                return select(strategy, automaton) if strategy not in CHOOSING else automaton
         raise TypeError(f"not a CEL formula: {formula!r}")
 
     def _without_slots(self, formula: cel.Formula, why: str) -> Automaton:
@@ -254,6 +256,13 @@ class FormulaLowering:
         if self.slots is None:
             return ValueFilter(inner, condition)
         return self.slots.filter(inner, self.comparisons, condition, body)
+
+
+def _parts_of_all(formula: cel.Formula) -> list[cel.Formula]:
+    """`φ ALL ψ ALL …` as its parts: how they are grouped makes no difference."""
+    if not isinstance(formula, cel.All):
+        return [formula]
+    return [*_parts_of_all(formula.left), *_parts_of_all(formula.right)]
 
 
 def _event_under_filters(
