@@ -31,9 +31,7 @@ cdef class KeyedStepper(Stepper):
     cdef int sweep_from
     cdef long long sweeps
 
-    @cython.final
     cdef int _take_up(self, int key) except? -1
-    @cython.final
     cdef int _save(self, int key) except? -1
     cdef int _sweep(self) except? -1
     @cython.final

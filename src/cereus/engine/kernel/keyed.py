@@ -36,6 +36,7 @@ class KeyedStepper(Stepper):
         self.sweep_at = self.sweep_from
         self.sweeps = 0
         self.consuming_all = options.consuming_all
+        self.group = 0
         self.clear_keys()
 
     def clear_keys(self) -> None:
