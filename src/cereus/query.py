@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property
 from typing import Any, TypeVar
@@ -24,6 +24,9 @@ from cereus.notices import Notices, types_in, unseen_types
 from cereus.recognizer import Recognizer
 from cereus.sources import Source, source, to_schema
 from cereus.stream import Stream
+from cereus.why.expected import ExpectedMatch
+from cereus.why.result import Why
+from cereus.why.why import MOST_SHOWN, why, why_not
 
 __all__ = ["Progress", "Query", "compile"]
 
@@ -209,6 +212,20 @@ class Query:
         """How the query will be run: stages, tests, automaton or machine, memory, warnings.
         What depends on the columns' types shows with a schema, here or when compiling."""
         return self.compiled.explain(self.schema if schema is None else to_schema(schema))
+
+    def words(self) -> str:
+        """What the query asks, in plain English."""
+        return self.compiled.words()
+
+    def why(self, data: Any, *, sort: bool = False, most: int = MOST_SHOWN) -> Why:
+        """How far partial matches came in a table: how many events pass each condition of each
+        step, how many partial matches reach it and what ends the others, and the `most` nearest
+        misses. The columns that are read are kept in memory."""
+        return why(self.compiled, source(data, self.stream, sort=sort), most=most)
+
+    def why_not(self, data: Any, rows: Sequence[int], *, sort: bool = False) -> ExpectedMatch:
+        """Why the events of some rows are no match: the rules that exclude them."""
+        return why_not(self.compiled, source(data, self.stream, sort=sort), rows)
 
     @cached_property
     def warnings(self) -> list[str]:

@@ -156,12 +156,16 @@ class UnionAutomaton(PairAutomaton):
 
 @dataclass(frozen=True)
 class ConcatenationAutomaton(PairAutomaton):
-    """`φ ; ψ`, and `φ : ψ` when `contiguous`: both sides must take an event at the seam."""
+    """`φ ; ψ`, and `φ : ψ` when `contiguous`: both sides must take an event at the seam. A side
+    that is optional may be left out, if the other is not."""
 
     contiguous: bool = False
+    left_optional: bool = False
+    right_optional: bool = False
 
     def initial(self) -> Iterable[State]:
-        return [(0, q) for q in self.left.initial()]
+        lefts: list[State] = [(0, q) for q in self.left.initial()]
+        return lefts + [(1, q) for q in self.right.initial()] if self.left_optional else lefts
 
     def moves(self, state: Any, letter: Letter) -> Iterator[Move]:
         tag, inner = state
@@ -171,15 +175,19 @@ class ConcatenationAutomaton(PairAutomaton):
             if tag:
                 yield move._replace(target=(1, move.target))
                 continue
-            if self.left.goes_on(move.target):
+            accepts = self.left.accepts(move.target)
+            if self.left.goes_on(move.target) or (accepts and self.right_optional):
                 yield move._replace(target=(0, move.target))
-            if self.left.accepts(move.target) and (move.label or not self.contiguous):
+            if accepts and (move.label or not self.contiguous):
                 seam = 2 if self.contiguous else 1
                 for begin in self.right.initial():
                     yield move._replace(target=(seam, begin))
 
     def accepts(self, state: Any) -> bool:
-        return state[0] == 1 and self.right.accepts(state[1])
+        tag, inner = state
+        if tag == 0:
+            return self.right_optional and self.left.accepts(inner)
+        return tag == 1 and self.right.accepts(inner)
 
     def waits(self, state: Any) -> bool:
         return state[0] != 2 and self.part(state[0]).waits(state[1])
@@ -222,6 +230,46 @@ class RepetitionAutomaton(Seamed):
             if self.body.accepts(move.target) and (move.label or not self.contiguous):
                 for begin in self.body.initial():
                     yield move._replace(target=(int(self.contiguous), begin))
+
+
+@dataclass(frozen=True)
+class CountedAutomaton(Automaton):
+    """`φ{2,5}`, and `φ:{2,5}` when `contiguous`. A state is (the number of the round, whether a run
+    is at a seam, a state of the body); rounds beyond the fewest are alike if there is no most."""
+
+    body: Automaton
+    least: int
+    most: int | None
+    contiguous: bool = False
+
+    def initial(self) -> Iterable[State]:
+        return [(1, 0, q) for q in self.body.initial()]
+
+    def moves(self, state: Any, letter: Letter) -> Iterator[Move]:
+        number, at_seam, inner = state
+        for move in self.body.moves(inner, letter):
+            if at_seam and not move.label:
+                continue
+            accepts = self.body.accepts(move.target)
+            if self.body.goes_on(move.target) or (accepts and number >= self.least):
+                yield move._replace(target=(number, 0, move.target))
+            if accepts and number != self.most and (move.label or not self.contiguous):
+                after = number + 1 if self.most is not None else min(number + 1, self.least)
+                for begin in self.body.initial():
+                    yield move._replace(target=(after, int(self.contiguous), begin))
+
+    def accepts(self, state: Any) -> bool:
+        number, at_seam, inner = state
+        return not at_seam and number >= self.least and self.body.accepts(inner)
+
+    def goes_on(self, state: Any) -> bool:
+        return self.body.goes_on(state[2])
+
+    def waits(self, state: Any) -> bool:
+        return not state[1] and self.body.waits(state[2])
+
+    def slots(self, state: Any) -> Slots:
+        return self.body.slots(state[2])
 
 
 @dataclass(frozen=True)
@@ -272,7 +320,8 @@ WAITING, DONE = "waiting", "done"
 @dataclass(frozen=True)
 class Interleaving(Automaton):
     """`φ ALL ψ ALL …`: each part runs on an interval of its own, (i₁, j₁), (i₂, j₂) …, with
-    i = min(i₁, i₂ …) and j = max(j₁, j₂ …). A part is WAITING before its interval, DONE after it.
+    i = min(i₁, i₂ …) and j = max(j₁, j₂ …). A part is WAITING before its interval, DONE after it. A
+    part that is `optional` may be left out, if not all are.
 
     Few states say all that there is to say, so that ALL of n types has a state for each set of
     types that the stream has brought, and no more: a part that can wait where it begins is never
@@ -281,13 +330,16 @@ class Interleaving(Automaton):
     """
 
     parts: tuple[Automaton, ...]
+    optional: tuple[bool, ...]
 
     def initial(self) -> Iterable[State]:
         begins: list[list[State]] = []
-        for part in self.parts:
+        for part, optional in zip(self.parts, self.optional, strict=True):
             begin = list(part.initial())
-            begins.append(begin if all(map(part.waits, begin)) else [*begin, WAITING])
-        return [state for state in product(*begins) if any(side != WAITING for side in state)]
+            late = [] if all(map(part.waits, begin)) else [WAITING]
+            begins.append([*begin, *late, *([DONE] if optional else [])])
+        idle = {WAITING, DONE}
+        return [state for state in product(*begins) if not idle.issuperset(state)]
 
     def moves(self, state: Any, letter: Letter) -> Iterator[Move]:
         sides = [list(self._side(part, q, letter)) for part, q in self._pairs(state)]

@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from cereus.spark.pipeline import Pipeline
     from cereus.spark.statements import sql
     from cereus.spark.table_functions.register import register
+    from cereus.spark.why import why
 
-__all__ = ["Pipeline", "ensure_java", "match", "register", "session", "split_late", "sql"]
+__all__ = ["Pipeline", "ensure_java", "match", "register", "session", "split_late", "sql", "why"]
 
 _LATER = {
     "Pipeline": "cereus.spark.pipeline",
@@ -22,6 +23,7 @@ _LATER = {
     "register": "cereus.spark.table_functions.register",
     "split_late": "cereus.spark.matching",
     "sql": "cereus.spark.statements",
+    "why": "cereus.spark.why",
 }
 
 

@@ -90,16 +90,16 @@ def match(
         for each in queries.values():
             _check(df, each)
             each.notices.issue(each.warnings, above=2)
-        return match_several(lambda each: _arranged(df, each, **options), queries)
+        return match_several(lambda each: prepared(df, each, **options), queries)
     _check(df, query)
     assert isinstance(query, Query)
     query.notices.issue(query.warnings, above=2)
     if df.isStreaming:
         _check_live(order, parallelism, split)
         marked = with_watermark(df, query, watermark)
-        made = _arranged(df, query, **{**options, "split": False})
+        made = prepared(df, query, **{**options, "split": False})
         return Live(made, marked, query, late, on_change, buckets, name).run()
-    return _arranged(df, query, **options).run()
+    return prepared(df, query, **options).run()
 
 
 def split_late(result: DataFrame) -> tuple[DataFrame, DataFrame]:
@@ -110,7 +110,8 @@ def split_late(result: DataFrame) -> tuple[DataFrame, DataFrame]:
     return matches, result.filter(result[LATE].isNotNull()).select(f"{LATE}.*")
 
 
-def _arranged(df: DataFrame, query: Query, **options: Any) -> Batch | Eventwise:
+def prepared(df: DataFrame, query: Query, **options: Any) -> Batch | Eventwise:
+    """A query over a DataFrame, and how it is going to be run."""
     compiled = query.compiled
     if isinstance(compiled, EventwiseQuery):
         return eventwise(df, compiled, **options)

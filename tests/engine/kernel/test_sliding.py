@@ -3,6 +3,7 @@ however the stream is cut, through snapshots."""
 
 from __future__ import annotations
 
+from itertools import pairwise
 from random import Random
 from typing import Any
 
@@ -51,7 +52,7 @@ def rows(text: str, table: pa.Table, draw: Random) -> list[dict[str, Any]]:
     query = cereus.compile(text, stream=STREAM, schema=table.schema)
     recognizer, found = query.recognizer(schema=table.schema), []
     cuts = [0, *sorted(draw.sample(range(1, table.num_rows), 3)), table.num_rows]
-    for begin, end in zip(cuts, cuts[1:], strict=False):
+    for begin, end in pairwise(cuts):
         found += list(recognizer.push(table.slice(begin, end - begin)))
         if draw.random() < 0.5:
             recognizer = query.restore(recognizer.snapshot())

@@ -144,9 +144,7 @@ class SlidingCountingKernel(CountingKernel):
             if kind == layout.TOTAL_SUM:
                 self.totals[cell, t] += mine * count + n * its
             else:
-                self.totals[cell, t] = _joined(
-                    kind, self.totals[cell, t], _joined(kind, mine, its)
-                )
+                self.totals[cell, t] = _joined(kind, self.totals[cell, t], _joined(kind, mine, its))
         return 0
 
     # ------------------------------------------------------------ nodes
@@ -253,9 +251,7 @@ class SlidingCountingKernel(CountingKernel):
         """The cursors of all bases go to the first start inside the window."""
         j: cython.int
         for j in range(self.n_bases):
-            while self.cursor[j] < self.front_end[j] and (
-                self.starts[self.cursor[j]] < self.bound
-            ):
+            while self.cursor[j] < self.front_end[j] and (self.starts[self.cursor[j]] < self.bound):
                 self.cursor[j] += 1
         return 0
 

@@ -28,7 +28,9 @@ class CountingRunner(Runner):
     """A runner for `SELECT COUNT(*), SUM(b.volume)`."""
 
     def _new_kernel(self) -> Kernel:
-        kind = CountingKernel if self.plan.slots or self.plan.traits.closes else SlidingCountingKernel
+        kind = (
+            CountingKernel if self.plan.slots or self.plan.traits.closes else SlidingCountingKernel
+        )
         return kind(self.table, KernelOptions.of(self.plan, self.limits))
 
     def _remember(self, events: Events, batch: pa.RecordBatch) -> Events:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from cereus.errors import RefusedError, Span, UnknownNameError, did_you_mean
 from cereus.expr import tree as ex
 from cereus.languages.ceql import tree as cel
+from cereus.languages.ceql.counts import check_counts
 
 ONE_EVENT = "NOT(…) is about one event: a type, possibly named with AS and filtered"
 ELSEWHERE = (
@@ -19,7 +20,7 @@ USE_UNLESS = "to say that a whole pattern does not occur, write φ UNLESS ψ"
 def bound(formula: cel.Formula) -> frozenset[str]:
     """The variables that have events in a match of `formula`: AS names, types R, and S>R.
 
-    A type without a stream, `R`, answers to `S>R` for every stream S; that is for `_knows`.
+    A type without a stream, `R`, answers to `S>R` for every stream S; that is for `knows`.
     """
     match formula:
         case cel.Type("*"):
@@ -48,6 +49,7 @@ def _names_bound_by(node: cel.Formula) -> frozenset[str]:
 
 def check_names(query: cel.CeqlTree) -> None:
     """Raise where a query mentions a variable or a stream that is not there."""
+    check_counts(query.formula)
     everywhere = frozenset().union(*(_names_bound_by(node) for node in query.formula.walk()))
     for formula in query.formula.walk():
         _check_formula(formula, query.streams, everywhere)
@@ -102,7 +104,7 @@ def _check_negated_filter(
     """A filter inside NOT mentions its own event only; other variables are not known there."""
     inside = bound(body)
     for name, span in mentioned(predicate):
-        if name in everywhere and not _knows(name, inside, streams):
+        if name in everywhere and not knows(name, inside, streams):
             raise RefusedError(
                 f"a filter inside NOT(…) cannot compare with {name!r}", span=span, hint=USE_UNLESS
             )
@@ -132,7 +134,7 @@ def _known(
     everywhere: frozenset[str],
     span: Span | None,
 ) -> None:
-    if _knows(name, names, streams):
+    if knows(name, names, streams):
         return
     if name in everywhere:
         raise UnknownNameError(f"variable {name!r} is not bound here", span=span, hint=ELSEWHERE)
@@ -143,7 +145,7 @@ def _known(
     )
 
 
-def _knows(name: str, names: frozenset[str], streams: tuple[str, ...]) -> bool:
+def knows(name: str, names: frozenset[str], streams: tuple[str, ...]) -> bool:
     if name in names:
         return True
     stream, _, event = name.rpartition(">")

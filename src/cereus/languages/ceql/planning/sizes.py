@@ -18,6 +18,9 @@ def size(formula: cel.Formula) -> int | None:
         case cel.Sequence(left, right) | cel.ContiguousSequence(left, right):
             sizes = size(left), size(right)
             return None if None in sizes else sum(filter(None, sizes))
+        case cel.Repeated(body, least, most):
+            once = size(body)
+            return least * once if once is not None and least == most else None
         case cel.Or(left, right):
             return size(left) if size(left) == size(right) else None
         case cel.And(left, right):
