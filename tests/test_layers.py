@@ -47,10 +47,11 @@ MAY_IMPORT: dict[str, set[str]] = {
     "reference": {"errors", "syntax", "expr", "clauses", "languages"},
     "translate": CORE | {"languages"},
     "demo": set(),
-    "spark": CORE | {"api", "why"},
-    "show": CORE | {"api", "why"},
-    "cli": CORE | {"api", "why", "spark", "show", "demo", "translate"},
-    "__init__": CORE | {"api", "languages"},
+    "funnels": CORE | {"api"},
+    "spark": CORE | {"api", "funnels", "why"},
+    "show": CORE | {"api", "funnels", "why"},
+    "cli": CORE | {"api", "funnels", "why", "spark", "show", "demo", "translate"},
+    "__init__": CORE | {"api", "funnels", "languages"},
 }
 """For each stage the others it may import. Only the package itself, `translate` and the
 `reference` know the rooms; every other stage asks `language.registry`."""

@@ -11,6 +11,7 @@ import typer
 
 from cereus.cli import inputs
 from cereus.cli import options as opt
+from cereus.cli.as_json import json_errors, run_fields, write_json
 from cereus.cli.engines import Engine, chosen_engine
 from cereus.cli.local import Outcome, run_local
 from cereus.cli.output import make_room
@@ -27,6 +28,7 @@ from cereus.syntax.parameters import check_all_mentioned, for_text
 PIPELINE = ".toml"
 
 
+@json_errors
 def run(
     query: Annotated[
         str | None,
@@ -51,7 +53,8 @@ def run(
             "--query",
             "-q",
             metavar="QUERY",
-            help="A query; repeatable: several run in one pass. All arguments are inputs then.",
+            help="A query; repeatable: several run in one pass, in one language or in several "
+            "(sase:PATTERN …). All arguments are inputs then.",
             show_default=False,
         ),
     ] = None,
@@ -111,10 +114,16 @@ def run(
             show_default=False,
         ),
     ] = None,
+    json: Annotated[
+        bool, typer.Option("--json", help="Write what came of it as one JSON object instead.")
+    ] = False,
 ) -> None:
     """Find all matches of queries in files of events, or run a pipeline."""
     if not queries and query is not None and query.lower().endswith(PIPELINE):
         columns = (type, time, key, stream, unit)
+        if json:
+            hint = "--metrics FILE writes how a pipeline is doing"
+            raise CereusError("--json is for queries over files", hint=hint)
         elsewhere = (events, output, *columns, settings, param, limit, tie, dialect)
         if any(elsewhere) or sort or overwrite or engine is Engine.LOCAL:
             hint = "leave out all but --master, --dry-run and --metrics, and write it in the file"
@@ -123,6 +132,10 @@ def run(
         return
     if dry_run or metrics is not None:
         raise CereusError("--dry-run and --metrics are for pipelines", hint="cereus run FILE.toml")
+    if json and output is not None and str(output) == "-":
+        raise CereusError(
+            "matches and their summary cannot both be written to -", hint="name a file"
+        )
     paths = _inputs(query, events or [], queries or [])
     commanded = CommandQueries(query_texts(queries or [str(query)]), several=bool(queries))
     limits, params = inputs.limits_of(limit or ()), inputs.params_of(param or ())
@@ -161,6 +174,9 @@ def run(
         outcomes, compiled = run_on_spark(
             compiler, paths, output, shown, master=master or "local[*]", tie=tie or (), named=named
         )
+    if json:
+        write_json(ok=True, **run_fields(choice, output, outcomes, compiled))
+        return
     for name, outcome in outcomes.items():
         report(outcome, compiled[name], output, name if queries else None)
         if outcome.types:

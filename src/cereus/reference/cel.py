@@ -144,10 +144,35 @@ def _denote(formula: cel.Formula, stream: Stream, i: int, j: int) -> Iterator[Va
         case cel.Unless(left, right):
             if not any(of(right, a, b) for a, b in _intervals(i, j)):
                 yield from of(left)
+        case cel.Without(body, events, through):
+            for valuation in of(body):
+                between = _between(valuation, through)
+                if not any(_occurs(e, valuation, stream, p) for e in events for p in between):
+                    yield valuation
         case cel.Select(strategy, body):
             yield from select(strategy, of(body))
         case _:
             raise TypeError(f"not a CEL formula: {formula!r}")
+
+
+def _between(valuation: Valuation, through: bool) -> range:
+    """The positions between the first and the last event of a match; with both, if `through`."""
+    marked = support(valuation)
+    if not marked:
+        return range(0)
+    return range(min(marked), max(marked) + 1) if through else range(min(marked) + 1, max(marked))
+
+
+def _occurs(event: cel.Excluded, valuation: Valuation, stream: Stream, position: int) -> bool:
+    """Whether the event at a position is such as must not occur in a match. Its names hold it,
+    whatever they hold in the match."""
+    labels = stream.labels(event.event, position)
+    if labels is None:
+        return False
+    names = labels | frozenset(event.names)
+    others = frozenset(p for p in valuation if p[0].rpartition(">")[2] not in names)
+    with_it = others | {(name, position) for name in names}
+    return event.predicate is None or satisfies(event.predicate, with_it, stream.events)
 
 
 def is_optional(formula: cel.Formula) -> bool:

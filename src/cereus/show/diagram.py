@@ -18,6 +18,13 @@ class Diagram:
 
     def svg(self) -> str:
         """The picture; needs graphviz."""
+        return self._drawn("svg").decode()
+
+    def png(self) -> bytes:
+        """The picture as PNG; needs graphviz."""
+        return self._drawn("png")
+
+    def _drawn(self, kind: str) -> bytes:
         program = shutil.which("dot")
         if program is None:
             raise CereusError(
@@ -25,10 +32,10 @@ class Diagram:
                 hint="install graphviz, or take the DOT text",
             )
         drawn = subprocess.run(
-            [program, "-Tsvg"], input=self.dot, capture_output=True, text=True, check=False
+            [program, f"-T{kind}"], input=self.dot.encode(), capture_output=True, check=False
         )
         if drawn.returncode:
-            raise CereusError(f"graphviz could not draw this: {drawn.stderr.strip()}")
+            raise CereusError(f"graphviz could not draw this: {drawn.stderr.decode().strip()}")
         return drawn.stdout
 
     def _repr_svg_(self) -> str | None:

@@ -13,6 +13,7 @@ from cereus.query import Query
 from cereus.spark.batch.eventwise import Eventwise, eventwise
 from cereus.spark.batch.pattern import Batch, batch
 from cereus.spark.batch.several import Queries, match_several, named
+from cereus.spark.live.checkpoint import refuse_changed, stored_queries
 from cereus.spark.live.recipe import LATE
 from cereus.spark.live.stream import BUCKETS, Live, with_watermark
 from cereus.spark.schemas import check_once
@@ -36,6 +37,7 @@ def match(
     watermark: str | None = None,
     late: bool = False,
     on_change: Literal["refuse", "restart"] = "refuse",
+    checkpoint: str | None = None,
     buckets: int = BUCKETS,
     name: str = "cereus",
 ) -> DataFrame:
@@ -75,6 +77,8 @@ def match(
                  all their other columns are null (`split_late` parts them)
     on_change    what to do with the state of another query in the checkpoint: "refuse" it, or
                  drop it and "restart"
+    checkpoint   the checkpointLocation that the streaming query will have: with it, a query that
+                 was changed is refused here, without it when the first events come
     buckets      into how many pieces of state the keys are hashed; it never changes
     name         what the counts are called in the progress of the query (`observedMetrics`):
                  events, late, matches and shed of each micro-batch
@@ -98,7 +102,10 @@ def match(
         _check_live(order, parallelism, split)
         marked = with_watermark(df, query, watermark)
         made = prepared(df, query, **{**options, "split": False})
-        return Live(made, marked, query, late, on_change, buckets, name).run()
+        live = Live(made, marked, query, late, on_change, buckets, name)
+        if checkpoint is not None:
+            refuse_changed(stored_queries(df.sparkSession, checkpoint), live.recipe)
+        return live.run()
     return prepared(df, query, **options).run()
 
 

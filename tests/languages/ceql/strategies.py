@@ -155,7 +155,7 @@ def formula(draw: Random, size: int, streamed: bool = False) -> cel.Formula:
 
 
 def unary(draw: Random, body: cel.Formula, streamed: bool) -> cel.Formula:
-    kind = draw.randrange(15)
+    kind = draw.randrange(17)
     if kind < 3:
         return cel.As(body, draw.choice(VARIABLES))
     if kind < 6:
@@ -174,7 +174,24 @@ def unary(draw: Random, body: cel.Formula, streamed: bool) -> cel.Formula:
         return cel.Iteration(body)
     if kind == 12:
         return cel.Optional(body)
-    return repeated(draw, body)
+    if kind < 15:
+        return repeated(draw, body)
+    return without(draw, body, streamed)
+
+
+def without(draw: Random, body: cel.Formula, streamed: bool) -> cel.Formula:
+    """`φ WITHOUT …`, `φ UNTIL …`: of one kind of events or two."""
+    kinds = tuple(absent(draw, streamed) for _ in range(draw.choice((1, 1, 2))))
+    return cel.Without(body, kinds, draw.randrange(3) == 0)
+
+
+def absent(draw: Random, streamed: bool) -> cel.Excluded:
+    event = event_type(draw, streamed)
+    names = (draw.choice(VARIABLES),) if draw.randrange(2) else ()
+    known = [*names, *(() if event.name == "*" else (event.name,))]
+    if not known or draw.randrange(2):
+        return cel.Excluded(event, names)
+    return cel.Excluded(event, names, predicate(draw, known))
 
 
 def repeated(draw: Random, body: cel.Formula) -> cel.Formula:

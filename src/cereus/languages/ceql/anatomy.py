@@ -22,7 +22,8 @@ from cereus.language.anatomy import (
 )
 from cereus.language.pattern import PatternQuery
 from cereus.languages.ceql import tree as cel
-from cereus.languages.ceql.print import formula_text, predicate_text
+from cereus.languages.ceql.absence import is_own
+from cereus.languages.ceql.print import absence_text, formula_text, predicate_text
 from cereus.languages.ceql.scope import bound, knows, mentioned
 from cereus.plan.tests import EventTest, conjuncts
 
@@ -74,6 +75,8 @@ def _edits(node: object) -> Iterator[Edit]:
                 yield _condition(part), (_filtered(body, rest),)
         case cel.Unless(left, right):
             yield QueryRule(RuleKind.NEGATION, f"UNLESS {formula_text(right)}"), (left,)
+        case cel.Without(body):
+            yield QueryRule(RuleKind.NEGATION, absence_text(node)), (body,)
         case cel.ContiguousSequence(left, right):
             rule = QueryRule(RuleKind.STRATEGY, f"no gap before {formula_text(right)}")
             yield rule, (cel.Sequence(left, right),)
@@ -150,7 +153,7 @@ def _units(formula: cel.Formula) -> Iterator[cel.Formula]:
             yield from _units(right)
         case cel.Filter(body, _) | cel.Start(body) | cel.Project(_, body) | cel.Select(_, body):
             yield from _units(body)
-        case cel.Unless(left, _):
+        case cel.Unless(left, _) | cel.Without(left):
             yield from _units(left)
         case cel.As(body, _) if sum(1 for _ in _units(body)) > 1:
             yield from _units(body)
@@ -171,6 +174,10 @@ def _prefix(formula: cel.Formula, count: int) -> cel.Formula:
             return _filter_of_prefix(_prefix(body, count), predicate)
         case cel.Unless(left, _):
             return replace(formula, left=_prefix(left, count))
+        case cel.Without(body, events):
+            inner = _prefix(body, count)
+            decided = tuple(each for each in events if _is_decided(each, bound(inner)))
+            return replace(formula, body=inner, events=decided) if decided else inner
         case cel.As(body, _) if size > 1:
             return replace(formula, body=_prefix(body, count))
         case cel.Start(body):
@@ -181,6 +188,14 @@ def _prefix(formula: cel.Formula, count: int) -> cel.Formula:
         case cel.Project(_, body):
             return _prefix(body, count)
     return _something(formula)
+
+
+def _is_decided(event: cel.Excluded, names: frozenset[str]) -> bool:
+    """Whether the conditions on what must not occur read nothing but these variables."""
+    if event.predicate is None:
+        return True
+    read = [name for name, _ in mentioned(event.predicate) if not is_own(event, name)]
+    return all(knows(name, names, ()) for name in read)
 
 
 def _something(unit: cel.Formula) -> cel.Formula:

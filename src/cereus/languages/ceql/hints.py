@@ -77,7 +77,9 @@ def type_as_string(trouble: Trouble) -> str | None:
 def bare_not(trouble: Trouble) -> str | None:
     if trouble.previous == "_NOT" and trouble.unexpected and trouble.unexpected.isidentifier():
         name = trouble.unexpected
-        return f"NOT({name}) is an event that is no {name}; UNLESS {name} says that none comes"
+        return (
+            f"NOT({name}) is one event that is no {name}; (A ; C) WITHOUT {name} has none between"
+        )
     return None
 
 
@@ -119,6 +121,13 @@ def trailing_semicolon(trouble: Trouble) -> str | None:
     return None
 
 
+def numbered_event(trouble: Trouble) -> str | None:
+    """`b[1].price`, as in SASE+"""
+    if trouble.unexpected == "." and trouble.previous == "RSQB":
+        return "the events of a variable have no numbers here: name the one that you mean, B AS b"
+    return None
+
+
 def _after_event(trouble: Trouble) -> bool:
     return "SEMICOLON" in trouble.accepted
 
@@ -141,4 +150,5 @@ HINTS: tuple[HintRule, ...] = (
     condition_in_pattern,
     pattern_after_filter,
     trailing_semicolon,
+    numbered_event,
 )

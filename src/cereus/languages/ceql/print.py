@@ -101,6 +101,12 @@ def _formula(formula: cel.Formula) -> tuple[CeqlLevel, str]:
             return CeqlLevel.POSTFIX, f"{_at(CeqlLevel.POSTFIX, body)}+"
         case cel.ContiguousIteration(body):
             return CeqlLevel.POSTFIX, f"{_at(CeqlLevel.POSTFIX, body)}:+"
+        case cel.Without(body, events, through=True):
+            text = excluded_text(events)
+            return CeqlLevel.POSTFIX, f"{_at(CeqlLevel.POSTFIX, body)} UNTIL {text}"
+        case cel.Without(body, events):
+            text = excluded_text(events)
+            return CeqlLevel.UNLESS, f"{_at(CeqlLevel.UNLESS, body)} WITHOUT {text}"
         case cel.Optional(body):
             return CeqlLevel.POSTFIX, f"{_at(CeqlLevel.POSTFIX, body)}?"
         case cel.Repeated(body, least, most, contiguous):
@@ -111,6 +117,26 @@ def _formula(formula: cel.Formula) -> tuple[CeqlLevel, str]:
     if type(formula) in BINARY:
         return _binary(formula)
     return CeqlLevel.ATOM, _atom(formula)
+
+
+def absence_text(node: cel.Without) -> str:
+    """`WITHOUT (B FILTER …)`"""
+    return f"{'UNTIL' if node.through else 'WITHOUT'} {excluded_text(node.events)}"
+
+
+def excluded_text(events: tuple[cel.Excluded, ...]) -> str:
+    """What stands after WITHOUT and UNTIL: a type, or what is in parentheses."""
+    if len(events) == 1:
+        text = _excluded(events[0])
+        return text if events[0] == cel.Excluded(events[0].event) else f"({text})"
+    texts = (f"({text})" if " " in (text := _excluded(each)) else text for each in events)
+    return f"({' OR '.join(texts)})"
+
+
+def _excluded(event: cel.Excluded) -> str:
+    names = "".join(f" AS {quote_name(name)}" for name in event.names)
+    text = _atom(event.event) + names
+    return text if event.predicate is None else f"{text} FILTER {predicate_text(event.predicate)}"
 
 
 def counts_text(least: int, most: int | None) -> str:

@@ -22,17 +22,18 @@ from lark.visitors import merge_transformers
 from cereus.clauses import build as clauses
 from cereus.clauses.text import ClauseTexts
 from cereus.clauses.tree import TOTALS, Output, ParsedQuery, Strategy
-from cereus.errors import QueryError, QuerySyntaxError, did_you_mean
+from cereus.errors import QuerySyntaxError, did_you_mean
 from cereus.expr import tree as ex
 from cereus.expr.text import Conditions, span_of, token_span
 from cereus.languages.ceql import counts
 from cereus.languages.ceql import tree as cel
+from cereus.languages.ceql.absence import excluded
 from cereus.languages.ceql.counts import Counts
 from cereus.languages.ceql.filters import Boxed, predicate
 from cereus.languages.ceql.hints import HINTS
 from cereus.languages.ceql.print import to_text
 from cereus.languages.ceql.scope import check_names
-from cereus.syntax.parsing import TOO_DEEP, located, read
+from cereus.syntax.parsing import errors_in, read
 
 __all__ = ["parse", "to_text"]
 
@@ -52,12 +53,8 @@ def parse(text: str, params: Mapping[str, Any] | None = None) -> cel.CeqlTree:
     """
     grammar = "languages/ceql/grammar.lark"
     query: cel.CeqlTree = read(grammar, "query", text, _transformer(), HINTS, params)
-    try:
+    with errors_in(text):
         check_names(query)
-    except QueryError as error:
-        raise located(error, text) from None
-    except RecursionError:
-        raise QuerySyntaxError(TOO_DEEP) from None
     return replace(query, text=text)
 
 
@@ -134,6 +131,12 @@ class _Ceql(ClauseTexts):
 
     def unless(self, meta: Meta, left: cel.Formula, right: cel.Formula) -> cel.Formula:
         return cel.Unless(left, right, span=span_of(meta))
+
+    def without(self, meta: Meta, left: cel.Formula, right: cel.Formula) -> cel.Formula:
+        return cel.Without(left, excluded(right), span=span_of(meta))
+
+    def until(self, meta: Meta, left: cel.Formula, right: cel.Formula) -> cel.Formula:
+        return cel.Without(left, excluded(right), through=True, span=span_of(meta))
 
     def either(self, meta: Meta, left: cel.Formula, right: cel.Formula) -> cel.Formula:
         return cel.Or(left, right, span=span_of(meta))

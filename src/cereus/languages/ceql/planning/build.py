@@ -35,8 +35,10 @@ def build(
     stream: Stream,
     schema: pa.Schema | None = None,
     rules: tuple[Rule, ...] = RULES,
+    correlated: bool = True,
 ) -> Plan:
-    """Make a plan; with a schema, every name and type in the query is checked against it."""
+    """Make a plan; with a schema, every name and type in the query is checked against it. Not
+    `correlated`: what must not occur may occur, where it is compared with other events."""
     _check_streams(query, stream)
     _check_count(query)
     if schema is not None:
@@ -45,7 +47,9 @@ def build(
     facts = _facts(query)
     compares = query.strategy is Strategy.MAX and not facts.one_size
     why_values = CHOSEN if compares else None
-    made = lowered(formula, _streams(query, stream), schema, why_values=why_values)
+    made = lowered(
+        formula, _streams(query, stream), schema, why_values=why_values, correlated=correlated
+    )
     plan = Plan.of(query, stream, made, facts)
     if plan.traits.chosen_by is ChosenBy.AUTOMATON:
         plan = replace(plan, automaton=plan.shown(select(query.strategy, made.automaton)))
@@ -101,12 +105,13 @@ def _streams(query: cel.CeqlTree, stream: Stream) -> Streams:
 def _mentioned_streams(query: cel.CeqlTree) -> set[str]:
     """The streams that a type `S>R`, a filter, a projection or the output names."""
     names = [output.variable for output in query.select or ()]
-    streams = []
+    streams = [node.stream or "" for node in cel.types(query.formula)]
     for node in query.formula.walk():
-        if isinstance(node, cel.Type):
-            streams.append(node.stream or "")
-        elif isinstance(node, cel.Filter):
+        if isinstance(node, cel.Filter):
             names.extend(name for name, _ in scope.mentioned(node.predicate))
+        elif isinstance(node, cel.Without):
+            filters = [each.predicate for each in node.events if each.predicate is not None]
+            names.extend(name for each in filters for name, _ in scope.mentioned(each))
         elif isinstance(node, cel.Project):
             names.extend(node.variables)
     streams.extend(name.rpartition(">")[0] for name in names)
@@ -115,8 +120,8 @@ def _mentioned_streams(query: cel.CeqlTree) -> set[str]:
 
 def _check_streams(query: cel.CeqlTree, stream: Stream) -> None:
     """A type with a stream, `S>R`, needs that stream to be read and to be known."""
-    for node in query.formula.walk():
-        if not isinstance(node, cel.Type) or node.stream is None:
+    for node in cel.types(query.formula):
+        if node.stream is None:
             continue
         if query.streams and node.stream not in query.streams:
             raise UnknownNameError(
@@ -147,9 +152,16 @@ def _checked(query: cel.CeqlTree, stream: Stream, schema: pa.Schema) -> cel.Ceql
         assert isinstance(node, cel.AllOf | cel.AnyOf)
         return replace(node, operands=tuple(map(predicate, node.operands)))
 
+    def excluded(event: cel.Excluded) -> cel.Excluded:
+        if event.predicate is None:
+            return event
+        return replace(event, predicate=predicate(event.predicate))
+
     def formula(node: cel.Formula) -> cel.Formula:
         if isinstance(node, cel.Filter):
             return replace(node, predicate=predicate(node.predicate))
+        if isinstance(node, cel.Without):
+            return replace(node, events=tuple(map(excluded, node.events)))
         return node
 
     check_clauses(query, stream, schema)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import pyarrow as pa
 
 from cereus.automata import construct as make
+from cereus.automata.absence import WithoutAutomaton
+from cereus.automata.memory.absence import AbsentByValues, ValueAbsence
 from cereus.automata.memory.refusal import CannotUseSlots
 from cereus.automata.memory.values import ValueFilter
 from cereus.automata.model import Automaton, Label, marks
@@ -16,7 +19,9 @@ from cereus.errors import RefusedError
 from cereus.expr import tree as ex
 from cereus.expr.tree import Expression, attributes, is_local, variables, without_variable
 from cereus.languages.ceql import tree as cel
+from cereus.languages.ceql.absence import alternatives, is_correlated, is_own, of_this
 from cereus.languages.ceql.counts import may_be_nothing
+from cereus.languages.ceql.planning.chains import chain
 from cereus.languages.ceql.planning.sizes import compares_matches
 from cereus.languages.ceql.planning.slots import FormulaSlots
 from cereus.plan.lowered import Lowered, slots_else_values
@@ -58,12 +63,13 @@ def lowered(
     schema: pa.Schema | None,
     *,
     why_values: str | None = None,
+    correlated: bool = True,
 ) -> Lowered[Automaton]:
     """The formula as an automaton. `why_values`: a reason not to use slots."""
     return slots_else_values(
         schema,
         lambda types: FormulaLowering(streams, FormulaSlots(types)).lowered(formula),
-        lambda: FormulaLowering(streams).lowered(formula),
+        lambda: FormulaLowering(streams, correlated=correlated).lowered(formula),
         why_not=why_values,
     )
 
@@ -75,6 +81,8 @@ class FormulaLowering:
 
     streams: Streams
     slots: FormulaSlots | None = None
+    correlated: bool = True
+    """Whether absence looks at values of other events; if not, such events may occur."""
     tests: TestSet = field(default_factory=TestSet)
     compared: set[tuple[str, ...]] = field(default_factory=set)
     """The attributes that conditions between events read."""
@@ -102,10 +110,9 @@ class FormulaLowering:
                 return make.Bind(self.automaton(body), variable)
             case cel.Filter(body, predicate):
                 return self._filter(body, predicate)
-            case cel.Sequence(left, right):
-                return self._then(left, right, False)
-            case cel.ContiguousSequence(left, right):
-                return self._then(left, right, True)
+            case cel.Sequence() | cel.ContiguousSequence():
+                parts = [(self.automaton(part), may_be_nothing(part)) for part in chain(formula)]
+                return make.concatenation(parts, isinstance(formula, cel.ContiguousSequence))
             case cel.Iteration(body):
                 return make.RepetitionAutomaton(self.automaton(body))
             case cel.ContiguousIteration(body):
@@ -115,19 +122,21 @@ class FormulaLowering:
             case cel.Repeated(body, least, most, contiguous):
                 fewest = 1 if may_be_nothing(body) else max(least, 1)
                 return make.CountedAutomaton(self.automaton(body), fewest, most, contiguous)
-            case cel.Or(left, right):
-                return make.UnionAutomaton(self.automaton(left), self.automaton(right))
+            case cel.Or():
+                return make.union([self.automaton(part) for part in chain(formula)])
             case cel.And(left, right):
                 return make.Product(self.automaton(left), self.automaton(right))
             case cel.All():
-                parts = _parts_of_all(formula)
+                sides = chain(formula)
                 return make.Interleaving(
-                    tuple(map(self.automaton, parts)), tuple(map(may_be_nothing, parts))
+                    tuple(map(self.automaton, sides)), tuple(map(may_be_nothing, sides))
                 )
             case cel.Unless(left, right):
                 return make.UnlessAutomaton(
                     self.automaton(left), self._without_slots(right, IN_UNLESS)
                 )
+            case cel.Without():
+                return self._without(formula)
             case cel.Start(body):
                 return make.Anchored(self.automaton(body))
             case cel.Project(names, body):
@@ -139,14 +148,41 @@ class FormulaLowering:
                 return select(strategy, automaton) if strategy not in CHOOSING else automaton
         raise TypeError(f"not a CEL formula: {formula!r}")
 
-    def _then(self, left: cel.Formula, right: cel.Formula, contiguous: bool) -> Automaton:
-        return make.ConcatenationAutomaton(
-            self.automaton(left),
-            self.automaton(right),
-            contiguous,
-            may_be_nothing(left),
-            may_be_nothing(right),
-        )
+    def _without(self, node: cel.Without) -> Automaton:
+        """Events that must not occur: tests of single events, and conditions between events."""
+        body, ends = self.automaton(node.body), ends_marked(node.body)
+        mask, compared = 0, []
+        for event in node.events:
+            for test, conditions in self._excluded(event):
+                bit = self.tests.bit(test)
+                if conditions:
+                    compared.append((bit, conditions))
+                else:
+                    mask |= 1 << bit
+        if not compared or not self.correlated:
+            return WithoutAutomaton(body, mask, node.through, ends)
+        self.compared |= {path for _, every in compared for c in every for path in attributes(c)}
+        self.comparisons += 1
+        if self.slots is not None:
+            plain = WithoutAutomaton(body, mask, node.through, ends)
+            return self.slots.absence(plain, self.comparisons, compared, node)
+        kinds = tuple(AbsentByValues(*each) for each in compared)
+        return ValueAbsence(body, mask, node.through, ends, kinds)
+
+    def _excluded(self, event: cel.Excluded) -> Iterator[tuple[EventTest, tuple[Expression, ...]]]:
+        """Tests of what must not occur, each with the conditions that read other events."""
+        kind = None if event.event.name == ANY_TYPE else event.event.name
+        stream = event.event.stream if self.streams.names else None
+        if event.predicate is None:
+            yield EventTest(kind, stream), ()
+        elif not is_correlated(event):
+            yield EventTest(kind, stream, conjuncts(self._as_condition(event.predicate))), ()
+        else:
+            for every in alternatives(event.predicate):
+                alone = [c for c in every if all(is_own(event, name) for name in variables(c))]
+                between = tuple(of_this(event, c) for c in every if c not in alone)
+                tested = tuple(map(self._of_its_stream, alone))
+                yield EventTest(kind, stream, tested), between
 
     def _without_slots(self, formula: cel.Formula, why: str) -> Automaton:
         """A part whose runs are followed as sets of states, which have no room for values."""
@@ -191,10 +227,7 @@ class FormulaLowering:
                 (*kind.conditions, *(without_variable(c) for c in conditions)),
             )
             automata.append(make.AtomAutomaton(self.tests.bit(test), kind.label))
-        union = automata[0]
-        for part in automata[1:]:
-            union = make.UnionAutomaton(union, part)
-        return union
+        return make.union(automata)
 
     def _negated(self, body: cel.Formula) -> EventTest:
         """The test for an event that is not such as `body` describes."""
@@ -246,10 +279,7 @@ class FormulaLowering:
                     body = cel.Filter(body, operand)
                 return self._filter(body, operands[-1])
             case cel.AnyOf(operands):
-                union = self._filter(body, operands[0])
-                for operand in operands[1:]:
-                    union = make.UnionAutomaton(union, self._filter(body, operand))
-                return union
+                return make.union([self._filter(body, operand) for operand in operands])
             case cel.Holds(condition):
                 return self._local(body, condition)
         raise TypeError(f"not a predicate: {predicate!r}")
@@ -272,13 +302,6 @@ class FormulaLowering:
         if self.slots is None:
             return ValueFilter(inner, condition)
         return self.slots.filter(inner, self.comparisons, condition, body)
-
-
-def _parts_of_all(formula: cel.Formula) -> list[cel.Formula]:
-    """`φ ALL ψ ALL …` as its parts: how they are grouped makes no difference."""
-    if not isinstance(formula, cel.All):
-        return [formula]
-    return [*_parts_of_all(formula.left), *_parts_of_all(formula.right)]
 
 
 def _event_under_filters(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cereus.clauses.tree import Strategy
 from cereus.languages.ceql import tree as cel
+from cereus.languages.ceql.planning.chains import chain
 from cereus.plan.traits import CHOOSING
 
 
@@ -15,21 +16,26 @@ def size(formula: cel.Formula) -> int | None:
             return 1
         case cel.Not():
             return 0
-        case cel.Sequence(left, right) | cel.ContiguousSequence(left, right):
-            sizes = size(left), size(right)
-            return None if None in sizes else sum(filter(None, sizes))
-        case cel.Repeated(body, least, most):
-            once = size(body)
-            return least * once if once is not None and least == most else None
-        case cel.Or(left, right):
-            return size(left) if size(left) == size(right) else None
+        case cel.Sequence() | cel.ContiguousSequence():
+            return _sum([size(part) for part in chain(formula)])
+        case cel.Or():
+            sizes = {size(part) for part in chain(formula)}
+            return sizes.pop() if len(sizes) == 1 else None
         case cel.And(left, right):
-            return size(right) if size(left) is None else size(left)
+            of_left = size(left)
+            return size(right) if of_left is None else of_left
+        case cel.Repeated(body, least, most):
+            return _sum([size(body)] * least) if least == most else None
         case cel.Unless(left, _):
             return size(left)
         case cel.As(body) | cel.Filter(body) | cel.Start(body) | cel.Select(_, body):
             return size(body)
     return None
+
+
+def _sum(sizes: list[int | None]) -> int | None:
+    known = [each for each in sizes if each is not None]
+    return sum(known) if len(known) == len(sizes) else None
 
 
 def compares_matches(strategy: Strategy, body: cel.Formula) -> bool:

@@ -140,4 +140,7 @@ class WithinSlots(MeasuredPart):
     def contents(self, at: Any) -> list[Contents]:
         inner, first = at
         within = self.body.contents(inner)
-        return [each | {self.name} for each in within] if first else within
+        if not first:
+            return within
+        # slots have contents that are names
+        return [frozenset({self.name}).union(each) for each in within]  # type: ignore[arg-type]
