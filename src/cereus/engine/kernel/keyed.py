@@ -168,6 +168,10 @@ class KeyedStepper(Stepper):
     def sweep(self) -> None:
         """Sweep now (between batches), and put away configurations that have no match left."""
         self.bound = layout.NO_BOUND
+        carry = self._carried()
+        ended = self.table.final[carry[:, layout.CARRY_STATE]] > 0  # what is there was reported
+        carry[ended, layout.CARRY_ROOT] = 0
+        carry[ended, layout.CARRY_EMPTY] = layout.NONE
         self._sweep()
         carry = self._carried()
         alive = (carry[:, layout.CARRY_ROOT] > 0) | (carry[:, layout.CARRY_EMPTY] != layout.NONE)
