@@ -109,7 +109,7 @@ def test_the_kernel_decides_what_is_skipped_and_where_registers_are_empty(text: 
             "concat(s, r.s) = q.s: concat of several events' values is not computed by the kernel",
         ),
         ("{A:} -> r . !{x > r.x} . {C:}", "! has to follow every run of a part that reads"),
-        ("{A:} -> r . (skip* . {x > r.x} WITHIN 9 [at]) . {}", "no length of time"),
+        ("{A:} -> r . (skip* . {x > r.x} WITHIN 9 [at]) . {}", "a window of its own inside"),
         ("{A:} -> r . ({} -> q & {x > r.x OR x > q.x})", "one side of & reads a register that"),
     ],
 )
