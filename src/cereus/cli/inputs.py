@@ -15,7 +15,7 @@ from cereus.errors import CereusError, DataError, did_you_mean
 from cereus.expr import tree as ex
 from cereus.expr.text import parse_condition
 from cereus.language.protocol import OptionKind
-from cereus.language.registry import default_name, dialect_of, names, options_of
+from cereus.language.registry import default_name, dialect_of, language, names, options_of
 from cereus.limits import Limits
 from cereus.query import Query, compile
 from cereus.sources import SUFFIXES, Source, source
@@ -76,9 +76,11 @@ def stream_of(
     unit: str | None,
     *,
     schema: pa.Schema | None = None,
+    typed: bool = True,
 ) -> Stream:
-    """The stream that the options describe. Without `--type` the type column is `type`."""
-    if type is None and schema is not None and DEFAULT_TYPE not in schema.names:
+    """The stream that the options describe. Without `--type` the type column is `type`; it is
+    needed where the language is `typed`."""
+    if typed and type is None and schema is not None and DEFAULT_TYPE not in schema.names:
         raise DataError(
             f"the events have no column {DEFAULT_TYPE!r} that says their type",
             hint="name it with --type COLUMN, or say --type none when every event is an EVENT; "
@@ -91,6 +93,12 @@ def stream_of(
         stream=column_or_none(stream),
         unit=unit,
     )
+
+
+def is_typed(query: Written, dialect: str | None) -> bool:
+    """Whether the language of a text asks for types of events."""
+    named = query.dialect(dialect)
+    return named not in names() or language(named).typed
 
 
 def ordered_by(time: str | None) -> Stream:

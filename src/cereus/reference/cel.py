@@ -13,7 +13,15 @@ from functools import cached_property
 from itertools import product
 from typing import Any
 
-from cereus.clauses.tree import AttributeWindow, Consume, EventWindow, Strategy, TimeWindow, is_kept
+from cereus.clauses.tree import (
+    AttributeWindow,
+    Consume,
+    EventWindow,
+    Skip,
+    Strategy,
+    TimeWindow,
+    is_kept,
+)
 from cereus.expr.tree import Aggregate, Attribute, Expression, Literal, rebuild
 from cereus.languages.ceql import tree as cel
 from cereus.reference.conditions import evaluate as value_of
@@ -37,6 +45,10 @@ class Match:
     end: int
     positions: tuple[int, ...]
     bindings: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    values: tuple[Any, ...] = ()
+    """What RETURN gives."""
+    read: tuple[tuple[int, ...], ...] = ()
+    """The events of the variables that RETURN reads: rows that differ there are two."""
 
 
 @dataclass(eq=False)
@@ -239,7 +251,7 @@ def satisfies(predicate: cel.Predicate, valuation: Valuation, events: Sequence[E
 
 
 def _events_of(variable: str, valuation: Valuation, events: Sequence[Event]) -> list[Event]:
-    return [events[p] for p in sorted(p for name, p in valuation if name == variable)]
+    return [events[p] for p in _positions_of(variable, valuation)]
 
 
 def _with_aggregates(
@@ -268,6 +280,27 @@ def aggregate(node: Aggregate, events: Sequence[Event]) -> Any:
         "last": lambda: every[-1] if every else None,
     }
     return functions[node.function]()
+
+
+def returned_value(value: Expression, valuation: Valuation, events: Sequence[Event]) -> Any:
+    """A value of RETURN: aggregates of sets of events, attributes of a variable that holds one
+    event; of one that holds none, NULL."""
+
+    def literal(node: Expression) -> Expression:
+        if isinstance(node, Attribute):
+            (event,) = _events_of(str(node.variable), valuation, events) or ({},)
+            return Literal(value_of(Attribute(node.path), event) if event else None)
+        return rebuild(node, literal)
+
+    return value_of(literal(_with_aggregates(value, valuation, events)), {})
+
+
+def _mentioned(value: Expression) -> set[str]:
+    return {str(node.variable) for node in value.walk() if isinstance(node, Attribute | Aggregate)}
+
+
+def _positions_of(variable: str, valuation: Valuation) -> list[int]:
+    return sorted(position for name, position in valuation if name == variable)
 
 
 # ---------------------------------------------------------------- strategies, §7.1
@@ -318,6 +351,8 @@ class _Partition:
     rows: list[int]
     measure: Callable[[int], Any]
     begin: int = 0
+    passed: int = -1
+    """AFTER MATCH SKIP: matches begin after this position."""
 
     @cached_property
     def reach(self) -> Callable[[int, int], bool]:
@@ -339,21 +374,39 @@ class _Partition:
             return []
         candidates = valuations(self.query.formula, self.stream, self.begin, j)
         kept = frozenset(v for v in candidates if (s := support(v)) and self.reach(min(s), max(s)))
-        rows = [self._row(v, j, key) for v in select(self.query.strategy, kept)]
+        chosen = select(self.query.strategy, kept)
+        if self.query.skip is not None:
+            chosen = self._skipping(chosen, j)
+        rows = [self._row(v, j, key) for v in chosen]
         latest: dict[Any, Match] = {}
         for row in sorted((r for r in rows if r.positions), key=lambda r: (r.start, r.end)):
-            latest[row.positions, row.bindings] = row
+            latest[row.positions, row.bindings, row.read] = row
         return list(latest.values())
+
+    def _skipping(self, candidates: frozenset[Valuation], j: int) -> frozenset[Valuation]:
+        """AFTER MATCH SKIP: of the complex events that are complete at j, the one with the earliest
+        start, and where two first differ the one that has the event. After it evaluation begins
+        anew (PAST LAST EVENT), or the next one is taken that starts later (TO NEXT EVENT)."""
+        taken: frozenset[Valuation] = frozenset()
+        while rest := frozenset(v for v in candidates if min(support(v)) > self.passed):
+            taken |= (best := select(Strategy.NEXT, rest))
+            if self.query.skip is Skip.PAST_LAST:
+                self.begin = j + 1
+                break
+            self.passed = min(support(next(iter(best))))
+        return taken
 
     def _row(self, valuation: Valuation, j: int, key: tuple[Any, ...]) -> Match:
         marked = sorted(support(valuation))
         bindings: tuple[tuple[str, tuple[int, ...]], ...] = ()
         positions = marked
+        names_read = {name for each in self.query.returned for name in _mentioned(each.value)}
+        read = {name: _positions_of(name, valuation) for name in names_read}
         if self.query.select is not None:
             names = [output.variable for output in self.query.select]
-            events = {name: sorted(p for n, p in valuation if n == name) for name in names}
+            events = {name: _positions_of(name, valuation) for name in names}
             bindings = tuple((n, tuple(self.rows[p] for p in events[n])) for n in names)
-            positions = sorted({p for each in events.values() for p in each})
+            positions = sorted({p for each in (events | read).values() for p in each})
         return Match(
             key,
             self.rows[j],
@@ -361,6 +414,11 @@ class _Partition:
             self.rows[marked[-1]],
             tuple(self.rows[p] for p in positions),
             bindings,
+            tuple(
+                returned_value(each.value, valuation, self.stream.events)
+                for each in self.query.returned
+            ),
+            tuple(tuple(read[name]) for name in sorted(read)),
         )
 
 

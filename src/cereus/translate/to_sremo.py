@@ -49,8 +49,15 @@ def as_sremo(query: AnyQuery, type_column: str | None = "type") -> sremo.SremoTr
     if isinstance(query.formula, sremo.Pattern):
         return sremo.in_sremo(query)
     original = cel.in_ceql(query).formula
+    if query.skip is not None:
+        reason = (
+            "AFTER MATCH SKIP compares matches with each other, and a SREMO takes each by itself"
+        )
+        raise refused(query, reason, "leave it out")
     if query.select is not None:
         raise refused(query, "SREMO has no variables to select", "write SELECT *")
+    if query.returned:
+        raise refused(query, "SREMO has no RETURN: it lists matches", "leave RETURN out")
     if query.count:
         raise refused(query, "SREMO has no COUNT(*): it lists matches", "write SELECT *")
     if query.streams[1:]:

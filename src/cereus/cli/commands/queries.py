@@ -17,6 +17,7 @@ from cereus.cli.output import need_directory
 from cereus.cli.view import out, show_warning
 from cereus.cli.wording import FLAGS, reworded
 from cereus.errors import CereusError
+from cereus.explain.document import section_text
 from cereus.query import Query
 from cereus.show.diagram import diagram
 from cereus.translate.translate import INTO, translated
@@ -60,6 +61,10 @@ def explain(
     words: Annotated[
         bool, typer.Option("--words", help="Say in plain English what the query asks, instead.")
     ] = False,
+    stage: Annotated[
+        str | None,
+        typer.Option(metavar="TITLE", help="Only one part: stages, tests, automaton, memory …"),
+    ] = None,
 ) -> None:
     """Say how a query will be run: stages, tests, automaton, memory, warnings."""
     with errors_as_json(json):
@@ -75,9 +80,12 @@ def explain(
             return
         explanation = in_flags(compiled.explain(known))
         if json:
-            write_json(ok=True, **query_fields(compiled), sections=sections(explanation))
-        else:
-            out.print(Text(explanation), soft_wrap=True)
+            more = compiled.explained(known)
+            parts = {"sections": sections(explanation), "diagram": more["diagram"]}
+            write_json(ok=True, **query_fields(compiled), words=more["words"], **parts)
+            return
+        text = compiled.words() if words else explanation
+        out.print(Text(text if stage is None else section_text(text, stage)), soft_wrap=True)
 
 
 def _compiled(
@@ -94,11 +102,11 @@ def _compiled(
 ) -> tuple[pa.Schema | None, Query]:
     """The columns, if they are known, and the query."""
     known = None if schema is None else inputs.schema_of(schema)
-    described = inputs.stream_of(type, time, key, stream, unit, schema=known)
+    text = inputs.written(query)
+    typed = inputs.is_typed(text, dialect)
+    described = inputs.stream_of(type, time, key, stream, unit, schema=known, typed=typed)
     params = inputs.params_of(param or ())
-    compiled = inputs.compiled(
-        inputs.written(query), dialect, described, known, settings, params=params
-    )
+    compiled = inputs.compiled(text, dialect, described, known, settings, params=params)
     return known, compiled
 
 
@@ -146,7 +154,7 @@ def show(
             "--output",
             "-o",
             metavar="FILE",
-            help="Write to this file: .svg or .png (both need graphviz), or .dot.",
+            help="Write to this file: .svg, .png, .mmd (Mermaid) or .dot.",
         ),
     ] = None,
     type: opt.TypeColumn = None,
@@ -170,6 +178,7 @@ def show(
     drawn: dict[str, Callable[[], str | bytes]] = {
         ".svg": picture.svg,
         ".png": picture.png,
+        ".mmd": picture.mermaid,
         ".dot": lambda: picture.dot,
     }
     suffix = output.suffix.lower()

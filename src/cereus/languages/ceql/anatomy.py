@@ -33,7 +33,7 @@ UNSEEN = (cel.Not, cel.Project, cel.Start)
 
 
 def anatomy(query: Query, schema: pa.Schema | None) -> Anatomy:
-    tree = replace(query.query, select=None, count=False, totals=(), text=None)
+    tree = replace(query.query, select=None, count=False, totals=(), returned=(), text=None)
     plain = query.replaced(query=tree)
     return Anatomy(
         plain,
@@ -125,7 +125,9 @@ def _filtered(body: cel.Formula, parts: tuple[cel.Predicate, ...]) -> cel.Formul
 
 def _steps(query: Query, schema: pa.Schema | None) -> Iterator[Step]:
     tree = query.query
-    clauses = replace(tree, consume=Consume.NONE, limit=None, strategy=_kept(tree.strategy))
+    clauses = replace(
+        tree, consume=Consume.NONE, skip=None, limit=None, strategy=_kept(tree.strategy)
+    )
     units = list(_units(tree.formula))
     for count, unit in enumerate(units, 1):
         prefix = _prefix(tree.formula, count)

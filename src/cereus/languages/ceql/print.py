@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 from cereus.clauses.print import clause_lines
-from cereus.clauses.tree import Output, Strategy
+from cereus.clauses.tree import Output, Returned, Strategy
 from cereus.expr import tree as ex
 from cereus.expr.print import condition_text, path_text
 from cereus.expr.text_patterns import like_as_regex
@@ -42,7 +42,10 @@ def to_text(query: cel.CeqlTree) -> str:
     if query.streams:
         lines.append(f"FROM {', '.join(map(quote_name, query.streams))}")
     lines.append(f"WHERE {formula_text(query.formula)}")
-    return "\n".join([*lines, *clause_lines(query)])
+    lines.extend(clause_lines(query))
+    if query.returned:
+        lines.append(f"RETURN {', '.join(map(_returned, query.returned))}")
+    return "\n".join(lines)
 
 
 def _head(query: cel.CeqlTree) -> str:
@@ -66,6 +69,11 @@ def _total(total: ex.Aggregate) -> str:
 def _output(output: Output) -> str:
     attributes = ", ".join(map(path_text, output.attributes))
     return variable_text(output.variable) + (f"[{attributes}]" if attributes else "")
+
+
+def _returned(each: Returned) -> str:
+    text = condition_text(_spelled_likes(each.value))
+    return text if each.name is None else f"{text} AS {quote_name(each.name)}"
 
 
 def variable_text(variable: str) -> str:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from cereus.clauses.tree import Consume
 from cereus.errors import RefusedError, Span, UnknownNameError, did_you_mean
 from cereus.expr import tree as ex
 from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.absence import conditions, is_own
 from cereus.languages.ceql.counts import check_counts
+from cereus.languages.ceql.order import leaf_order
 
 ONE_EVENT = "NOT(…) is about one event: a type, possibly named with AS and filtered"
 ELSEWHERE = (
@@ -82,6 +84,42 @@ def check_names(query: cel.CeqlTree) -> None:
         _known(output.variable, names, query.streams, everywhere, output.span)
     for total in query.totals:
         _known(total.variable, names, query.streams, everywhere, total.span)
+    _check_returned(query, names, everywhere)
+    _check_skip(query)
+
+
+def _check_skip(query: cel.CeqlTree) -> None:
+    """Skipping decides what becomes of matches: nothing else may decide it too."""
+    if query.skip is None:
+        return
+    others = {"CONSUME BY": query.consume is not Consume.NONE, "COUNT(*)": query.count}
+    others["LIMIT"] = query.limit is not None
+    for title in (title for title, given in others.items() if given):
+        raise RefusedError(
+            f"AFTER MATCH SKIP does not go with {title}", span=query.span, hint="keep one of them"
+        )
+
+
+def _check_returned(query: cel.CeqlTree, names: frozenset[str], everywhere: Everywhere) -> None:
+    """RETURN reads variables that are bound; of one that may hold several events, aggregates."""
+    if query.returned and query.count:
+        raise RefusedError(
+            "RETURN is about each match, and COUNT(*) about all of them",
+            span=query.returned[0].span,
+            hint="write SELECT *",
+        )
+    order = leaf_order(query.formula)
+    for node in (part for each in query.returned for part in each.value.walk()):
+        if not isinstance(node, ex.Attribute | ex.Aggregate):
+            continue
+        variable = str(node.variable)
+        _known(variable, names, query.streams, everywhere, node.span)
+        if isinstance(node, ex.Attribute) and order.may_follow(variable, variable):
+            raise RefusedError(
+                f"{variable!r} may hold several events, and a column has one value",
+                span=node.span,
+                hint=f"write first({variable}.{node.name}), last, min, max, sum, avg or count",
+            )
 
 
 def _check_formula(formula: cel.Formula, streams: tuple[str, ...], everywhere: Everywhere) -> None:

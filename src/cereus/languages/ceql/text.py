@@ -21,7 +21,7 @@ from lark.visitors import merge_transformers
 
 from cereus.clauses import build as clauses
 from cereus.clauses.text import ClauseTexts
-from cereus.clauses.tree import TOTALS, Output, ParsedQuery, Strategy
+from cereus.clauses.tree import TOTALS, Output, ParsedQuery, Returned, Strategy
 from cereus.errors import QuerySyntaxError, did_you_mean
 from cereus.expr import tree as ex
 from cereus.expr.text import Conditions, span_of, token_span
@@ -29,7 +29,7 @@ from cereus.languages.ceql import counts
 from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.absence import excluded
 from cereus.languages.ceql.counts import Counts
-from cereus.languages.ceql.filters import Boxed, predicate
+from cereus.languages.ceql.filters import Boxed, predicate, returned_value
 from cereus.languages.ceql.hints import HINTS
 from cereus.languages.ceql.print import to_text
 from cereus.languages.ceql.scope import check_names
@@ -123,6 +123,12 @@ class _Ceql(ClauseTexts):
 
     def streams(self, meta: Meta, *names: str) -> tuple[str, ...]:
         return names
+
+    def returns(self, meta: Meta, *values: Returned) -> clauses.Clause:
+        return clauses.Clause("returned", values, span_of(meta))
+
+    def returned(self, meta: Meta, value: ex.Expression, name: str | None = None) -> Returned:
+        return Returned(returned_value(value), name, span=span_of(meta))
 
     # ------------------------------------------------------------ formulas
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from cereus.automata.strategies import select
+from cereus.automata.strategies import FirstEventsAutomaton, select
 from cereus.clauses.tree import EventWindow, Strategy
 from cereus.errors import RefusedError, UnknownNameError, did_you_mean
 from cereus.expr.check import check, coerce
@@ -14,6 +14,7 @@ from cereus.expr.tree import Expression
 from cereus.languages.ceql import scope
 from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.counts import FEW_ROUNDS, most_rounds
+from cereus.languages.ceql.desugar import desugared
 from cereus.languages.ceql.planning.binding import surely_bound
 from cereus.languages.ceql.planning.locality import looks_back
 from cereus.languages.ceql.planning.lower import CHOSEN, Streams, ends_marked, lowered
@@ -39,6 +40,7 @@ def build(
 ) -> Plan:
     """Make a plan; with a schema, every name and type in the query is checked against it. Not
     `correlated`: what must not occur may occur, where it is compared with other events."""
+    query = desugared(query)
     _check_streams(query, stream)
     _check_count(query)
     if schema is not None:
@@ -46,15 +48,18 @@ def build(
     formula = rewrite(query.formula, rules)
     facts = _facts(query)
     compares = query.strategy is Strategy.MAX and not facts.one_size
-    why_values = CHOSEN if compares else None
+    why_values = CHOSEN if compares or query.skip is not None else None
     made = lowered(
         formula, _streams(query, stream), schema, why_values=why_values, correlated=correlated
     )
     plan = Plan.of(query, stream, made, facts)
-    if plan.traits.chosen_by is ChosenBy.AUTOMATON:
-        plan = replace(plan, automaton=plan.shown(select(query.strategy, made.automaton)))
-    elif plan.traits.chosen_by is ChosenBy.SIZE:
-        plan = replace(plan, automaton=plan.shown(made.automaton))
+    if plan.traits.chosen_by in (ChosenBy.AUTOMATON, ChosenBy.SIZE):
+        chosen = made.automaton
+        if plan.traits.chosen_by is ChosenBy.AUTOMATON:
+            chosen = select(query.strategy, chosen)
+        if query.skip is not None:
+            chosen = FirstEventsAutomaton(chosen)
+        plan = replace(plan, automaton=plan.shown(chosen))
     return plan
 
 
@@ -165,4 +170,5 @@ def _checked(query: cel.CeqlTree, stream: Stream, schema: pa.Schema) -> cel.Ceql
         return node
 
     check_clauses(query, stream, schema)
-    return replace(query, formula=bottom_up(query.formula, formula))
+    returned = tuple(replace(each, value=coerce(each.value, schema)) for each in query.returned)
+    return replace(query, formula=bottom_up(query.formula, formula), returned=returned)

@@ -32,7 +32,7 @@ from cereus.expr.tree import (
 )
 from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.absence import conditions, is_own
-from cereus.languages.ceql.planning.order import Order, leaf_order
+from cereus.languages.ceql.order import Order, leaf_order
 from cereus.languages.ceql.print import absence_text
 
 
