@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cereus.engine.executor import Executor
+from cereus.engine.ingest.where import EventFilter
 from cereus.language.anatomy import Anatomy
 from cereus.language.compiled import EventwiseQuery, sections
 from cereus.languages.match_recognize import tree
@@ -97,7 +99,9 @@ class MatchRecognizeQuery(EventwiseQuery):
 
     @property
     def fingerprint(self) -> str:
-        described = repr((VERSION, self.clause, self.stream.unit))
+        described = repr(
+            (VERSION, self.clause, self.stream.unit, *filter(None, [self.stream.where]))
+        )
         return hashlib.sha256(described.encode()).hexdigest()[:16]
 
     # ------------------------------------------------------------ checking
@@ -129,6 +133,7 @@ class MatchRecognizeQuery(EventwiseQuery):
             for leaf in formula.leaves:
                 for argument in arguments_of(leaf):
                     read |= names_in(argument)
+        read |= {path[0] for path in self.stream.where_columns}
         return frozenset((name,) for name in read if name in schema.names)
 
     def executor(
@@ -149,6 +154,7 @@ class MatchRecognizeQuery(EventwiseQuery):
             self.limits,
             fingerprint=self.fingerprint,
             unit=self.stream.unit,
+            where=EventFilter(self.stream, schema),
         )
 
     def __getstate__(self) -> dict[str, Any]:
@@ -261,10 +267,4 @@ def _timed(stream: Stream, clause: tree.Clause) -> Stream:
     """The first column of ORDER BY is the time, unless the stream names another."""
     if stream.time is not None or not clause.order:
         return stream
-    return Stream(
-        type=stream.type,
-        time=clause.order[0].path[0],
-        keys=stream.keys,
-        stream=stream.stream,
-        unit=stream.unit,
-    )
+    return replace(stream, time=clause.order[0].path[0])
