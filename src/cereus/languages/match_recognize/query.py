@@ -40,8 +40,13 @@ WHY = {
     Path.AGGREGATES: "conditions read aggregates: runs with running sums, in order of preference, "
     "merged where these are equal; in the worst case their number grows with every row, up to a "
     "limit",
-    Path.SEARCH: "conditions that slots cannot hold: runs are tried one by one, up to a limit",
+    Path.SEARCH: "conditions that slots cannot hold: runs are tried one by one, none twice with "
+    "the same memory, up to a limit",
 }
+
+
+MOST_SCHEMAS = 8
+"""Of so many the clause is kept as it was bound to them."""
 
 
 class MatchRecognizeQuery(EventwiseQuery):
@@ -54,6 +59,7 @@ class MatchRecognizeQuery(EventwiseQuery):
     ) -> None:
         self.clause, self.limits, self._text = clause, limits, text
         self.stream = _timed(stream, clause)
+        self._bounds: dict[pa.Schema, Bound] = {}
 
     @property
     def tree(self) -> tree.Clause:
@@ -109,13 +115,17 @@ class MatchRecognizeQuery(EventwiseQuery):
     def check(self, schema: pa.Schema | None) -> None:
         _ = self.automaton
         if schema is not None:
-            over = bound(self.clause, schema)
+            over = self.bound(schema)
             self.path(over)
             if self.clause.within is not None:
                 length(over, self.stream.unit)
 
     def bound(self, schema: pa.Schema) -> Bound:
-        return bound(self.clause, schema)
+        if schema not in self._bounds:
+            if len(self._bounds) > MOST_SCHEMAS:
+                self._bounds.clear()
+            self._bounds[schema] = bound(self.clause, schema)
+        return self._bounds[schema]
 
     def path(self, over: Bound) -> Path:
         return path_of(over, self.automaton)
@@ -158,8 +168,9 @@ class MatchRecognizeQuery(EventwiseQuery):
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        """The automaton is made again where it is needed."""
-        return {name: value for name, value in self.__dict__.items() if name != "automaton"}
+        """The automaton and what belongs to a schema are made again where they are needed."""
+        kept = {name: value for name, value in self.__dict__.items() if name != "automaton"}
+        return {**kept, "_bounds": {}}
 
     # ------------------------------------------------------------ explaining
 
