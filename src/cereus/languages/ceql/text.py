@@ -21,13 +21,13 @@ from lark.visitors import merge_transformers
 
 from cereus.clauses import build as clauses
 from cereus.clauses.text import ClauseTexts
-from cereus.clauses.tree import TOTALS, Output, ParsedQuery, Returned, Strategy
+from cereus.clauses.tree import TOTALS, Output, ParsedQuery, Returned, Strategy, Window
 from cereus.errors import QuerySyntaxError, did_you_mean
 from cereus.expr import tree as ex
 from cereus.expr.text import Conditions, span_of, token_span
 from cereus.languages.ceql import counts
 from cereus.languages.ceql import tree as cel
-from cereus.languages.ceql.absence import excluded
+from cereus.languages.ceql.absence import excluded, unfollowed_by
 from cereus.languages.ceql.counts import Counts
 from cereus.languages.ceql.filters import Boxed, predicate, returned_value
 from cereus.languages.ceql.hints import HINTS
@@ -123,6 +123,9 @@ class _Ceql(ClauseTexts):
 
     def streams(self, meta: Meta, *names: str) -> tuple[str, ...]:
         return names
+
+    def unfollowed(self, meta: Meta, event: cel.Formula, window: Window) -> clauses.Clause:
+        return clauses.Clause("unfollowed", unfollowed_by(event, window), span_of(meta))
 
     def returns(self, meta: Meta, *values: Returned) -> clauses.Clause:
         return clauses.Clause("returned", values, span_of(meta))
