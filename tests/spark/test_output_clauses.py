@@ -115,6 +115,7 @@ def test_what_is_returned(spark: SparkSession, tmp_path: Path, text: str, flat: 
         (NEXT, "sase"),
         (PAST.replace("PAST LAST", "TO NEXT"), "ceql"),
     ],
+    ids=["unfollowed", "past", "next-sase", "next"],
 )
 def test_skipping_and_waiting(spark: SparkSession, tmp_path: Path, text: str, dialect: str) -> None:
     """Of history, and live in several micro-batches, as here."""

@@ -15,7 +15,7 @@ from cereus.engine import snapshot
 from cereus.engine.ingest.clock import deadline_span
 from cereus.engine.ingest.shared_letters import SharedLetters
 from cereus.engine.match.counting_runner import CountingRunner
-from cereus.engine.match.following import Following
+from cereus.engine.match.following import WaitingMatches
 from cereus.engine.match.letter_strategy import LetterStrategy, PlainLetters
 from cereus.engine.match.runner import Runner
 from cereus.engine.match.skipping import SkippingRunner
@@ -173,10 +173,10 @@ class PatternExecutor(Executor):
             # states that remember values are forgotten again, and so cannot be shared
             cache=None if plan.traits.remembers_values else cache,
         )
-        self.following: Following | None = None
+        self.following: WaitingMatches | None = None
         if unfollowed is not None:
             span = deadline_span(unfollowed, plan.stream, schema)
-            self.following = Following(self.runner, plan.followers, span)
+            self.following = WaitingMatches(self.runner, plan.followers, span)
         self.results = results_of(self.runner, schema, shape)
         self.schema = self.results.schema
 

@@ -22,7 +22,7 @@ from cereus.state import checked
 NEVER = np.iinfo(np.int64).max
 
 
-class Following:
+class WaitingMatches:
     """The matches of a runner that wait; `mask` are the tests of which an event that must not
     follow passes one."""
 
@@ -32,12 +32,11 @@ class Following:
 
     def read(self, chunks: Iterable[MatchChunk]) -> Iterator[MatchChunk]:
         """Take the matches of a batch; those that have waited long enough."""
-        self.runner.events_read = None
-        fresh = [chunk.copied() for chunk in chunks]
-        events = self.runner.events_read
-        self._wait(fresh)
-        if self.waiting is not None and events is not None and len(events):
-            yield from self._look(self.waiting, events)
+        self.runner.events_read = []
+        self._wait([chunk.copied() for chunk in chunks])
+        for events in self.runner.events_read:
+            if self.waiting is not None:
+                yield from self._look(self.waiting, events)
 
     def _wait(self, chunks: list[MatchChunk]) -> None:
         every = ([] if self.waiting is None else [self.waiting]) + chunks
@@ -55,11 +54,12 @@ class Following:
     def _look(self, waiting: MatchChunk, events: Events) -> Iterator[MatchChunk]:
         history = self.runner.history
         ends = waiting.last - history.first
-        keys, deadlines = history.keys[ends], history.times[ends] + self.span
+        keys, deadlines = history.keys[ends].astype(np.int64), history.times[ends] + self.span
         letters = np.array([bool(each & self.mask) for each in self.runner.reader.known], bool)
         follows = letters[events.classes]
         ordinals = events.first_ordinal + np.flatnonzero(follows)
-        times = _next_times(keys, waiting.last, events.keys[follows], ordinals, history)
+        of_keys = events.keys[follows].astype(np.int64)
+        times = _next_times(keys, waiting.last, of_keys, ordinals, history)
         dropped = times <= deadlines
         passed = deadlines < _latest(keys, events)
         self._keep(waiting.only(~dropped & ~passed))

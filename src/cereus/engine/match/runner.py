@@ -92,8 +92,8 @@ class Runner:
         self.tidy_at, self.forget_at = TIDY_AT, forgetting.FORGET_AT
         self.forgets = False
         self.history_of_batch = 0
-        self.events_read: Events | None = None
-        """The events of the last batch, for what follows matches."""
+        self.events_read: list[Events] = []
+        """The events of the last batch, for what follows matches (`WaitingMatches`)."""
         self.pinned = np.iinfo(np.int64).max
         """Events from this ordinal on are needed by matches that wait."""
         self.limit_notes = LimitNotes(self.limits, plan.text)
@@ -165,7 +165,7 @@ class Runner:
             payload = pa.Table.from_batches([taken])
         floors = events.floors if self.plan.traits.open_ended else NO_INTS
         self.history.append(events.rows, events.times, floors, events.keys, payload)
-        self.events_read = replace(events, first_ordinal=first)
+        self.events_read = [replace(events, first_ordinal=first)]
         return self.letters.attach(replace(events, first_ordinal=first), batch, self.reader.known)
 
     def run(self, events: Events) -> Iterator[MatchChunk]:
