@@ -30,7 +30,7 @@ BINARY = (
     # NULL if either is, NaN if either is
     "least int", "greatest int", "least float", "greatest float",
 )  # fmt: skip
-OPERATIONS = (*LOADS, *UNARY, *BINARY, "distance")
+OPERATIONS = (*LOADS, *UNARY, *BINARY, "distance", "if")
 """The kernel knows operations by their places here."""
 
 

@@ -30,6 +30,7 @@ FIRST_SHOWN = HIDDEN
 # ---------------------------------------------------------------- what a turn of the kernel ends in
 
 FINISHED, CHUNK_FULL, TOO_MANY_NODES, TOO_MANY_CONFIGURATIONS, TOO_MANY_MATCHES = range(5)
+TOO_MANY_STEPS = 5
 
 # ---------------------------------------------------------------- nodes
 
@@ -108,11 +109,11 @@ TERM_STACK = 64
     TERM_AND, TERM_OR,
     TERM_SUM_INT, TERM_SUM_FLOAT, TERM_MIN_INT, TERM_MAX_INT, TERM_MIN_FLOAT, TERM_MAX_FLOAT,
     TERM_LEAST_INT, TERM_GREATEST_INT, TERM_LEAST_FLOAT, TERM_GREATEST_FLOAT,
-    TERM_DISTANCE,
-) = range(48)  # fmt: skip
+    TERM_DISTANCE, TERM_IF,
+) = range(49)  # fmt: skip
 """In the order of `automata.memory.terms.OPERATIONS`. The kernel relies on this order: loads first,
-then what changes one value, then what combines two; the comparisons of a kind together; the totals
-together, in the order of the updates above."""
+then what changes one value, then what combines two, then four and three; the comparisons of a kind
+together; the totals together, in the order of the updates above."""
 
 # ---------------------------------------------------------------- totals over all matches
 

@@ -33,6 +33,8 @@ cdef class Terms:
     cdef int _calculate(self, int op, int t, long long a, long long b) except? -1
     @cython.final
     cdef int _distance(self, int t) except? -1
+    @cython.final
+    cdef inline int _choose(self, int t) noexcept
 
 
 cdef bint _compared(int op, bint less, bint equal, bint greater) noexcept

@@ -81,6 +81,9 @@ class Terms:
             elif op == layout.TERM_DISTANCE:
                 top -= 3
                 self._distance(top)
+            elif op == layout.TERM_IF:
+                top -= 2
+                self._choose(top)
             else:
                 top -= 1
                 self._combine(op, top)
@@ -256,6 +259,14 @@ class Terms:
             if fits:
                 self.integers[t] = a + b
         self.known[t] = fits
+        return 0
+
+    def _choose(self, t: cython.int) -> cython.int:
+        """The second of three values if the first is true, else the third."""
+        chosen: cython.int = t + 1 if self.known[t] and self.integers[t] != 0 else t + 2
+        self.integers[t] = self.integers[chosen]
+        self.floats[t] = self.floats[chosen]
+        self.known[t] = self.known[chosen]
         return 0
 
     def _distance(self, t: cython.int) -> cython.int:

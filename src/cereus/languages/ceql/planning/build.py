@@ -27,6 +27,7 @@ from cereus.languages.ceql.planning.lower import (
 from cereus.languages.ceql.planning.narrow import narrow_filters
 from cereus.languages.ceql.planning.rewrite import RULES as LOCAL_RULES
 from cereus.languages.ceql.planning.rewrite import Rule, bottom_up, rewrite
+from cereus.languages.ceql.planning.sizes import size
 from cereus.languages.ceql.planning.span import with_implied_window
 from cereus.plan.checking import check_clauses
 from cereus.plan.plan import Plan
@@ -54,7 +55,9 @@ def build(
         query = _checked(query, stream, schema)
     query = with_implied_window(query)
     formula = rewrite(query.formula, rules)
-    why_values = CHOSEN if query.strategy is Strategy.MAX or query.skip is not None else None
+    facts = _facts(query)
+    compares = query.strategy is Strategy.MAX and not facts.one_size
+    why_values = CHOSEN if compares or query.skip is not None else None
     made = lowered(
         formula,
         _streams(query, stream),
@@ -64,9 +67,11 @@ def build(
         correlated=correlated,
     )
     made, followers = with_followers(query, _streams(query, stream), made)
-    plan = replace(Plan.of(query, stream, made, _facts(query)), followers=followers)
-    if plan.traits.chosen_by is ChosenBy.AUTOMATON:
-        chosen = select(query.strategy, made.automaton)
+    plan = replace(Plan.of(query, stream, made, facts), followers=followers)
+    if plan.traits.chosen_by in (ChosenBy.AUTOMATON, ChosenBy.SIZE):
+        chosen = made.automaton
+        if plan.traits.chosen_by is ChosenBy.AUTOMATON:
+            chosen = select(query.strategy, chosen)
         if query.skip is not None:
             chosen = FirstEventsAutomaton(chosen)
         plan = replace(plan, automaton=plan.shown(chosen))
@@ -81,6 +86,7 @@ def _facts(query: cel.CeqlTree) -> PatternFacts:
             or query.strategy is Strategy.STRICT
             or any(map(_looks_at_positions, query.formula.walk()))
         ),
+        one_size=size(query.formula) is not None,
         counts_high=most_rounds(query.formula) > FEW_ROUNDS,
         always_bound=surely_bound(query.formula),
         looks_back=looks_back(query.formula),
