@@ -43,6 +43,7 @@ class Plan:
     columns_compared  with registers: the columns whose values they hold
     slots      the most values that a partial match may have to remember
     why_values  where states remember values: why registers are not used
+    followers  the tests, as bits, of events that must not follow a match
     """
 
     query: AnyQuery
@@ -54,6 +55,7 @@ class Plan:
     columns_compared: tuple[Column, ...] = ()
     why_values: str | None = None
     slots: int = 0
+    followers: int = 0
     version: int = PLAN_VERSION
 
     @classmethod

@@ -92,6 +92,10 @@ class Runner:
         self.tidy_at, self.forget_at = TIDY_AT, forgetting.FORGET_AT
         self.forgets = False
         self.history_of_batch = 0
+        self.events_read: list[Events] = []
+        """The events of the last batch, for what follows matches (`WaitingMatches`)."""
+        self.pinned = np.iinfo(np.int64).max
+        """Events from this ordinal on are needed by matches that wait."""
         self.limit_notes = LimitNotes(self.limits, plan.text)
         # rows that were put in order do not sort by their numbers; ordinals always do
         self.uses_ordinals = ordinals or bool(payload) or row_numbers is not None
@@ -161,6 +165,7 @@ class Runner:
             payload = pa.Table.from_batches([taken])
         floors = events.floors if self.plan.traits.open_ended else NO_INTS
         self.history.append(events.rows, events.times, floors, events.keys, payload)
+        self.events_read = [replace(events, first_ordinal=first)]
         return self.letters.attach(replace(events, first_ordinal=first), batch, self.reader.known)
 
     def run(self, events: Events) -> Iterator[MatchChunk]:
@@ -369,7 +374,7 @@ class Runner:
     def _oldest_needed(self) -> int:
         """The first ordinal that some partial match refers to (after a sweep)."""
         oldest = self.kernel.oldest()
-        return self.history.next_ordinal if oldest is None else int(oldest)
+        return min(self.pinned, self.history.next_ordinal if oldest is None else int(oldest))
 
     def _forget_events(self, oldest: int) -> None:
         self.history.forget_before(oldest)
@@ -413,7 +418,9 @@ class Runner:
 
     def _mentioned_keys(self) -> Codes:
         """Keys that must stay for another reason than their partial matches."""
-        return np.zeros(0, np.int32)
+        if self.pinned >= self.history.next_ordinal:
+            return np.zeros(0, np.int32)
+        return np.unique(self.history.keys[self.pinned - self.history.first :])
 
     def _renumber_keys(self, numbers: Codes) -> None:
         """Key k has the number numbers[k] now, or -1."""

@@ -17,7 +17,13 @@ from cereus.languages.ceql.desugar import desugared
 from cereus.languages.ceql.operators.counts import FEW_ROUNDS, most_rounds
 from cereus.languages.ceql.planning.binding import surely_bound
 from cereus.languages.ceql.planning.locality import looks_back
-from cereus.languages.ceql.planning.lower import CHOSEN, Streams, ends_marked, lowered
+from cereus.languages.ceql.planning.lower import (
+    CHOSEN,
+    Streams,
+    ends_marked,
+    lowered,
+    with_followers,
+)
 from cereus.languages.ceql.planning.narrow import narrow_filters
 from cereus.languages.ceql.planning.rewrite import RULES as LOCAL_RULES
 from cereus.languages.ceql.planning.rewrite import Rule, bottom_up, rewrite
@@ -44,6 +50,7 @@ def build(
     query = desugared(query)
     _check_streams(query, stream)
     _check_count(query)
+    _check_unfollowed(query, stream)
     if schema is not None:
         query = _checked(query, stream, schema)
     query = with_implied_window(query)
@@ -59,7 +66,8 @@ def build(
         why_values=why_values,
         correlated=correlated,
     )
-    plan = Plan.of(query, stream, made, facts)
+    made, followers = with_followers(query, _streams(query, stream), made)
+    plan = replace(Plan.of(query, stream, made, facts), followers=followers)
     if plan.traits.chosen_by in (ChosenBy.AUTOMATON, ChosenBy.SIZE):
         chosen = made.automaton
         if plan.traits.chosen_by is ChosenBy.AUTOMATON:
@@ -93,6 +101,16 @@ def _looks_at_positions(node: cel.Formula) -> bool:
     if isinstance(node, cel.Within):
         return isinstance(node.window, EventWindow)
     return isinstance(node, cel.ContiguousSequence | cel.ContiguousIteration | cel.Start | cel.All)
+
+
+def _check_unfollowed(query: cel.CeqlTree, stream: Stream) -> None:
+    if query.unfollowed is not None and stream.time is None:
+        raise RefusedError(
+            "NOT FOLLOWED BY waits for a time, and the stream has none",
+            text=query.text,
+            span=query.unfollowed.span,
+            hint='say which column has it: Stream(time="…")',
+        )
 
 
 def _check_count(query: cel.CeqlTree) -> None:
@@ -179,5 +197,9 @@ def _checked(query: cel.CeqlTree, stream: Stream, schema: pa.Schema) -> cel.Ceql
         return node
 
     check_clauses(query, stream, schema)
+    if query.unfollowed is not None:
+        kinds = (each for each in query.unfollowed.events if isinstance(each, cel.Excluded))
+        unfollowed = replace(query.unfollowed, events=tuple(map(excluded, kinds)))
+        query = replace(query, unfollowed=unfollowed)
     returned = tuple(replace(each, value=coerce(each.value, schema)) for each in query.returned)
     return replace(query, formula=bottom_up(query.formula, formula), returned=returned)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -92,6 +92,23 @@ def lowered(
         ).lowered(formula),
         why_not=why_values,
     )
+
+
+def with_followers(
+    query: cel.CeqlTree, streams: Streams, made: Lowered[Automaton]
+) -> tuple[Lowered[Automaton], int]:
+    """The same with tests of what must not follow a match, and their bits."""
+    if query.unfollowed is None:
+        return made, 0
+    lowering = FormulaLowering(streams)
+    for test in made.tests:
+        lowering.tests.bit(test)
+    mask = 0
+    for event in query.unfollowed.events:
+        assert isinstance(event, cel.Excluded)
+        for test, _ in lowering._excluded(event):
+            mask |= 1 << lowering.tests.bit(test)
+    return replace(made, tests=lowering.tests.tests), mask
 
 
 @dataclass
