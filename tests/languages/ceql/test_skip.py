@@ -50,6 +50,13 @@ def test_skipping_is_done_key_by_key() -> None:
         assert positions(text, events) == [[0, 3], [1, 2], [4, 5]]
 
 
+@pytest.mark.parametrize("clause", ["PAST LAST EVENT", "TO NEXT EVENT"])
+def test_as_many_are_counted_as_are_listed(clause: str) -> None:
+    query = cereus.compile(f"SELECT * WHERE B+ AFTER MATCH SKIP {clause}")
+    table = pa.table({"type": ["B", "B", "A", "B"]})
+    assert query.count(table) == len(query.run(table)) == 3
+
+
 def test_sql_calls_events_rows() -> None:
     query = cereus.compile("SELECT * WHERE A after match skip past last row")
     assert query.tree.skip is Skip.PAST_LAST

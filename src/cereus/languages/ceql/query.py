@@ -44,6 +44,8 @@ class CeqlQuery(PatternQuery[Formula]):
             return self
         if self.query.select is not None or self.query.returned:
             return None  # one complex event may be many bindings
+        if self.query.skip or self.query.unfollowed:
+            return None  # which matches are left out is known when they are listed
         counting = self.replaced(query=replace(self.query, count=True))
         try:
             counting.plan()
