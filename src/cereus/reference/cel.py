@@ -198,7 +198,7 @@ def aggregate(node: Aggregate, events: Sequence[Event]) -> Any:
     values: list[Any] = [value for value in every if value is not None]
     functions: dict[str, Callable[[], Any]] = {
         "count": lambda: len(values),
-        "sum": lambda: sum(values) if values else None,
+        "sum": lambda: fitting(sum(values)) if values else None,
         "avg": lambda: sum(values) / len(values) if values else None,
         "min": lambda: min((value for value in values if value == value), default=None),
         "max": lambda: max((value for value in values if value == value), default=None),
@@ -206,6 +206,11 @@ def aggregate(node: Aggregate, events: Sequence[Event]) -> Any:
         "last": lambda: every[-1] if every else None,
     }
     return functions[node.function]()
+
+
+def fitting(total: Any) -> Any:
+    """A sum of integers that does not fit 64 bits is NULL."""
+    return None if isinstance(total, int) and abs(total) >= 2**63 else total
 
 
 # ---------------------------------------------------------------- strategies, §7.1

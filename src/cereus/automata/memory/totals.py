@@ -16,7 +16,9 @@ from cereus.state.classes import state_class
 
 COUNTS = ("count", "tally")
 """Of values that are not NULL, and of events."""
-TOTALS = (*COUNTS, "sum int", "sum float", "min int", "max int", "min float", "max float")
+TOTALS = (
+    *COUNTS, "sum int", "sum float", "min int", "max int", "min float", "max float", "carry int",
+)  # fmt: skip
 """The updates of slots that add something up; NULL adds nothing."""
 SINGLE = ("set", "first", "last")
 """One event's value: of the only event, the first, the last."""
@@ -58,6 +60,8 @@ class Totals(NamedTuple):
             return self.events
         if function == "avg":
             return None if self.sum is None else self.sum / self.known
+        if function == "sum":
+            return fitting(self.sum)
         return self.known if function == "count" else getattr(self, function)
 
 
@@ -66,6 +70,11 @@ def _sum(so_far: Any, value: Any) -> Any:
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         return None
     return value if so_far is None else so_far + value
+
+
+def fitting(value: Any) -> Any:
+    """A sum, or NULL for an integer that does not fit 64 bits."""
+    return None if isinstance(value, int) and abs(value) >= 2**63 else value
 
 
 def _extreme(choose: Callable[[Any, Any], Any], so_far: Any, value: Any) -> Any:
@@ -96,7 +105,7 @@ def with_event(how: str, number: int, before: Term | None) -> Term:
     if how == "count":
         new = Term("known", (new,))
     if before is None:
-        return new
+        return Term(how, (constant(None), new)) if how in ("sum int", "carry int") else new
     return Term("add int" if how in COUNTS else how, (before, new))
 
 

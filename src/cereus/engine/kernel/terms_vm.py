@@ -18,6 +18,7 @@ else:
     from cereus.engine.kernel import layout
 
 LONGEST = cython.declare(cython.longlong, (1 << 63) - 1)
+HALF = cython.declare(cython.longlong, 1 << 32)
 RADIANS = cython.declare(cython.double, 0.017453292519943295)
 EARTH_DIAMETER_METRES = cython.declare(cython.double, 2 * 6_371_008.8)
 INFINITY = cython.declare(cython.double, float("inf"))
@@ -111,7 +112,12 @@ class Terms:
         self._combine(op, 0)
         if not self.known[0]:
             return layout.NULL
-        if op == layout.TERM_SUM_INT or op == layout.TERM_MIN_INT or op == layout.TERM_MAX_INT:
+        if (
+            op == layout.TERM_SUM_INT
+            or op == layout.TERM_MIN_INT
+            or op == layout.TERM_MAX_INT
+            or op == layout.TERM_CARRY_INT
+        ):
             return self.integers[0]
         self.floats[1] = self.floats[0] + 0.0  # the bits of -0.0 are NULL
         return self.float_bits[1]
@@ -190,7 +196,9 @@ class Terms:
                 self.integers[t] = not decided
                 self.known[t] = self.known[t] and self.known[t + 1]
             return 0
-        if layout.TERM_SUM_INT <= op <= layout.TERM_MAX_FLOAT and not (
+        if op == layout.TERM_SUM_INT or op == layout.TERM_CARRY_INT:
+            b = _rest(b) if op == layout.TERM_SUM_INT else (b - _rest(b)) // HALF
+        if layout.TERM_SUM_INT <= op <= layout.TERM_CARRY_INT and not (
             self.known[t] and self.known[t + 1]
         ):
             if self.known[t + 1]:
@@ -200,8 +208,14 @@ class Terms:
         self.known[t] = self.known[t] and self.known[t + 1]
         if not self.known[t]:
             return 0
-        if op <= layout.TERM_MODULO_INT or op == layout.TERM_SUM_INT:
+        if (
+            op <= layout.TERM_MODULO_INT
+            or op == layout.TERM_SUM_INT
+            or op == layout.TERM_CARRY_INT
+        ):
             self._calculate(op, t, a, b)
+        elif op == layout.TERM_JOIN_INT:
+            self._join(t, a, b)
         elif op == layout.TERM_ADD_FLOAT or op == layout.TERM_SUM_FLOAT:
             self.floats[t] = x + y
         elif op == layout.TERM_SUBTRACT_FLOAT:
@@ -258,6 +272,21 @@ class Terms:
         self.known[t] = fits
         return 0
 
+    def _join(self, t: cython.int, low: cython.longlong, high: cython.longlong) -> cython.int:
+        """high * 2**32 + low; NULL if that does not fit 64 bits."""
+        rest: cython.longlong = _rest(low)
+        high += (low - rest) // HALF
+        if high > 0 and rest < 0:
+            high -= 1
+            rest += HALF
+        elif high < 0 and rest > 0:
+            high += 1
+            rest -= HALF
+        self.known[t] = abs(high) < HALF // 2
+        if self.known[t]:
+            self.integers[t] = high * HALF + rest
+        return 0
+
     def _distance(self, t: cython.int) -> cython.int:
         """Great circle in metres between (latitude, longitude) and (latitude, longitude)."""
         if not (self.known[t] and self.known[t + 1] and self.known[t + 2] and self.known[t + 3]):
@@ -274,6 +303,12 @@ class Terms:
         half: cython.double = sin(north / 2) ** 2 + across * sin(east / 2) ** 2
         self.floats[t] = EARTH_DIAMETER_METRES * asin(sqrt(min(half, 1.0)))
         return 0
+
+
+def _rest(value: cython.longlong) -> cython.longlong:
+    """What is left of an integer divided by 2**32, with its sign; -2**63 never comes."""
+    rest: cython.longlong = abs(value) % HALF
+    return -rest if value < 0 else rest
 
 
 def _compared(

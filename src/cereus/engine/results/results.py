@@ -56,7 +56,7 @@ class Results(ABC):
     def _distinct(self, chunks: Iterator[MatchChunk]) -> Iterator[MatchChunk]:
         """Every row once. The rows reported at one event are together, and are kept back until
         the next event's come."""
-        rows = DistinctRows(self.plan.query.limit)
+        rows = DistinctRows(self.plan.query.limit, mixed=self.plan.traits.closes)
         for chunk in chunks:
             if not self.may_repeat:
                 yield chunk

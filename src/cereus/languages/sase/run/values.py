@@ -18,6 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cereus.automata.memory.totals import fitting
 from cereus.engine.ingest.clock import python_values
 from cereus.errors import DataError
 from cereus.expr import tree as ex
@@ -299,9 +300,6 @@ def _folded(function: str, values: pa.Array, offsets: Ints, path: sase.Path) -> 
     if function in ("min", "max"):
         return pa.array(folded, values.type)
     if function == "sum" and pa.types.is_integer(values.type):
-        return pa.array([each if _fits(each) else None for each in folded], pa.int64())
+        return pa.array(map(fitting, folded), pa.int64())
     return pa.array([None if each is None else float(each) for each in folded], pa.float64())
 
-
-def _fits(number: int | None) -> bool:
-    return number is not None and -(1 << 63) <= number < 1 << 63
