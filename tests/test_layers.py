@@ -10,7 +10,18 @@ import pytest
 
 ROOT = Path(__file__).parent.parent / "src" / "cereus"
 
-API = frozenset({"query", "many", "matches", "recognizer", "sources", "statements", "column_types"})
+API = frozenset(
+    {
+        "column_types",
+        "many",
+        "matches",
+        "notices",
+        "query",
+        "recognizer",
+        "sources",
+        "statements",
+    }
+)
 """The modules at the root that make the public surface: one stage, `api`."""
 
 LEAVES = {"compiled", "errors", "limits", "state"}

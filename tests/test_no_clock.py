@@ -14,7 +14,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 SHOWS_OR_WAITS = {
-    "src/cereus/cli/demo.py",
+    "src/cereus/cli/commands/demo.py",
     "src/cereus/cli/local.py",
     "src/cereus/cli/on_spark.py",
     "src/cereus/spark/pipeline/batch.py",

@@ -2,7 +2,7 @@
 
 import sys
 
-from cereus.errors import CereusError
+from cereus.errors import CereusError, CereusWarning
 from cereus.languages.algebra import api as algebra
 from cereus.languages.ceql import api as ceql
 from cereus.languages.par import api as par
@@ -18,6 +18,7 @@ from cereus.stream import Stream
 
 __all__ = [
     "CereusError",
+    "CereusWarning",
     "Limits",
     "Matches",
     "Query",

@@ -26,6 +26,10 @@ class CereusError(Exception):
         CereusError.__init__(self, f"{what}: {self.message}", hint=self.hint)
 
 
+class CereusWarning(UserWarning):
+    """What to know of a query: it can never match, its state grows, no event has a type of it."""
+
+
 class QueryError(CereusError):
     """A query text is at fault: the message shows the line with a caret under the place."""
 

@@ -106,6 +106,9 @@ class QuerySet:
         batches: dict[str, list[pa.RecordBatch]] = {name: [] for name in executors}
         for name, batch in self._result_batches(events, executors, progress):
             batches[name].append(batch)
+        notes: dict[str, list[str]] = {}
+        for name, query in self.queries.items():  # no comprehension: that is a frame in Python 3.11
+            notes[name] = query.notes(events, batches[name], above=2)
         return {
             name: Matches(
                 executors[name].schema,
@@ -113,6 +116,7 @@ class QuerySet:
                 query.compiled,
                 events,
                 executors[name].shed,
+                notes[name],
             )
             for name, query in self.queries.items()
         }

@@ -11,6 +11,7 @@ from typing import Any, SupportsIndex, overload
 import numpy as np
 import pyarrow as pa
 
+from cereus.engine.results.counts import counted
 from cereus.errors import CereusError
 from cereus.language.compiled import CompiledQuery
 from cereus.sources import Source
@@ -29,9 +30,12 @@ class Matches:
         query: CompiledQuery,
         source: Source | None = None,
         shed: Sequence[str] = (),
+        warnings: Sequence[str] = (),
     ) -> None:
         self.shed = tuple(shed)
         """What was left out because a limit was reached (`Limits(shed=True)`); () is complete."""
+        self.warnings = tuple(warnings)
+        """What to know of this run: the query can never match, no event has a type of it …"""
         self._schema, self._batches = schema, batches
         self._query, self._source = query, source
 
@@ -45,7 +49,9 @@ class Matches:
 
     def _of(self, rows: pa.Table) -> Matches:
         """Some of the matches."""
-        return Matches(self._schema, rows.to_batches(), self._query, self._source, self.shed)
+        return Matches(
+            self._schema, rows.to_batches(), self._query, self._source, self.shed, self.warnings
+        )
 
     def events(self) -> pa.Table:
         """One row per matched event: which match, which position, which selected variables,
@@ -95,6 +101,14 @@ class Matches:
     def __len__(self) -> int:
         return sum(batch.num_rows for batch in self._batches)
 
+    @property
+    def total(self) -> int | float:
+        """How many matches there are: the rows, or the sum of what they count (`COUNT(*)`)."""
+        return counted(self._batches) if self._query.counts else len(self)
+
+    def _title(self) -> str:
+        return count_text(self.total, len(self) if self._query.counts else None)
+
     def __iter__(self) -> Iterator[dict[str, Any]]:
         for batch in self._batches:
             yield from batch.to_pylist()
@@ -123,12 +137,13 @@ class Matches:
         return self.table.__arrow_c_stream__(requested_schema)
 
     def __repr__(self) -> str:
-        lines = [f"{len(self):,} match{'' if len(self) == 1 else 'es'}"]
+        lines = [self._title()]
         for row in self.table.slice(0, SHOWN).to_pylist():
             lines.append("  " + ", ".join(f"{name}={_short(value)}" for name, value in row.items()))
         if len(self) > SHOWN:
             lines.append("  …")
         lines += [f"INCOMPLETE: {note}" for note in self.shed]
+        lines += [f"warning: {note}" for note in self.warnings]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -139,8 +154,9 @@ class Matches:
             rows.append(f"<tr>{cells}</tr>")
         more = "" if len(self) <= SHOWN else f"<p>… {len(self) - SHOWN:,} more</p>"
         more += "".join(f"<p><b>Incomplete:</b> {html.escape(note)}</p>" for note in self.shed)
+        more += "".join(f"<p><b>Warning:</b> {html.escape(note)}</p>" for note in self.warnings)
         return (
-            f"<p><b>{len(self):,}</b> match{'' if len(self) == 1 else 'es'}</p>"
+            f"<p><b>{self._title()}</b></p>"
             f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>{more}"
         )
 
@@ -154,3 +170,10 @@ def _short(value: object, most: int = 8) -> str:
     if isinstance(value, float | np.floating):
         return f"{value:g}"
     return str(value)
+
+
+def count_text(matches: float, rows: int | None = None) -> str:
+    """`15 matches`; with the rows that count them, `15 matches counted in 5 rows`."""
+    number = f"{matches:.6g}" if isinstance(matches, float) else f"{matches:,}"
+    text = f"{number} match{'' if matches == 1 else 'es'}"
+    return text if rows is None else f"{text} counted in {rows:,} row{'' if rows == 1 else 's'}"

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from cereus.engine.executor import Executor
 from cereus.engine.match.counting_runner import AmbiguousCount
-from cereus.engine.results.counts import EXACT
+from cereus.engine.results.counts import counted
 from cereus.errors import CereusError
 from cereus.language.compiled import CompiledQuery
 from cereus.language.protocol import Params
 from cereus.language.registry import compile_source
 from cereus.limits import Limits
 from cereus.matches import Matches
+from cereus.notices import Notices, types_in, unseen_types
 from cereus.recognizer import Recognizer
 from cereus.sources import Source, source, to_schema
 from cereus.stream import Stream
@@ -74,6 +75,7 @@ class Query:
     def __init__(self, compiled: CompiledQuery, schema: pa.Schema | None = None) -> None:
         self.compiled = compiled
         self.schema = schema
+        self.notices = Notices()
 
     @property
     def text(self) -> str:
@@ -125,7 +127,18 @@ class Query:
         events = source(data, self.stream, sort=sort)
         executor, batches = self._start(events, progress)
         rows = list(batches)
-        return Matches(executor.schema, rows, self.compiled, events, executor.shed)
+        notes = self.notes(events, rows, above=2)
+        return Matches(executor.schema, rows, self.compiled, events, executor.shed, notes)
+
+    def notes(self, events: Source, rows: list[pa.RecordBatch], *, above: int) -> list[str]:
+        """What to know of a run, which becomes Python warnings as well."""
+        unseen = () if any(batch.num_rows for batch in rows) else self._unseen(events)
+        notes = [*self.warnings, *unseen]
+        self.notices.issue(notes, above=above + 1)
+        return notes
+
+    def _unseen(self, events: Source) -> Iterator[str]:
+        return unseen_types(self.compiled, types_in(events, self.compiled))
 
     def batches(
         self, data: Any, *, sort: bool = False, progress: Progress | None = None
@@ -142,9 +155,7 @@ class Query:
         if counting is not None:
             # a pattern may show itself as ambiguous while it runs: then it must be listed
             with suppress(AmbiguousCount):
-                rows = Query(counting).batches(events)
-                total = sum(float(pc.sum(batch.column("count")).as_py()) for batch in rows)
-                return int(total) if total <= EXACT else total
+                return counted(Query(counting).batches(events))
         return int(sum(batch.num_rows for batch in self.batches(events)))
 
     def _start(
@@ -185,6 +196,7 @@ class Query:
         `forget_idle`: while events come in the order of time over all keys, keys that have left
         the window are forgotten when there are many; an event that is late by more than the
         window is refused from then on."""
+        self.notices.issue(self.warnings, above=2)
         return Recognizer(self, keep_events=keep_events, schema=schema, forget_idle=forget_idle)
 
     def restore(self, snapshot: bytes) -> Recognizer:
@@ -198,7 +210,7 @@ class Query:
         What depends on the columns' types shows with a schema, here or when compiling."""
         return self.compiled.explain(self.schema if schema is None else to_schema(schema))
 
-    @property
+    @cached_property
     def warnings(self) -> list[str]:
         """What to know before running the query: it can never match, its state grows …"""
         return self.compiled.warnings

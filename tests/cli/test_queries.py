@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import cereus
-from cereus.cli import demo, main, view
+from cereus.cli import main, view
+from cereus.cli.commands import demo
 from cereus.errors import CereusError
 
 from .conftest import Run

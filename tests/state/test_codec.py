@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import math
 import pickle
+import struct
 import tracemalloc
 from contextlib import suppress
 from datetime import UTC, date, datetime, time, timedelta, timezone
@@ -125,6 +127,20 @@ def test_times_with_nanoseconds_come_back() -> None:
         pandas.Timedelta(1_001),
     ):
         assert decode(encode(value)) == value
+
+
+def test_a_zone_without_a_name_keeps_the_moment() -> None:
+    minimal = (
+        b"TZif"
+        + bytes(16)
+        + struct.pack(">6l", 0, 0, 0, 0, 1, 4)
+        + struct.pack(">lbb", 3600, 0, 0)
+        + b"CET\0"
+    )
+    moment = datetime(2024, 1, 1, tzinfo=ZoneInfo.from_file(io.BytesIO(minimal)))
+    restored = decode(encode(moment))
+    assert restored == moment
+    assert restored.utcoffset() == timedelta(hours=1)
 
 
 def test_nan_is_one_object() -> None:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -22,9 +21,10 @@ from rich.progress import (
 
 from cereus.cli.output import writer
 from cereus.cli.several import fitted, joined_schema
-from cereus.cli.unseen import types_in
 from cereus.cli.view import ShownEvent, ShownMatch, err
+from cereus.engine.results.counts import counted
 from cereus.many import QuerySet
+from cereus.notices import types_in
 from cereus.query import Query
 from cereus.sources import Source
 
@@ -36,7 +36,7 @@ LOOKED_AT = 4096
 class Outcome:
     """What came of a run: how much, how fast, and the first matches."""
 
-    matches: int = 0
+    matches: int | float = 0
     rows: int = 0
     """Of the result: as many as matches, or fewer where they count them."""
     events: int | None = 0
@@ -52,10 +52,7 @@ class Outcome:
 
     def add(self, batch: pa.RecordBatch, query: Query) -> None:
         self.rows += batch.num_rows
-        if query.compiled.counts:
-            self.matches += int(pc.sum(batch.column("count")).as_py() or 0)
-        else:
-            self.matches += batch.num_rows
+        self.matches += counted([batch]) if query.compiled.counts else batch.num_rows
 
 
 @dataclass
@@ -75,9 +72,19 @@ class Sample:
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        chosen = [*self._by_key.values(), *self._first]
-        distinct = [row for place, row in enumerate(chosen) if row not in chosen[:place]]
-        return distinct[: self.size]
+        return chosen_rows(list(self._by_key.values()), self._first, self.size)
+
+
+def chosen_rows(
+    by_key: list[dict[str, Any]], first: list[dict[str, Any]], size: int
+) -> list[dict[str, Any]]:
+    """One row of each key, and then the first of all, as far as they are not among these. Rows may
+    be equal (values that a query computes), so one stands for one."""
+    others = list(first)
+    for row in by_key:
+        if row in others:
+            others.remove(row)
+    return [*by_key, *others][:size]
 
 
 def run_local(
@@ -107,7 +114,7 @@ def run_local(
         outcome.seconds = seconds
         outcome.first = shown_matches(samples[name].rows, events, queries[name])
         if not outcome.matches:
-            outcome.types = types_in(events, queries[name])
+            outcome.types = types_in(events, queries[name].compiled)
     return outcomes
 
 

@@ -9,10 +9,12 @@ import typer
 from typer.core import TyperGroup
 
 import cereus
-from cereus.cli import demo, equivalent, queries, run, spark
+from cereus.cli import run
+from cereus.cli.commands import demo, equivalent, queries, spark
 from cereus.cli.view import err, out, show_error, show_warning
 from cereus.compiled import compiled_notice
 from cereus.errors import CereusError
+from cereus.notices import shown_elsewhere
 
 INTERRUPTED = 130
 """The exit code of a shell command that Ctrl-C has ended."""
@@ -23,7 +25,8 @@ class Commands(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         try:
-            return super().invoke(ctx)
+            with shown_elsewhere():
+                return super().invoke(ctx)
         except CereusError as error:
             show_error(error)
             raise typer.Exit(1) from None

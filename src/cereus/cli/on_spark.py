@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from cereus.cli.local import Outcome, computed_values
+from cereus.cli.engines import announce_spark
+from cereus.cli.local import Outcome, chosen_rows, computed_values
 from cereus.cli.output import format_of
 from cereus.cli.several import QUERY
 from cereus.cli.spark_progress import spark_progress
-from cereus.cli.unseen import types_on_spark
 from cereus.cli.view import ShownEvent, ShownMatch
 from cereus.errors import CereusError, DataError
 from cereus.many import QuerySet
+from cereus.notices import MOST_TYPES
 from cereus.query import Query
 from cereus.sources import SUFFIXES, files_of
 from cereus.spark.files import COUNTED, CSV, flat, located, observed
@@ -44,6 +45,7 @@ def run_on_spark(
 
     with spark_errors():
         kind = format_of_all(paths)  # before Spark starts, which takes a while
+        announce_spark()
         session = cs.session(master)
         events = read(session, paths, kind)
         queries = compiler(arrow_schema(events))
@@ -105,12 +107,12 @@ def collected(matches: DataFrame, query: Query, shown: int) -> Outcome:
         observation = Observation()
         kept.observe(observation, *sizes(query)).count()
         keys = [".".join(path) for path in query.keys]
-        sample = kept.dropDuplicates(keys) if keys else kept
-        rows = sample.limit(shown).toArrow().to_pylist() if shown else []
+        first = kept.limit(shown).toArrow().to_pylist() if shown else []
+        by_key = kept.dropDuplicates(keys).limit(shown).toArrow().to_pylist() if keys else []
     finally:
         kept.unpersist()
     outcome = counted(observation)
-    outcome.first = [_shown(row, query) for row in rows]
+    outcome.first = [_shown(row, query) for row in chosen_rows(by_key, first, shown)]
     return outcome
 
 
@@ -170,3 +172,13 @@ def _shown(row: dict[str, Any], query: Query) -> ShownMatch:
             for event in row["events"]
         ]
     )
+
+
+def types_on_spark(events: DataFrame, query: Query) -> set[str]:
+    """The types of the events, for a warning of types that none has."""
+    column = query.stream.type
+    if column is None:
+        return set()
+    name = f"`{column.replace('`', '``')}`"
+    rows = events.select(name).distinct().limit(MOST_TYPES + 1).toArrow().column(0)
+    return set(rows.drop_null().to_pylist())

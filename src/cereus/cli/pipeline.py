@@ -15,6 +15,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from cereus.cli.engines import announce_spark
 from cereus.cli.view import err, out, show_error, show_warning
 from cereus.cli.wording import KEYS
 from cereus.errors import CereusError
@@ -55,8 +56,8 @@ def _run(file: str, *, master: str | None, dry_run: bool, metrics: Path | None) 
 def _run_batch(pipeline: Pipeline) -> Table:
     from cereus.cli.spark_progress import spark_progress
 
-    with err.status("starting Spark") if err.is_terminal else nullcontext():
-        session = pipeline.session()
+    announce_spark()
+    session = pipeline.session()
     with spark_progress(session, f"running {pipeline.document.path.name} on Spark"):
         metrics = pipeline.run(session)
     return batch_table(metrics)
@@ -79,6 +80,7 @@ def batch_table(metrics: Sequence[Metrics]) -> Table:
 def _run_live(pipeline: Pipeline) -> Table:
     """A table that is kept up to date on a terminal, until the pipeline ends or is stopped."""
     last: dict[tuple[str | None, str], Metrics] = {}
+    announce_spark()
     with _log_to_file(pipeline):
         session = pipeline.session()
     view = Live(console=err, transient=True, refresh_per_second=4)

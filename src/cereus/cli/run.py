@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from importlib.util import find_spec
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -12,23 +11,20 @@ import typer
 
 from cereus.cli import inputs
 from cereus.cli import options as opt
+from cereus.cli.engines import Engine, chosen_engine
 from cereus.cli.local import Outcome, run_local
 from cereus.cli.output import make_room
 from cereus.cli.pipeline import run_pipeline
 from cereus.cli.several import CommandQueries, query_texts
-from cereus.cli.unseen import warnings_of_types
-from cereus.cli.view import columns_to_show, count_text, matches_table, out, rate_text
-from cereus.errors import CereusError
+from cereus.cli.view import columns_to_show, matches_table, out, rate_text
+from cereus.errors import CereusError, DataError, did_you_mean
 from cereus.many import QuerySet
+from cereus.matches import count_text
+from cereus.notices import unseen_types
 from cereus.query import Query
 from cereus.syntax.parameters import check_all_mentioned, for_text
 
 PIPELINE = ".toml"
-
-
-class Engine(StrEnum):
-    SPARK = "spark"
-    LOCAL = "local"
 
 
 def run(
@@ -78,12 +74,11 @@ def run(
     param: opt.Params = None,
     limit: opt.Limits = None,
     engine: Annotated[
-        Engine | None,
+        Engine,
         typer.Option(
-            help="Where to run: on Spark (if it is installed), or in this process.",
-            show_default=False,
+            help="Where to run: in this process, on Spark, or (auto) in this process what fits it."
         ),
-    ] = None,
+    ] = Engine.AUTO,
     master: Annotated[
         str | None, typer.Option(metavar="URL", help="The Spark master; local[*] if not said.")
     ] = None,
@@ -120,8 +115,8 @@ def run(
     """Find all matches of queries in files of events, or run a pipeline."""
     if not queries and query is not None and query.lower().endswith(PIPELINE):
         columns = (type, time, key, stream, unit)
-        elsewhere = (events, output, *columns, settings, param, limit, engine, tie, dialect)
-        if any(elsewhere) or sort or overwrite:
+        elsewhere = (events, output, *columns, settings, param, limit, tie, dialect)
+        if any(elsewhere) or sort or overwrite or engine is Engine.LOCAL:
             hint = "leave out all but --master, --dry-run and --metrics, and write it in the file"
             raise CereusError("a pipeline says inputs, columns and outputs itself", hint=hint)
         run_pipeline(query, master=master, dry_run=dry_run, metrics=metrics)
@@ -143,6 +138,7 @@ def run(
 
     def compiler(schema: pa.Schema) -> QuerySet:
         query_set = compile_all(schema)
+        _check_tie(tie or (), schema)
         for name, each in query_set.queries.items():
             commanded.warn(name, each.warnings)
         if output is not None:
@@ -151,7 +147,10 @@ def run(
 
     compile_all(None)  # errors in a text are reported before anything is read
     shown, named = limit_shown if output is None else 0, bool(queries)
-    if _chosen(engine, master) is Engine.LOCAL:
+    choice = chosen_engine(engine, paths, master=master, time=time)
+    if engine is Engine.AUTO:
+        choice.announce()
+    if choice.engine is Engine.LOCAL:
         read = inputs.events_of(paths, inputs.ordered_by(time), sort=sort)
         compiled = compiler(read.schema)
         outcomes = run_local(compiled, read, output, shown, named=named)
@@ -165,7 +164,7 @@ def run(
     for name, outcome in outcomes.items():
         report(outcome, compiled[name], output, name if queries else None)
         if outcome.types:
-            commanded.warn(name, warnings_of_types(compiled[name], outcome.types))
+            commanded.warn(name, unseen_types(compiled[name].compiled, outcome.types))
 
 
 def _inputs(query: str | None, events: list[str], queries: list[str]) -> list[str]:
@@ -188,12 +187,14 @@ def _need_order(time: str | None) -> None:
         )
 
 
-def _chosen(engine: Engine | None, master: str | None) -> Engine:
-    if engine is Engine.LOCAL and master is not None:
-        raise CereusError("--master is for Spark", hint="leave out --engine local")
-    if engine is None:
-        return Engine.SPARK if master is not None or find_spec("pyspark") else Engine.LOCAL
-    return engine
+def _check_tie(tie: Sequence[str], schema: pa.Schema) -> None:
+    """Only Spark orders by them, but a name that is wrong is wrong everywhere."""
+    for name in tie:
+        if name not in schema.names:
+            raise DataError(
+                f"--tie {name}: the events have no such column",
+                hint=did_you_mean(name, schema.names),
+            )
 
 
 def report(outcome: Outcome, query: Query, output: Path | None, name: str | None = None) -> None:

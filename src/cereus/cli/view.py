@@ -136,11 +136,3 @@ def rate_text(events: int | None, seconds: float) -> str:
     rate = events / max(seconds, 1e-9)
     speed = f"{rate / 1e6:.1f} million" if rate >= 1e6 else f"{rate:,.0f}"
     return f"{events:,} events in {seconds:.1f} s ({speed} events/s)"
-
-
-def count_text(matches: int, rows: int | None = None) -> str:
-    """`15 matches`; with the rows that count them, `15 matches counted in 5 rows`."""
-    counted = f"{matches:,} match{'' if matches == 1 else 'es'}"
-    return (
-        counted if rows is None else f"{counted} counted in {rows:,} row{'' if rows == 1 else 's'}"
-    )

@@ -78,7 +78,7 @@ def restoring() -> Iterator[None]:
     except SnapshotError:
         raise
     except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, AssertionError,
-            RecursionError, pa.ArrowException) as error:  # fmt: skip
+            OSError, MemoryError, RecursionError, pa.ArrowException) as error:  # fmt: skip
         raise SnapshotError(
             f"the snapshot's state is not one of this query: {error or type(error).__name__}"
         ) from None

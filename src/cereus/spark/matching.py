@@ -89,9 +89,11 @@ def match(
         queries = named(query)
         for each in queries.values():
             _check(df, each)
+            each.notices.issue(each.warnings, above=2)
         return match_several(lambda each: _arranged(df, each, **options), queries)
     _check(df, query)
     assert isinstance(query, Query)
+    query.notices.issue(query.warnings, above=2)
     if df.isStreaming:
         _check_live(order, parallelism, split)
         marked = with_watermark(df, query, watermark)

@@ -56,7 +56,7 @@ def decode(data: bytes | memoryview) -> Any:
     except SnapshotError:
         raise
     except (ValueError, TypeError, ArithmeticError, LookupError, RecursionError, ImportError,
-            OSError, struct.error, pa.ArrowException) as error:  # fmt: skip
+            OSError, MemoryError, struct.error, pa.ArrowException) as error:  # fmt: skip
         raise SnapshotError(f"the snapshot cannot be read: {error}") from None
     if reader.at != len(reader.data):
         raise SnapshotError("the snapshot cannot be read: there is more than its state")
@@ -177,7 +177,8 @@ def _write_time(out: list[Any], value: time, depth: int) -> None:
 
 def _write_zone(out: list[Any], zone: tzinfo | None, offset: timedelta | None, depth: int) -> None:
     """None, the name of a zone, or how far from UTC the time is."""
-    known = zone.key if isinstance(zone, ZoneInfo) else offset
+    name = zone.key if isinstance(zone, ZoneInfo) else None
+    known = offset if name is None else name
     _write(out, known, depth + 1)
 
 

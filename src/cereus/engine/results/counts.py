@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from cereus.engine.ingest.clock import as_times
 from cereus.engine.match.runner import Runner
@@ -74,6 +77,12 @@ class CountRows(Results):
             return values
         nothing = np.inf if node.function == "min" else -np.inf  # what the kernel begins with
         return np.where(values == nothing, np.nan, values)
+
+
+def counted(batches: Iterable[pa.RecordBatch]) -> int | float:
+    """How many matches the rows count; past 2**53 the nearest float."""
+    total = sum(float(pc.sum(batch.column("count")).as_py() or 0) for batch in batches)
+    return int(total) if total <= EXACT else total
 
 
 def total_name(total: Aggregate) -> str:

@@ -13,6 +13,7 @@ from cereus.engine.match.history import History
 from cereus.engine.match.runner import Runner
 from cereus.engine.results.distinct import DistinctRows
 from cereus.engine.results.match_chunks import Mask, MatchChunk
+from cereus.engine.results.values import VariableEvents
 
 
 class Results(ABC):
@@ -81,6 +82,17 @@ class Results(ABC):
         """The cells of the events of a variable."""
         labels = self.runner.labels.shown
         return np.array([variable in label for label in labels], bool)[chunk.labels - FIRST_SHOWN]
+
+    def variable_events(self, chunk: MatchChunk, variable: str) -> VariableEvents:
+        """The places of the events of a variable among the remembered ones."""
+        offsets, cells = chunk.cells_where(self._in_variable(chunk, variable))
+        return VariableEvents(cells - self.history.first, offsets.astype(np.int64))
+
+    @property
+    def payload(self) -> pa.Table:
+        """The columns that are kept of the remembered events."""
+        payload = self.history.payload
+        return pa.table({}) if payload is None else payload
 
     def _selected(self, chunk: MatchChunk) -> Mask:
         """The cells of the events of some selected variable."""

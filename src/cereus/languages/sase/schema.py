@@ -11,21 +11,12 @@ from cereus.clauses.tree import AttributeWindow
 from cereus.errors import ConditionTypeError, QueryError
 from cereus.expr import check
 from cereus.expr import tree as ex
-from cereus.expr.functions import FUNCTIONS
-from cereus.expr.types import Kind, column_type
+from cereus.expr.arrow.value_type import leaf_type, type_of_kind
+from cereus.expr.types import column_type
 from cereus.languages.sase import tree as sase
 from cereus.languages.sase.output import output_names
 from cereus.languages.sase.streams import in_order
 from cereus.syntax.parsing import located
-
-ARROW = {
-    Kind.STRING: pa.string(),
-    Kind.BOOLEAN: pa.bool_(),
-    Kind.TIMESTAMP: pa.timestamp("us", "UTC"),
-    Kind.INTERVAL: pa.duration("us"),
-    Kind.ANY: pa.null(),
-}
-"""The Arrow types of computed values; numbers are looked at more closely."""
 
 
 def checked(
@@ -124,47 +115,11 @@ def value_type(value: ex.Expression, schema: pa.Schema) -> pa.DataType:
             return pa.list_(_struct(value, paths, schema))
         case sase.Aggregate(k=int()):
             return pa.list_(column_type(value, value.attribute or (), schema))
-        case sase.Aggregate():
-            return _aggregate_type(value, schema)
-        case ex.Attribute(path):
-            return column_type(value, path, schema)
+        case ex.Attribute() | sase.Aggregate():
+            return leaf_type(value, schema)
     kind = check.check(_built_in(value, schema), schema, expected=None)
-    if kind is not Kind.NUMBER:
-        return ARROW[kind]
-    return pa.int64() if _is_integer(value, schema) else pa.float64()
+    return type_of_kind(kind, value, schema)
 
 
 def _struct(node: ex.Expression, paths: Iterable[sase.Path], schema: pa.Schema) -> pa.DataType:
     return pa.struct([pa.field(path[-1], column_type(node, path, schema)) for path in paths])
-
-
-def _aggregate_type(node: sase.Aggregate, schema: pa.Schema) -> pa.DataType:
-    """An aggregate of the user's own has the type of what it combines."""
-    if node.function == "count":
-        if node.attribute is not None:
-            column_type(node, node.attribute, schema)
-        return pa.int64()
-    column = column_type(node, node.attribute or (), schema)
-    if node.function not in ("sum", "avg"):
-        return column
-    check.check(node, schema, expected=Kind.NUMBER)
-    return pa.int64() if node.function == "sum" and pa.types.is_integer(column) else pa.float64()
-
-
-def _is_integer(node: ex.Expression, schema: pa.Schema) -> bool:
-    """Whether a number is always an integer."""
-    match node:
-        case ex.Literal(value):
-            return isinstance(value, int)
-        case ex.Attribute(path):
-            return bool(pa.types.is_integer(column_type(node, path, schema)))
-        case sase.Aggregate():
-            return bool(pa.types.is_integer(_aggregate_type(node, schema)))
-        case ex.Arithmetic(op):
-            return op != "/" and all(_is_integer(child, schema) for child in node.children())
-        case ex.Call(function):
-            return function == "sign" or FUNCTIONS[function].result is Kind.INTEGER
-        case ex.Case(branches, default):
-            values = [value for _, value in branches] + ([default] if default else [])
-            return all(_is_integer(value, schema) for value in values)
-    return all(_is_integer(child, schema) for child in node.children())

@@ -15,11 +15,14 @@ import pyarrow as pa
 
 from cereus.engine.ingest.clock import as_times
 from cereus.engine.match.runner import Runner
+from cereus.engine.results.aggregates import Ints
 from cereus.engine.results.match_chunks import MatchChunk
 from cereus.engine.results.results import Results
 from cereus.engine.results.rows import span_fields
+from cereus.engine.results.values import lists
 from cereus.languages.sase.planning.program import Stage, between
-from cereus.languages.sase.run.values import Aggregates, Ints, Values, VariableEvents, lists
+from cereus.languages.sase.run.values import Aggregates, Values
+from cereus.state import checked
 from cereus.stream import Stream
 
 OF = "__of"
@@ -159,12 +162,10 @@ class BlockOutput(Results):
     def _values(self, chunk: MatchChunk) -> Values:
         variables = {}
         for component in self.block.query.components:
-            offsets, cells = chunk.cells_where(self._in_variable(chunk, component.variable))
-            places = cells - self.history.first
-            variables[component.variable] = VariableEvents(places, offsets.astype(np.int64))
-        payload = self.history.payload
-        events = pa.table({}) if payload is None else payload
-        return Values(events, variables, len(chunk), self.aggregates)
+            bound = self.variable_events(chunk, component.variable)
+            checked.refuse_unless(not bound.is_empty.any(), "a match lacks a variable")
+            variables[component.variable] = bound
+        return Values(self.payload, variables, len(chunk), self.aggregates)
 
     def constituents(self, chunk: MatchChunk) -> Constituents:
         places = chunk.cells - self.history.first

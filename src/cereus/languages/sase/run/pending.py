@@ -16,8 +16,8 @@ import numpy as np
 import pyarrow as pa
 
 from cereus.engine.ingest.clock import ordered
+from cereus.engine.results.aggregates import Ints
 from cereus.languages.sase.run.output import BINDING, ORDER, TIME
-from cereus.languages.sase.run.values import Ints
 from cereus.state import checked
 
 Time = int | float

@@ -21,12 +21,12 @@ from cereus.engine.executor import Executor, runner_for
 from cereus.engine.ingest.clock import RowNumbers, as_integers, read
 from cereus.engine.ingest.substreams import Substreams
 from cereus.engine.match.runner import Runner
+from cereus.engine.results.aggregates import Ints
 from cereus.engine.results.match_chunks import MatchChunk
 from cereus.errors import CereusError, DataError
 from cereus.languages.sase.planning.program import Block, ProgramPlan, Stage
 from cereus.languages.sase.run.output import OF, BlockOutput
 from cereus.languages.sase.run.pending import HIDDEN, NEVER, OVER, PendingEvents, Time, first_before
-from cereus.languages.sase.run.values import Ints
 from cereus.limits import Limits
 from cereus.state import checked
 

@@ -12,6 +12,7 @@ import typer
 from rich.panel import Panel
 from rich.syntax import Syntax
 
+from cereus.cli.engines import Engine, announce_spark
 from cereus.cli.local import Outcome, run_local
 from cereus.cli.run import report
 from cereus.cli.view import err, out, show_warning
@@ -42,7 +43,10 @@ def demo(
     directory: Annotated[Path, typer.Option(help="Where to put the events and the query.")] = Path(
         "demo"
     ),
-    engine: Annotated[str, typer.Option(help="spark or local.")] = "spark",
+    engine: Annotated[
+        Engine,
+        typer.Option(help="Where to match; auto is Spark, where there is one."),
+    ] = Engine.AUTO,
     seed: Annotated[int, typer.Option(help="The seed the events are drawn from.")] = 7,
 ) -> None:
     """Make market events, find a pattern in them, show some of the matches."""
@@ -71,18 +75,20 @@ def _events(count: int, seed: int, directory: Path) -> Path:
     return path
 
 
-def _matched(path: Path, engine: str) -> tuple[dict[str, Outcome], QuerySet]:
+def _matched(path: Path, engine: Engine) -> tuple[dict[str, Outcome], QuerySet]:
     def compiler(schema: pa.Schema) -> QuerySet:
         return QuerySet({NAME: compile(QUERY, stream=STREAM, schema=schema)})
 
-    if engine == "spark":
+    if engine is not Engine.LOCAL:
         from cereus.cli.on_spark import run_on_spark
 
         try:
-            with err.status("starting Spark and its workers"):
-                start_spark(path)
+            announce_spark()
+            start_spark(path)
             return run_on_spark(compiler, [str(path)], None, SHOWN, master="local[*]", tie=["id"])
         except (CereusError, ImportError, RuntimeError) as problem:
+            if engine is Engine.SPARK:
+                raise
             show_warning(f"Spark cannot run here, so this process does: {problem}")
     events = source([str(path)], STREAM)
     queries = compiler(events.schema)

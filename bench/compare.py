@@ -1,0 +1,80 @@
+"""`python -m bench.compare OTHER [name …]`: this checkout against another one, side by side.
+
+Every benchmark runs in both checkouts in turn, several times, each time in a new process. Each
+figure that `bench.timing.best` measures is compared by its fastest run. OTHER is the folder of the
+other checkout, with its modules compiled.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent.parent
+
+RECORD = """
+import importlib, json, sys
+import bench.timing as timing
+measure, seconds = timing.best, []
+def best(*arguments, **options):
+    seconds.append(measure(*arguments, **options))
+    return seconds[-1]
+timing.best = best
+importlib.import_module("bench." + sys.argv[1]).main()
+json.dump(seconds, open(sys.argv[2], "w"))
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Compare this checkout with another one.")
+    parser.add_argument("other", type=Path)
+    parser.add_argument("names", nargs="*", default=["stocks", "correlation"])
+    parser.add_argument("--runs", type=int, default=3, help="how often each benchmark runs")
+    options = parser.parse_args()
+    print(f"{'':16} {'figures':>8} {'new/old, mean':>14} {'best':>7} {'worst':>7}")
+    for name in options.names:
+        print(line(name, ratios(name, options.other.resolve(), options.runs)), flush=True)
+
+
+def ratios(name: str, other: Path, runs: int) -> list[float]:
+    """New seconds over old seconds of each figure."""
+    new, old = [], []
+    for _ in range(runs):
+        old.append(figures(name, other))
+        new.append(figures(name, HERE))
+    return [
+        min(mine) / min(theirs)
+        for mine, theirs in zip(zip(*new, strict=True), zip(*old, strict=True), strict=True)
+        if min(theirs) > 0
+    ]
+
+
+def figures(name: str, checkout: Path) -> list[float]:
+    """The seconds that one run of a benchmark measures, in their order."""
+    output = Path(os.environ.get("TMPDIR", "/tmp")) / f"bench-{os.getpid()}.json"
+    paths = os.pathsep.join([str(checkout / "src"), str(checkout)])
+    command = [sys.executable, "-c", RECORD, name, str(output)]
+    subprocess.run(
+        command,
+        cwd=checkout,
+        env=os.environ | {"PYTHONPATH": paths},
+        stdout=subprocess.DEVNULL,
+        check=True,
+    )
+    seconds: list[float] = json.loads(output.read_text())
+    output.unlink()
+    return seconds
+
+
+def line(name: str, found: list[float]) -> str:
+    mean = math.exp(sum(map(math.log, found)) / len(found))
+    return f"{name:16} {len(found):8} {mean:14.3f} {min(found):7.2f} {max(found):7.2f}"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""The commands beside `cereus run`, a file each."""

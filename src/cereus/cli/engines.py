@@ -1,0 +1,120 @@
+"""Where `cereus run` matches: in this process, or on Spark."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from importlib.util import find_spec
+from pathlib import Path
+
+from cereus.cli.view import err
+from cereus.errors import CereusError
+from cereus.sources import SUFFIXES
+
+FITS = 2 << 30
+"""Up to so many bytes of files are read in this process, which takes less than a minute."""
+MEMORY_SHARE = 8
+"""… and at most this part of the memory: events may be many times as large there."""
+STARTING = "starting Spark …"
+
+
+class Engine(StrEnum):
+    AUTO = "auto"
+    LOCAL = "local"
+    SPARK = "spark"
+
+
+@dataclass(frozen=True)
+class EngineChoice:
+    """Where a query runs, and why."""
+
+    engine: Engine
+    why: str
+
+    def announce(self) -> None:
+        """One line on the terminal, before anything starts."""
+        where = "on Spark" if self.engine is Engine.SPARK else "in this process"
+        err.print(f"{where}: {self.why}", style="dim", highlight=False, soft_wrap=True)
+
+
+def chosen_engine(
+    engine: Engine, paths: Sequence[str], *, master: str | None, time: str | None
+) -> EngineChoice:
+    """What was asked for; else this process for what fits it, and Spark for what does not."""
+    if engine is Engine.LOCAL and master is not None:
+        raise CereusError("--master is for Spark", hint="leave out --engine local")
+    if engine is not Engine.AUTO:
+        return EngineChoice(engine, f"--engine {engine.value}")
+    if master is not None:
+        return EngineChoice(Engine.SPARK, f"--master {master}")
+    reason = _only_here(paths, time)
+    if reason is not None:
+        return EngineChoice(Engine.LOCAL, reason)
+    elsewhere = next((path for path in paths if "://" in path), None)
+    if elsewhere is not None:
+        return EngineChoice(Engine.SPARK, f"{elsewhere} is not on this machine")
+    size, most = sum(map(_size, paths)), fitting_bytes()
+    if size <= most:
+        return EngineChoice(Engine.LOCAL, f"{size_text(size)} of events; --engine spark for Spark")
+    return EngineChoice(
+        Engine.SPARK,
+        f"{size_text(size)} of events, more than {size_text(most)}; --engine local for here",
+    )
+
+
+def _only_here(paths: Sequence[str], time: str | None) -> str | None:
+    """Why Spark cannot run the query, if it cannot."""
+    if find_spec("pyspark") is None:
+        return "pyspark is not installed"
+    if time is None:
+        return "without --time events are in the order of their files, which Spark does not keep"
+    if any(path == "-" for path in paths):
+        return "events come from the standard input"
+    if any(SUFFIXES.get(Path(path).suffix.lower()) == "ipc" for path in paths):
+        return "Spark does not read Arrow files"
+    return None
+
+
+def fitting_bytes() -> int:
+    """How many bytes of files this process takes by itself."""
+    try:
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # not on every system
+        return FITS
+    return min(FITS, memory // MEMORY_SHARE)
+
+
+def _size(path: str) -> int:
+    """The bytes of a file, of a directory, or of all files of a glob; reading complains of others
+    later."""
+    return sum(file.stat().st_size for file in _files(Path(path)))
+
+
+def _files(path: Path) -> Iterator[Path]:
+    if path.is_dir():
+        yield from (file for file in path.rglob("*") if file.is_file())
+    elif path.is_file():
+        yield path
+    elif any(mark in str(path) for mark in "*?["):
+        root = Path(path.anchor or ".")
+        yield from (f for f in root.glob(str(path.relative_to(path.anchor))) if f.is_file())
+
+
+def size_text(size: int) -> str:
+    """`12.3 MB`"""
+    for unit, bytes_ in (("GB", 1 << 30), ("MB", 1 << 20), ("kB", 1 << 10)):
+        if size >= bytes_:
+            return f"{size / bytes_:.1f} {unit}"
+    return f"{size} bytes"
+
+
+def announce_spark() -> None:
+    """Say at once that Spark is being started, which takes seconds."""
+    if find_spec("pyspark") is None:
+        return  # an error that says how to install it comes next
+    from pyspark.sql import SparkSession
+
+    if SparkSession.getActiveSession() is None:
+        err.print(STARTING, style="dim", highlight=False)

@@ -1,0 +1,76 @@
+"""What to know of a query and its answer: notes in `Matches.warnings`, and Python warnings."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cereus.errors import CereusWarning, did_you_mean
+from cereus.language.compiled import CompiledQuery
+from cereus.sources import Source
+
+MOST_TYPES = 1000
+"""With more, a column is no list of types to choose from."""
+FIRST_LOOK = 1 << 14
+"""So many rows are looked at first; most types show among them."""
+
+
+class Notices:
+    """The warnings of one query. Each becomes a `CereusWarning` once."""
+
+    def __init__(self) -> None:
+        self._issued: set[str] = set()
+
+    def issue(self, texts: Iterable[str], *, above: int) -> None:
+        """Warn in the name of the caller that is `above` frames above this function."""
+        for text in texts:
+            if text not in self._issued:
+                self._issued.add(text)
+                warnings.warn(text, CereusWarning, stacklevel=above + 1)
+
+
+@contextmanager
+def shown_elsewhere() -> Iterator[None]:
+    """No `CereusWarning` inside, because the same texts are printed already."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CereusWarning)
+        yield
+
+
+def unseen_types(query: CompiledQuery, types: Collection[str]) -> Iterator[str]:
+    """A warning for each type that the query needs and no event has; `types` are the events'."""
+    if query.stream.type is None or len(types) > MOST_TYPES:
+        return
+    for name in sorted(_types_of(query) - set(types)):
+        hint = did_you_mean(name, types)
+        yield f"no event has the type {name!r}" + ("" if hint is None else f"; {hint}")
+
+
+def types_in(events: Source, query: CompiledQuery) -> set[str]:
+    """The types of the events, until all that the query needs are there, or very many."""
+    column, needed = query.stream.type, _types_of(query)
+    types: set[str] = set()
+    if column is None or not needed:
+        return types
+    for part in _pieces(events, column):
+        types |= set(pc.unique(part).drop_null().to_pylist())
+        if needed <= types or len(types) > MOST_TYPES:
+            break
+    return types
+
+
+def _pieces(events: Source, column: str) -> Iterator[pa.Array]:
+    """A column in pieces, the first one small."""
+    for number, batch in enumerate(events.batches([column])):
+        values = batch.column(0)
+        if number == 0:
+            yield values.slice(0, FIRST_LOOK)
+        yield values.slice(FIRST_LOOK if number == 0 else 0)
+
+
+def _types_of(query: CompiledQuery) -> set[str]:
+    return {test.type for test in query.tests() if test.type is not None}
