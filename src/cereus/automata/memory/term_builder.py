@@ -236,7 +236,6 @@ class TermBuilder:
             read(ValueRead(node.variable, ranked, kind, f"{node.function} {kind}")), kind
         )
 
-
     def _real_sum(self, node: ex.Aggregate, kind: Kind, read: Read) -> TypedTerm:
         """A sum to be divided, which need not fit 64 bits."""
         value = ex.Attribute(node.attribute or ())

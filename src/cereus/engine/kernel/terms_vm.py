@@ -208,11 +208,7 @@ class Terms:
         self.known[t] = self.known[t] and self.known[t + 1]
         if not self.known[t]:
             return 0
-        if (
-            op <= layout.TERM_MODULO_INT
-            or op == layout.TERM_SUM_INT
-            or op == layout.TERM_CARRY_INT
-        ):
+        if op <= layout.TERM_MODULO_INT or op == layout.TERM_SUM_INT or op == layout.TERM_CARRY_INT:
             self._calculate(op, t, a, b)
         elif op == layout.TERM_JOIN_INT:
             self._join(t, a, b)
