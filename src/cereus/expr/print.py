@@ -70,8 +70,7 @@ class Printer:
                 return f"{self.at(Level.SUM, operand)} {negation}{self.bounds(low, high)}"
             case ex.Like(operand, pattern):
                 return f"{self.at(Level.SUM, operand)} {negation}LIKE {quote_string(pattern)}"
-            case ex.Regexp(operand, pattern, whole):
-                pattern = f"^(?:{pattern})$" if whole else pattern
+            case ex.Regexp(operand, pattern):
                 return f"{self.at(Level.SUM, operand)} {negation}REGEXP {quote_string(pattern)}"
         raise TypeError(f"not a test: {node!r}")
 

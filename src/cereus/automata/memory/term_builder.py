@@ -295,10 +295,6 @@ def _depth(term: Term) -> int:
 
 # ---------------------------------------------------------------- kinds of single events' values
 
-TRUTHS = (
-    ex.Comparison, ex.And, ex.Or, ex.Not, ex.In, ex.Between, ex.Like, ex.Regexp, ex.IsNull,
-)  # fmt: skip
-
 
 def kept_kind(node: Expression, schema: pa.Schema) -> Kind:
     """What the values of an expression on one event are, or CannotUseSlots."""
@@ -320,7 +316,7 @@ def _values(node: Expression) -> Iterator[Expression]:
         results = [then for _, then in node.branches] + ([node.default] if node.default else [])
         for result in results:
             yield from _values(result)
-    elif not isinstance(node, TRUTHS):
+    elif not isinstance(node, ex.CONDITIONS):
         for child in node.children():
             yield from _values(child)
 

@@ -8,9 +8,7 @@ from cereus.clauses.print import clause_lines
 from cereus.clauses.tree import Output, Strategy
 from cereus.expr import tree as ex
 from cereus.expr.print import condition_text, path_text
-from cereus.expr.text_patterns import like_as_regex
 from cereus.languages.ceql import tree as cel
-from cereus.languages.ceql.filters import REGEX_SIGNS
 from cereus.syntax.literals import quote_name
 
 
@@ -156,19 +154,7 @@ def _operand(predicate: cel.Predicate) -> str:
 
 def _holds(condition: ex.Expression) -> str:
     """`A[…]` where the condition is about single events of one variable, else as it stands."""
-    condition = _spelled_likes(condition)
     names = ex.variables(condition)
     if len(names) == 1 and not any(isinstance(n, ex.Aggregate) for n in condition.walk()):
         return f"{variable_text(*names)}[{condition_text(condition, bare=True)}]"
     return condition_text(condition)
-
-
-def _spelled_likes(node: ex.Expression) -> ex.Expression:
-    """LIKEs so spelled that CEQL reads them as what they are (see `filters.like_of_core`)."""
-    node = ex.rebuild(node, _spelled_likes)
-    match node:
-        case ex.Regexp(operand, pattern, True) if REGEX_SIGNS & set(pattern):
-            return ex.Like(operand, pattern)
-        case ex.Like(operand, pattern) if REGEX_SIGNS & set(pattern):
-            return ex.Regexp(operand, f"(?s)^{like_as_regex(pattern)}$")
-    return node

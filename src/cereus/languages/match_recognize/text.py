@@ -198,11 +198,6 @@ class _Texts(Conditions):
         items = spliced(parts)
         return lambda operand: member(operand, items)
 
-    def concatenated(
-        self, meta: Meta, left: ex.Expression, sign: Token, right: ex.Expression
-    ) -> ex.Expression:
-        return ex.Call("concat", (left, right), span=span_of(meta))
-
     def range_literal(self, meta: Meta, word: Token, value: Token, *units: Token) -> ex.Expression:
         return _interval_range(word, value, *units, span=span_of(meta))
 
