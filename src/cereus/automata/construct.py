@@ -147,12 +147,16 @@ class UnionAutomaton(PairAutomaton):
 
 @dataclass(frozen=True)
 class ConcatenationAutomaton(PairAutomaton):
-    """`φ ; ψ`, and `φ : ψ` when `contiguous`: both sides must take an event at the seam."""
+    """`φ ; ψ`, and `φ : ψ` when `contiguous`: both sides must take an event at the seam. A side
+    that is optional may be left out, if the other is not."""
 
     contiguous: bool = False
+    left_optional: bool = False
+    right_optional: bool = False
 
     def initial(self) -> Iterable[State]:
-        return [(0, q) for q in self.left.initial()]
+        lefts: list[State] = [(0, q) for q in self.left.initial()]
+        return lefts + [(1, q) for q in self.right.initial()] if self.left_optional else lefts
 
     def moves(self, state: Any, letter: Letter) -> Iterator[Move]:
         tag, inner = state
@@ -162,15 +166,19 @@ class ConcatenationAutomaton(PairAutomaton):
             if tag:
                 yield move._replace(target=(1, move.target))
                 continue
-            if self.left.goes_on(move.target):
+            accepts = self.left.accepts(move.target)
+            if self.left.goes_on(move.target) or (accepts and self.right_optional):
                 yield move._replace(target=(0, move.target))
-            if self.left.accepts(move.target) and (move.label or not self.contiguous):
+            if accepts and (move.label or not self.contiguous):
                 seam = 2 if self.contiguous else 1
                 for begin in self.right.initial():
                     yield move._replace(target=(seam, begin))
 
     def accepts(self, state: Any) -> bool:
-        return state[0] == 1 and self.right.accepts(state[1])
+        tag, inner = state
+        if tag == 0:
+            return self.right_optional and self.left.accepts(inner)
+        return tag == 1 and self.right.accepts(inner)
 
 
 @dataclass(frozen=True)
@@ -207,6 +215,43 @@ class RepetitionAutomaton(Seamed):
             if self.body.accepts(move.target) and (move.label or not self.contiguous):
                 for begin in self.body.initial():
                     yield move._replace(target=(int(self.contiguous), begin))
+
+
+@dataclass(frozen=True)
+class CountedAutomaton(Automaton):
+    """`φ{2,5}`, and `φ:{2,5}` when `contiguous`. A state is (the number of the round, whether a run
+    is at a seam, a state of the body); rounds beyond the fewest are alike if there is no most."""
+
+    body: Automaton
+    least: int
+    most: int | None
+    contiguous: bool = False
+
+    def initial(self) -> Iterable[State]:
+        return [(1, 0, q) for q in self.body.initial()]
+
+    def moves(self, state: Any, letter: Letter) -> Iterator[Move]:
+        number, at_seam, inner = state
+        for move in self.body.moves(inner, letter):
+            if at_seam and not move.label:
+                continue
+            accepts = self.body.accepts(move.target)
+            if self.body.goes_on(move.target) or (accepts and number >= self.least):
+                yield move._replace(target=(number, 0, move.target))
+            if accepts and number != self.most and (move.label or not self.contiguous):
+                after = number + 1 if self.most is not None else min(number + 1, self.least)
+                for begin in self.body.initial():
+                    yield move._replace(target=(after, int(self.contiguous), begin))
+
+    def accepts(self, state: Any) -> bool:
+        number, at_seam, inner = state
+        return not at_seam and number >= self.least and self.body.accepts(inner)
+
+    def goes_on(self, state: Any) -> bool:
+        return self.body.goes_on(state[2])
+
+    def slots(self, state: Any) -> Slots:
+        return self.body.slots(state[2])
 
 
 @dataclass(frozen=True)
@@ -254,13 +299,21 @@ WAITING, DONE = "waiting", "done"
 @dataclass(frozen=True)
 class Interleaving(PairAutomaton):
     """`φ ALL ψ`: each side runs on an interval of its own, (i₁, j₁) and (i₂, j₂), with
-    i = min(i₁, i₂) and j = max(j₁, j₂). A side is WAITING before its interval, DONE after it."""
+    i = min(i₁, i₂) and j = max(j₁, j₂). A side is WAITING before its interval, DONE after it. A
+    side that is optional may be left out, if the other is not."""
+
+    left_optional: bool = False
+    right_optional: bool = False
 
     def initial(self) -> Iterable[State]:
         lefts, rights = list(self.left.initial()), list(self.right.initial())
         yield from product(lefts, rights)
         yield from ((q, WAITING) for q in lefts)
         yield from ((WAITING, q) for q in rights)
+        if self.left_optional:
+            yield from ((DONE, q) for q in rights)
+        if self.right_optional:
+            yield from ((q, DONE) for q in lefts)
 
     def moves(self, state: Any, letter: Letter) -> Iterator[Move]:
         lefts = list(self._side(self.left, state[0], letter))

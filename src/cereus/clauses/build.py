@@ -51,7 +51,7 @@ def consume(word: str, place: Span, span: Span) -> Clause:
 
 
 def limit(amount: str, span: Span) -> Clause:
-    return Clause("limit", _count(amount, 0, "LIMIT", span), span)
+    return Clause("limit", whole_number(amount, 0, "LIMIT", span), span)
 
 
 def amount(given: str | timedelta, span: Span) -> str:
@@ -93,7 +93,7 @@ def _event_window(amounts: list[tuple[str, str]], span: Span) -> Window:
         raise QuerySyntaxError(
             "a window counts either events or time", span=span, hint="keep one of the two"
         )
-    return EventWindow(_count(amounts[0][0], 1, "WITHIN … EVENTS", span), span=span)
+    return EventWindow(whole_number(amounts[0][0], 1, "WITHIN … EVENTS", span), span=span)
 
 
 def attribute_window(amount: str, path: tuple[str, ...], span: Span) -> Window:
@@ -108,7 +108,7 @@ def _negative(span: Span) -> QuerySyntaxError:
     )
 
 
-def _count(amount: str, least: int, title: str, span: Span) -> int:
+def whole_number(amount: str, least: int, title: str, span: Span) -> int:
     value = None if amount.startswith("-") else literals.number(amount, span)
     if not isinstance(value, int) or value < least:
         raise QuerySyntaxError(

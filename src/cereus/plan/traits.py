@@ -33,6 +33,7 @@ class PatternFacts:
     detects             only the events that end a match are wanted
     distinct            a match is found in one way only
     position_sensitive  events that satisfy no test still count, because their positions do
+    counts_high         it has too many states for an automaton that compares whole runs
     always_bound        variables that hold events in every match
     looks_back          why a match may depend on more than its window; None if it does not
     """
@@ -43,6 +44,7 @@ class PatternFacts:
     detects: bool = False
     distinct: bool = False
     position_sensitive: bool = True
+    counts_high: bool = False
     always_bound: frozenset[str] = frozenset()
     looks_back: str | None = "the pattern may look back"
 
@@ -167,7 +169,8 @@ def _chosen_by(query: AnyQuery, facts: PatternFacts, registers: bool) -> ChosenB
         return ChosenBy.LISTING
     if query.strategy is Strategy.MAX:
         return ChosenBy.REPLAY if windowed else ChosenBy.AUTOMATON
-    return ChosenBy.KERNEL if windowed or registers else ChosenBy.AUTOMATON
+    in_kernel = windowed or registers or facts.counts_high
+    return ChosenBy.KERNEL if in_kernel else ChosenBy.AUTOMATON
 
 
 def _limit(query: AnyQuery, facts: PatternFacts) -> int | None:

@@ -91,6 +91,11 @@ def _denote(formula: cel.Formula, stream: Stream, i: int, j: int) -> Iterator[Va
             if _largest(first) == k and _smallest(second) == k + 1:
                 yield first | second
 
+    def alone(left: cel.Formula, right: cel.Formula) -> Iterator[Valuation]:
+        """One of two parts, where the other may be left out."""
+        yield from of(right) if is_optional(left) else ()
+        yield from of(left) if is_optional(right) else ()
+
     match formula:
         case cel.Type():
             labels = stream.labels(formula, j)
@@ -107,14 +112,22 @@ def _denote(formula: cel.Formula, stream: Stream, i: int, j: int) -> Iterator[Va
             yield from (v for v in of(body) if satisfies(predicate, v, stream.events))
         case cel.Sequence(left, right):
             yield from (first | second for first, second, _ in split(left, right))
+            yield from alone(left, right)
         case cel.ContiguousSequence(left, right):
             yield from touching(left, right)
+            yield from alone(left, right)
         case cel.Iteration(body):
             yield from of(body)
             yield from (first | second for first, second, _ in split(body, formula))
         case cel.ContiguousIteration(body):
             yield from of(body)
             yield from touching(body, formula)
+        case cel.Optional(body):
+            yield from of(body)
+        case cel.Repeated(body, least, most, contiguous):
+            fewest = 1 if is_optional(body) else max(least, 1)
+            for count in range(fewest, min(most or j - i + 1, j - i + 1) + 1):
+                yield from of(_in_a_row(body, count, contiguous))
         case cel.Project(names, body):
             yield from (frozenset(p for p in v if is_kept(p[0], names)) for v in of(body))
         case cel.Start(body):
@@ -127,6 +140,7 @@ def _denote(formula: cel.Formula, stream: Stream, i: int, j: int) -> Iterator[Va
             for (i1, j1), (i2, j2) in product(_intervals(i, j), repeat=2):
                 if min(i1, i2) == i and max(j1, j2) == j:
                     yield from (a | b for a, b in product(of(left, i1, j1), of(right, i2, j2)))
+            yield from alone(left, right)
         case cel.Unless(left, right):
             if not any(of(right, a, b) for a, b in _intervals(i, j)):
                 yield from of(left)
@@ -134,6 +148,29 @@ def _denote(formula: cel.Formula, stream: Stream, i: int, j: int) -> Iterator[Va
             yield from select(strategy, of(body))
         case _:
             raise TypeError(f"not a CEL formula: {formula!r}")
+
+
+def is_optional(formula: cel.Formula) -> bool:
+    """Whether φ may be left out of what it stands in: its denotation has nothing for that, as every
+    match has an event."""
+    match formula:
+        case cel.Optional():
+            return True
+        case cel.Repeated(body, least):
+            return least == 0 or is_optional(body)
+        case cel.Type() | cel.Not():
+            return False
+        case cel.Or(left, right):
+            return is_optional(left) or is_optional(right)
+        case cel.Unless(left, _):
+            return is_optional(left)
+    return all(is_optional(part) for part in formula.children())
+
+
+def _in_a_row(body: cel.Formula, count: int, contiguous: bool) -> cel.Formula:
+    """φ ; φ ; … (or with `:`), so many times."""
+    join = cel.ContiguousSequence if contiguous else cel.Sequence
+    return body if count == 1 else join(body, _in_a_row(body, count - 1, contiguous))
 
 
 def _intervals(i: int, j: int) -> list[tuple[int, int]]:

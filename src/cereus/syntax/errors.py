@@ -78,7 +78,8 @@ GROUPS: tuple[tuple[str, str, str], ...] = (
     ("PLUS MINUS", "STAR SLASH PERCENT CONCAT", "an arithmetic operator"),
     (
         "SEMICOLON COLON",
-        "PLUS COLON_PLUS _AS _AND _ALL _OR _UNLESS _FILTER GREATER LPAR LSQB",
+        "PLUS COLON_PLUS QMARK LBRACE COLON_BRACE _WITHOUT _UNTIL "
+        "_AS _AND _ALL _OR _UNLESS _FILTER GREATER LPAR LSQB",
         "an operator (; : + AS AND OR UNLESS FILTER)",
     ),
     ("_PARTITION _WITHIN _CONSUME _LIMIT", "", "a clause (WITHIN, PARTITION BY …)"),
@@ -100,6 +101,8 @@ WORDS = {
     "SEMICOLON": "';'",
     "COLON": "':'",
     "COLON_PLUS": "':+'",
+    "COLON_BRACE": "':{'",
+    "QMARK": "'?'",
     "NUMBER": "a number",
     "STRING": "a 'string'",
     "QUOTED": "a name",

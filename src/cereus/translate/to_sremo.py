@@ -35,6 +35,7 @@ from cereus.translate.leaves import (
 )
 from cereus.translate.limits import adds_conditions, check_edge, check_same_variables, refused
 from cereus.translate.strategies import chain, contiguous, only_one
+from cereus.translate.unrolled import unrolled
 
 FROM_THE_BEGINNING = (
     "a SREMO may begin anywhere in the stream, and this part looks at all events from its "
@@ -53,7 +54,7 @@ def as_sremo(query: AnyQuery, type_column: str | None = "type") -> sremo.SremoTr
         raise refused(query, "SREMO has no COUNT(*): it lists matches", "write SELECT *")
     if query.streams[1:]:
         raise refused(query, "SREMO has no streams to tell apart", None)
-    formula = cel.Select(query.strategy, original, span=original.span)
+    formula = cel.Select(query.strategy, unrolled(original), span=original.span)
     piece = _Translation(type_column).piece(rewrite(formula, RULES), (), False)
     if not piece.floats:
         looking = (n for n in original.walk() if isinstance(n, cel.Start | cel.Unless))

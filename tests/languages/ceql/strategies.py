@@ -26,6 +26,7 @@ from cereus.clauses.tree import (
 )
 from cereus.expr import tree as ex
 from cereus.languages.ceql import tree as cel
+from cereus.languages.ceql.counts import may_be_nothing
 from cereus.languages.ceql.scope import bound
 from cereus.languages.ceql.text import to_text
 
@@ -145,6 +146,8 @@ def formula(draw: Random, size: int, streamed: bool = False) -> cel.Formula:
     kind = draw.choice((cel.Sequence, cel.Sequence, *BINARIES))
     share = draw.randint(1, size - 2)
     left, right = formula(draw, share, streamed), formula(draw, size - 1 - share, streamed)
+    if kind is cel.Unless and may_be_nothing(right):
+        right = event_type(draw, streamed)
     if kind is cel.And and draw.randrange(2):
         # two drawn formulas seldom have the same valuations
         right = cel.Or(left, right) if draw.randrange(2) else filtered(draw, left, streamed)
@@ -152,7 +155,7 @@ def formula(draw: Random, size: int, streamed: bool = False) -> cel.Formula:
 
 
 def unary(draw: Random, body: cel.Formula, streamed: bool) -> cel.Formula:
-    kind = draw.randrange(12)
+    kind = draw.randrange(15)
     if kind < 3:
         return cel.As(body, draw.choice(VARIABLES))
     if kind < 6:
@@ -167,7 +170,18 @@ def unary(draw: Random, body: cel.Formula, streamed: bool) -> cel.Formula:
         return cel.ContiguousIteration(body)
     if kind == 9:
         return cel.Select(draw.choice(STRATEGIES), body)
-    return cel.Iteration(body)
+    if kind < 12:
+        return cel.Iteration(body)
+    if kind == 12:
+        return cel.Optional(body)
+    return repeated(draw, body)
+
+
+def repeated(draw: Random, body: cel.Formula) -> cel.Formula:
+    """`φ{2}`, `φ{0,1}`, `φ{1,}` …, small counts: a reference match has few events."""
+    least = draw.choice((0, 1, 2, 2))
+    most = draw.choice((None, max(least, 1), least + 1, least + 2))
+    return cel.Repeated(body, least, most, draw.randrange(4) == 0)
 
 
 # ---------------------------------------------------------------- queries
@@ -238,7 +252,8 @@ def events(draw: Random, length: int, *, keys: int = 2) -> Events:
 def longest(pattern: cel.Formula) -> int:
     """How many events the reference evaluator, exponential as it is, can be asked about."""
     nodes = list(pattern.walk())
-    repeats = sum(isinstance(n, cel.Iteration | cel.ContiguousIteration) for n in nodes)
+    loops = cel.Iteration | cel.ContiguousIteration | cel.Repeated
+    repeats = sum(isinstance(n, loops) for n in nodes)
     crossings = sum(isinstance(n, cel.All) for n in nodes)
     return max(5, 9 - max(0, repeats - 1) - 2 * crossings)
 

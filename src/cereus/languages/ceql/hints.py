@@ -6,9 +6,7 @@ from cereus.syntax.errors import HintRule, Trouble
 
 _SHAPE = "SELECT * FROM Stock WHERE SELL ; BUY"
 REPETITIONS = {
-    "*": "+ is one or more; for none as well write both ways: B OR (A+ ; B)",
-    "?": "for an event that may be there write both ways: B OR (A ; B)",
-    "{": "write them out: A ; A, or (A ; A) OR (A ; A ; A)",
+    "*": "+ is one or more; for none as well write A{0,}",
 }
 
 
@@ -63,7 +61,7 @@ def comma(trouble: Trouble) -> str | None:
 
 
 def other_repetition(trouble: Trouble) -> str | None:
-    """`SELL*`, `SELL?`, `SELL{2,3}`"""
+    """`SELL*`"""
     if trouble.unexpected not in REPETITIONS or not _after_event(trouble):
         return None
     return REPETITIONS[trouble.unexpected]

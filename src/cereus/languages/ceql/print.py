@@ -99,9 +99,23 @@ def _formula(formula: cel.Formula) -> tuple[CeqlLevel, str]:
             return CeqlLevel.POSTFIX, f"{_at(CeqlLevel.POSTFIX, body)}+"
         case cel.ContiguousIteration(body):
             return CeqlLevel.POSTFIX, f"{_at(CeqlLevel.POSTFIX, body)}:+"
+        case cel.Optional(body):
+            return CeqlLevel.POSTFIX, f"{_at(CeqlLevel.POSTFIX, body)}?"
+        case cel.Repeated(body, least, most, contiguous):
+            sign = ":" if contiguous else ""
+            return CeqlLevel.POSTFIX, (
+                f"{_at(CeqlLevel.POSTFIX, body)}{sign}{{{counts_text(least, most)}}}"
+            )
     if type(formula) in BINARY:
         return _binary(formula)
     return CeqlLevel.ATOM, _atom(formula)
+
+
+def counts_text(least: int, most: int | None) -> str:
+    """`2`, `2,`, `2,5`"""
+    if least == most:
+        return str(least)
+    return f"{least}," if most is None else f"{least},{most}"
 
 
 def _binary(formula: cel.Formula) -> tuple[CeqlLevel, str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from cereus.errors import RefusedError, Span, UnknownNameError, did_you_mean
 from cereus.expr import tree as ex
 from cereus.languages.ceql import tree as cel
+from cereus.languages.ceql.counts import check_counts
 
 ONE_EVENT = "NOT(…) is about one event: a type, possibly named with AS and filtered"
 ELSEWHERE = (
@@ -48,6 +49,7 @@ def _names_bound_by(node: cel.Formula) -> frozenset[str]:
 
 def check_names(query: cel.CeqlTree) -> None:
     """Raise where a query mentions a variable or a stream that is not there."""
+    check_counts(query.formula)
     everywhere = frozenset().union(*(_names_bound_by(node) for node in query.formula.walk()))
     for formula in query.formula.walk():
         _check_formula(formula, query.streams, everywhere)

@@ -21,7 +21,9 @@ from cereus.clauses.tree import TOTALS, Output, ParsedQuery, Strategy
 from cereus.errors import QueryError, QuerySyntaxError, did_you_mean
 from cereus.expr import tree as ex
 from cereus.expr.text import Conditions, span_of, token_span
+from cereus.languages.ceql import counts
 from cereus.languages.ceql import tree as cel
+from cereus.languages.ceql.counts import Counts
 from cereus.languages.ceql.filters import Boxed, predicate
 from cereus.languages.ceql.hints import HINTS
 from cereus.languages.ceql.print import to_text
@@ -149,6 +151,27 @@ class _Ceql(ClauseTexts):
 
     def contiguous_iteration(self, meta: Meta, body: cel.Formula) -> cel.Formula:
         return cel.ContiguousIteration(body, span=span_of(meta))
+
+    def optional(self, meta: Meta, body: cel.Formula) -> cel.Formula:
+        return cel.Optional(body, span=span_of(meta))
+
+    def repeated(self, meta: Meta, body: cel.Formula, counts: Counts) -> cel.Formula:
+        return cel.Repeated(body, *counts, span=span_of(meta))
+
+    def contiguously_repeated(self, meta: Meta, body: cel.Formula, counts: Counts) -> cel.Formula:
+        return cel.Repeated(body, *counts, True, span=span_of(meta))
+
+    def exactly(self, meta: Meta, amount: str) -> Counts:
+        return counts.rounds(amount, amount, span_of(meta))
+
+    def at_least(self, meta: Meta, least: str) -> Counts:
+        return counts.rounds(least, None, span_of(meta))
+
+    def at_most(self, meta: Meta, most: str) -> Counts:
+        return counts.rounds("0", most, span_of(meta))
+
+    def between_counts(self, meta: Meta, least: str, most: str) -> Counts:
+        return counts.rounds(least, most, span_of(meta))
 
     def named(self, meta: Meta, body: cel.Formula, variable: str) -> cel.Formula:
         return cel.As(body, variable, span=span_of(meta))

@@ -62,6 +62,14 @@ class Formula(PatternTree):
         """`φ+`"""
         return Iteration(self)
 
+    def times(self, least: int, most: int | None = -1) -> Formula:
+        """`φ{least}`, or `φ{least,most}`; `most=None` is any number."""
+        return Repeated(self, least, least if most == -1 else most)
+
+    def optional(self) -> Formula:
+        """`φ?`"""
+        return Optional(self)
+
     def children(self) -> Iterator[Formula]:
         for each in fields(self):
             value = getattr(self, each.name)
@@ -122,6 +130,25 @@ class Iteration(Formula):
 @dataclass(frozen=True)
 class ContiguousIteration(Formula):
     """`φ:+` (⊕ in the paper)"""
+
+    body: Formula
+
+
+@dataclass(frozen=True)
+class Repeated(Formula):
+    """`φ{2}`, `φ{2,}`, `φ{2,5}`: so many rounds of φ, one after the other, `least` at the fewest
+    and `most` (None: any number); `φ:{2,5}`, contiguous rounds. `φ{2,3}` is
+    `(φ ; φ) OR (φ ; φ ; φ)`, and every round is a scope of its own."""
+
+    body: Formula
+    least: int
+    most: int | None
+    contiguous: bool = False
+
+
+@dataclass(frozen=True)
+class Optional(Formula):
+    """`φ?`: φ, or nothing at all. `φ? ; ψ` is `ψ OR (φ ; ψ)`."""
 
     body: Formula
 

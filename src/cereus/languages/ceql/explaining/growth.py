@@ -126,7 +126,9 @@ def repeating(formula: cel.Formula, inside: bool = False) -> frozenset[str]:
             return repeating(left, inside)
         case cel.Iteration(body):
             return repeating(body, True)
-        case cel.ContiguousIteration(body):
+        case cel.Repeated(body, _, most, False) if most != 1:
+            return repeating(body, True)
+        case cel.ContiguousIteration(body) | cel.Repeated(body):
             skips = any(isinstance(n, cel.Sequence | cel.All) for n in body.walk())
             return repeating(body, inside or skips)
     return frozenset().union(*(repeating(child, inside) for child in formula.children()))

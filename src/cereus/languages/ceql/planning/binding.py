@@ -12,7 +12,9 @@ def surely_bound(formula: cel.Formula) -> frozenset[str]:
     match formula:
         case cel.Type(name, stream):
             return frozenset({name} if stream is None else {name, f"{stream}>{name}"})
-        case cel.Not():
+        case cel.Not() | cel.Optional():
+            return NONE
+        case cel.Repeated(_, 0):
             return NONE
         case cel.As(body, variable):
             inner = surely_bound(body)

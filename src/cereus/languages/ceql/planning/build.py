@@ -13,6 +13,7 @@ from cereus.expr.check import check, coerce
 from cereus.expr.tree import Expression
 from cereus.languages.ceql import scope
 from cereus.languages.ceql import tree as cel
+from cereus.languages.ceql.counts import FEW_ROUNDS, most_rounds
 from cereus.languages.ceql.planning.binding import surely_bound
 from cereus.languages.ceql.planning.locality import looks_back
 from cereus.languages.ceql.planning.lower import CHOSEN, Streams, ends_marked, lowered
@@ -56,6 +57,7 @@ def _facts(query: cel.CeqlTree) -> PatternFacts:
             or query.strategy is Strategy.STRICT
             or any(map(_looks_at_positions, query.formula.walk()))
         ),
+        counts_high=most_rounds(query.formula) > FEW_ROUNDS,
         always_bound=surely_bound(query.formula),
         looks_back=looks_back(query.formula),
     )
@@ -64,6 +66,8 @@ def _facts(query: cel.CeqlTree) -> PatternFacts:
 def _looks_at_positions(node: cel.Formula) -> bool:
     if isinstance(node, cel.Select):
         return node.strategy is Strategy.STRICT
+    if isinstance(node, cel.Repeated):
+        return node.contiguous
     return isinstance(node, cel.ContiguousSequence | cel.ContiguousIteration | cel.Start | cel.All)
 
 

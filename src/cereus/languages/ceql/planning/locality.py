@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from cereus.clauses.tree import Strategy
 from cereus.languages.ceql import tree as cel
+from cereus.languages.ceql.counts import may_be_nothing
 
 
 def looks_back(formula: cel.Formula) -> str | None:
@@ -20,13 +21,15 @@ def looks_back(formula: cel.Formula) -> str | None:
     match formula:
         case cel.Type():
             return None
-        case cel.Sequence(left, _) | cel.ContiguousSequence(left, _):
-            return looks_back(left)
+        case cel.Sequence(left, right) | cel.ContiguousSequence(left, right):
+            return looks_back(left) or (looks_back(right) if may_be_nothing(left) else None)
         case cel.Or(left, right) | cel.And(left, right) | cel.All(left, right):
             return looks_back(left) or looks_back(right)
         case cel.As(body, _) | cel.Filter(body, _):
             return looks_back(body)
         case cel.Iteration(body) | cel.ContiguousIteration(body):
+            return looks_back(body)
+        case cel.Repeated(body) | cel.Optional(body):
             return looks_back(body)
         case cel.Select(Strategy.ALL | Strategy.STRICT, body):
             return looks_back(body)

@@ -16,6 +16,7 @@ from cereus.errors import RefusedError
 from cereus.expr import tree as ex
 from cereus.expr.tree import Expression, attributes, is_local, variables, without_variable
 from cereus.languages.ceql import tree as cel
+from cereus.languages.ceql.counts import may_be_nothing
 from cereus.languages.ceql.planning.slots import FormulaSlots
 from cereus.plan.lowered import Lowered, slots_else_values
 from cereus.plan.tests import EventTest, TestSet, conjuncts
@@ -101,21 +102,29 @@ class FormulaLowering:
             case cel.Filter(body, predicate):
                 return self._filter(body, predicate)
             case cel.Sequence(left, right):
-                return make.ConcatenationAutomaton(self.automaton(left), self.automaton(right))
+                return self._then(left, right, False)
             case cel.ContiguousSequence(left, right):
-                return make.ConcatenationAutomaton(
-                    self.automaton(left), self.automaton(right), True
-                )
+                return self._then(left, right, True)
             case cel.Iteration(body):
                 return make.RepetitionAutomaton(self.automaton(body))
             case cel.ContiguousIteration(body):
                 return make.RepetitionAutomaton(self.automaton(body), True)
+            case cel.Optional(body):
+                return self.automaton(body)  # what it stands in may leave it out
+            case cel.Repeated(body, least, most, contiguous):
+                fewest = 1 if may_be_nothing(body) else max(least, 1)
+                return make.CountedAutomaton(self.automaton(body), fewest, most, contiguous)
             case cel.Or(left, right):
                 return make.UnionAutomaton(self.automaton(left), self.automaton(right))
             case cel.And(left, right):
                 return make.Product(self.automaton(left), self.automaton(right))
             case cel.All(left, right):
-                return make.Interleaving(self.automaton(left), self.automaton(right))
+                return make.Interleaving(
+                    self.automaton(left),
+                    self.automaton(right),
+                    may_be_nothing(left),
+                    may_be_nothing(right),
+                )
             case cel.Unless(left, right):
                 return make.UnlessAutomaton(
                     self.automaton(left), self._without_slots(right, IN_UNLESS)
@@ -129,6 +138,15 @@ class FormulaLowering:
                     return select(strategy, self._without_slots(body, CHOSEN))
                 return select(strategy, self.automaton(body))
         raise TypeError(f"not a CEL formula: {formula!r}")
+
+    def _then(self, left: cel.Formula, right: cel.Formula, contiguous: bool) -> Automaton:
+        return make.ConcatenationAutomaton(
+            self.automaton(left),
+            self.automaton(right),
+            contiguous,
+            may_be_nothing(left),
+            may_be_nothing(right),
+        )
 
     def _without_slots(self, formula: cel.Formula, why: str) -> Automaton:
         """A part whose runs are followed as sets of states, which have no room for values."""
@@ -286,8 +304,10 @@ def last_labels(formula: cel.Formula) -> frozenset[Label]:
             return last_labels(left) | last_labels(right)
         case cel.And(left, right):
             return min(last_labels(left), last_labels(right), key=lambda x: frozenset() in x)
-        case cel.Sequence(_, right) | cel.ContiguousSequence(_, right):
-            return last_labels(right)
+        case cel.Sequence(left, right) | cel.ContiguousSequence(left, right):
+            return last_labels(right) | (
+                last_labels(left) if may_be_nothing(right) else frozenset()
+            )
         case cel.Unless(left, _):
             return last_labels(left)
     (body,) = formula.children()

@@ -56,7 +56,9 @@ def leaf_order(formula: cel.Formula) -> Order:
                 return _both(visit(left), visit(right), forward=False, backward=False)
             case cel.And(left, right) | cel.All(left, right):
                 return _both(visit(left), visit(right), forward=True, backward=True)
-            case cel.Iteration(body) | cel.ContiguousIteration(body):
+            case cel.Repeated(body, _, 1):
+                return visit(body)
+            case cel.Iteration(body) | cel.ContiguousIteration(body) | cel.Repeated(body):
                 leaves, _ = visit(body)
                 return Order(leaves, _pairs(leaves, leaves))
         (body,) = node.children()

@@ -135,7 +135,12 @@ def _push_inside(
         case cel.Filter(inner, _) | cel.Start(inner) | cel.Select(_, inner):
             pushed = push(inner)
             return None if pushed is None else replace(body, body=pushed)
-        case cel.Iteration(inner) | cel.ContiguousIteration(inner):
+        case (
+            cel.Iteration(inner)
+            | cel.ContiguousIteration(inner)
+            | cel.Repeated(inner)
+            | cel.Optional(inner)
+        ):
             pushed = push(inner)
             return None if pushed is None else replace(body, body=pushed)
         case cel.Unless():

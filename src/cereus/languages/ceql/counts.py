@@ -1,0 +1,103 @@
+"""How often: the numbers in `φ{2,5}`, and which patterns may be nothing at all.
+
+A match of CEL has at least one event, so `φ?` has no meaning of its own. What may be left out is
+left out of what it stands in: `φ? ; ψ` is `ψ OR (φ ; ψ)`. The sign in front of it goes with it:
+`χ ; φ? : ψ` is `χ : ψ` or `χ ; φ : ψ`.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import NamedTuple
+
+from cereus.clauses import build as clauses
+from cereus.clauses.tree import Strategy
+from cereus.errors import QuerySyntaxError, RefusedError, Span
+from cereus.languages.ceql import tree as cel
+
+MOST_ROUNDS = 1_000
+"""As many rounds may be counted, over all counts inside each other: each is a state."""
+
+FEW_ROUNDS = 16
+"""So many at the most where an automaton compares whole runs, as a strategy inside a pattern
+does: its states are sets of such states."""
+
+
+class Counts(NamedTuple):
+    """The fewest rounds, and the most (None: any number)."""
+
+    least: int
+    most: int | None
+
+
+def rounds(least: str | timedelta, most: str | timedelta | None, span: Span) -> Counts:
+    """The numbers between the braces."""
+    fewest = _number(least, span)
+    if most is None:
+        return Counts(fewest, None)
+    highest = _number(most, span)
+    if highest < fewest:
+        raise QuerySyntaxError(
+            f"{{{fewest},{highest}}} counts down",
+            span=span,
+            hint=f"write {{{highest},{fewest}}}: the fewest first",
+        )
+    if highest == 0:
+        raise QuerySyntaxError(
+            "no round at all is no pattern", span=span, hint="leave it out, or write {0,1} or ?"
+        )
+    return Counts(fewest, highest)
+
+
+def _number(given: str | timedelta, span: Span) -> int:
+    return clauses.whole_number(clauses.amount(given, span), 0, "a count of rounds", span)
+
+
+def may_be_nothing(formula: cel.Formula) -> bool:
+    """Whether a pattern may be left out of what it stands in."""
+    match formula:
+        case cel.Optional():
+            return True
+        case cel.Repeated(body, least):
+            return least == 0 or may_be_nothing(body)
+        case cel.Type() | cel.Not():
+            return False
+        case cel.Or(left, right):
+            return may_be_nothing(left) or may_be_nothing(right)
+        case cel.Unless(left, _):
+            return may_be_nothing(left)
+    return all(map(may_be_nothing, formula.children()))
+
+
+def most_rounds(formula: cel.Formula) -> int:
+    """How many rounds are counted at the most, over counts inside each other."""
+    inside = max(map(most_rounds, formula.children()), default=1)
+    if isinstance(formula, cel.Repeated):
+        return inside * max(formula.least, formula.most or 1)
+    return inside
+
+
+def check_counts(formula: cel.Formula) -> None:
+    """Refuse counts that are too high to be states, and absence of what may be nothing."""
+    for node in formula.walk():
+        match node:
+            case cel.Unless(_, right) if may_be_nothing(right):
+                raise RefusedError(
+                    "what stands after UNLESS may be nothing at all, and that is always there",
+                    span=right.span,
+                    hint="leave out ? and {0,…} there",
+                )
+            case cel.Repeated():
+                _check_rounds(node, MOST_ROUNDS, "")
+            case cel.Select(strategy, body) if strategy is not Strategy.STRICT:
+                _check_rounds(body, FEW_ROUNDS, f"inside {strategy}(…) ")
+
+
+def _check_rounds(node: cel.Formula, most: int, where: str) -> None:
+    count = most_rounds(node)
+    if count > most:
+        raise RefusedError(
+            f"this counts {count:,} rounds, and {where}at most {most:,} are counted",
+            span=node.span,
+            hint="write A+ AS a … FILTER count(a) >= n",
+        )

@@ -1,0 +1,64 @@
+"""Counts and options written out, for a language that has neither.
+
+`φ{2,3}` is `(φ ; φ) OR (φ ; φ ; φ)`, and `φ? ; ψ` is `ψ OR (φ ; ψ)`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from functools import reduce
+
+from cereus.languages.ceql import tree as cel
+from cereus.languages.ceql.counts import may_be_nothing
+from cereus.translate.limits import refused
+
+MOST_PARTS = 500
+
+
+def unrolled(formula: cel.Formula) -> cel.Formula:
+    """The same pattern without counts and options; refused where it would become too long."""
+    made = _unrolled(formula)
+    if sum(1 for _ in made.walk()) > MOST_PARTS:
+        raise refused(
+            formula,
+            f"counts and options are written out, and here that makes more than {MOST_PARTS} parts",
+            "use smaller counts",
+        )
+    return made
+
+
+def _unrolled(node: cel.Formula) -> cel.Formula:
+    match node:
+        case cel.Optional(body):
+            return _unrolled(body)
+        case cel.Repeated():
+            return _rounds(node)
+    parts = {
+        each.name: _unrolled(value)
+        for each in fields(node)
+        if isinstance(value := getattr(node, each.name), cel.Formula)
+    }
+    made = replace(node, **parts) if parts else node  # type: ignore[arg-type]
+    if not isinstance(node, cel.Sequence | cel.ContiguousSequence | cel.All):
+        return made
+    alone = [parts["right"]] if may_be_nothing(node.left) else []
+    alone += [parts["left"]] if may_be_nothing(node.right) else []
+    return reduce(cel.Or, alone, made)
+
+
+def _rounds(node: cel.Repeated) -> cel.Formula:
+    body = _unrolled(node.body)
+    fewest = 1 if may_be_nothing(node.body) else max(node.least, 1)
+    most = fewest if node.most is None else node.most
+    if most * (most + 1) > 2 * MOST_PARTS:
+        raise refused(node, f"written out, {most} rounds are too long", "use smaller counts")
+    if node.most is None:
+        last = cel.ContiguousIteration if node.contiguous else cel.Iteration
+        return _in_a_row([*[body] * (fewest - 1), last(body)], node.contiguous)
+    rounds = [_in_a_row([body] * count, node.contiguous) for count in range(fewest, most + 1)]
+    return reduce(cel.Or, rounds)
+
+
+def _in_a_row(parts: list[cel.Formula], contiguous: bool) -> cel.Formula:
+    join = cel.ContiguousSequence if contiguous else cel.Sequence
+    return reduce(join, parts)
