@@ -77,7 +77,7 @@ def pattern_schema(
     plan: Plan, known: st.StructType, shown: Iterable[str], *, listed: bool
 ) -> st.StructType:
     """The columns of the matches of a pattern; `listed`: with the column `events`."""
-    fields = [st.StructField(".".join(path), type_of(known, path)) for path in plan.keys]
+    fields = [st.StructField(".".join(path), type_of(known, path)) for path in plan.declared_keys]
     counted = plan.query.count
     if plan.stream.time is not None:
         kind = type_of(known, (plan.stream.time,))

@@ -247,7 +247,7 @@ class TermBuilder:
 
     def _is_wide(self, value: ex.Attribute) -> bool:
         """Whether a sum of few values may not fit 64 bits."""
-        return type_at(self.schema, value.path) == pa.int64()
+        return bool(type_at(self.schema, value.path) == pa.int64())
 
     def _sum_and_carry(self, node: ex.Aggregate, read: Read) -> tuple[Term, Term]:
         value = ex.Attribute(node.attribute or ())

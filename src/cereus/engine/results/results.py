@@ -27,7 +27,8 @@ class Results(ABC):
         self.plan = runner.plan
         stream = self.plan.stream
         self.time_type = schema.field(stream.time).type if stream.time is not None else None
-        self.schema = pa.schema([*runner.reader.key_index.fields, *self._fields(schema)])
+        shown = runner.reader.key_index.fields[: len(self.plan.declared_keys)]
+        self.schema = pa.schema([*shown, *self._fields(schema)])
 
     @abstractmethod
     def _fields(self, schema: pa.Schema) -> list[pa.Field]:
@@ -74,9 +75,11 @@ class Results(ABC):
         return self.runner.history
 
     def _key_columns(self, chunk: MatchChunk) -> list[pa.Array]:
-        if not self.plan.keys:
+        shown = len(self.plan.declared_keys)
+        if not shown:
             return []
-        return self.runner.reader.key_columns(self.history.keys[chunk.at - self.history.first])
+        keys = self.history.keys[chunk.at - self.history.first]
+        return self.runner.reader.key_columns(keys)[:shown]
 
     def _in_variable(self, chunk: MatchChunk, variable: str) -> Mask:
         """The cells of the events of a variable."""

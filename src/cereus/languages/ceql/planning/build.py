@@ -15,6 +15,7 @@ from cereus.languages.ceql import scope
 from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.counts import FEW_ROUNDS, most_rounds
 from cereus.languages.ceql.planning.binding import surely_bound
+from cereus.languages.ceql.planning.keys import KeyedFormula, with_keys
 from cereus.languages.ceql.planning.locality import looks_back
 from cereus.languages.ceql.planning.lower import CHOSEN, Streams, ends_marked, lowered
 from cereus.languages.ceql.planning.narrow import narrow_filters
@@ -34,16 +35,20 @@ def build(
     stream: Stream,
     schema: pa.Schema | None = None,
     rules: tuple[Rule, ...] = RULES,
+    *,
+    keys: bool = True,
 ) -> Plan:
-    """Make a plan; with a schema, every name and type in the query is checked against it."""
+    """Make a plan; with a schema, every name and type in the query is checked against it. `keys`:
+    equalities over all variables split the stream."""
     _check_streams(query, stream)
     _check_count(query)
     if schema is not None:
         query = _checked(query, stream, schema)
-    formula = rewrite(query.formula, rules)
+    keyed = with_keys(query, schema) if keys else KeyedFormula(query.formula, ())
+    formula = rewrite(keyed.formula, rules)
     why_values = CHOSEN if query.strategy is Strategy.MAX else None
     made = lowered(formula, _streams(query, stream), schema, why_values=why_values)
-    plan = Plan.of(query, stream, made, _facts(query))
+    plan = Plan.of(query, stream, made, _facts(query), keyed.keys)
     if plan.traits.chosen_by is ChosenBy.AUTOMATON:
         plan = replace(plan, automaton=plan.shown(select(query.strategy, made.automaton)))
     return plan
