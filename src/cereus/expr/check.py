@@ -15,6 +15,7 @@ from cereus.errors import ConditionTypeError, QueryError, QuerySyntaxError, Unkn
 from cereus.errors import did_you_mean as nearest
 from cereus.expr import tree as ex
 from cereus.expr.functions import AGGREGATES, FUNCTIONS, TRUNCATIONS, Function
+from cereus.expr.python.aggregates import EVERY_VALUE
 from cereus.expr.text_patterns import groups
 from cereus.expr.types import Kind, column_type, computed, joined, kind_of, literal_kind
 from cereus.syntax import literals
@@ -242,7 +243,7 @@ class _Checker:
                 column_type(node, path, self.schema)
             return Kind.INTEGER
         kind = self.column(node, path or ())
-        if function not in ("sum", "avg"):
+        if function not in ("sum", "avg", *EVERY_VALUE):
             return kind
         self.needs(Kind.NUMBER, kind, node)
         return computed([kind]) if function == "sum" else Kind.FLOAT

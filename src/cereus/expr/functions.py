@@ -265,5 +265,5 @@ OTHERS: dict[str, Function] = {
     ),
 }
 FUNCTIONS: dict[str, Function] = NUMBERS | TEXTS | TIMES | CASTS | OTHERS
-AGGREGATES = ("count", "sum", "avg", "min", "max", "first", "last")
+AGGREGATES = ("count", "sum", "avg", "min", "max", "first", "last", "stddev", "percentile")
 EARTH_RADIUS_METRES = 6_371_008.8

@@ -93,8 +93,10 @@ class Printer:
             case ex.Attribute(path, variable):
                 prefix = () if self.bare or variable is None else (variable,)
                 return Level.PRIMARY, path_text((*prefix, *path))
-            case ex.Aggregate(function, variable, attribute):
-                return Level.PRIMARY, f"{function}({path_text((variable, *(attribute or ())))})"
+            case ex.Aggregate(function, variable, attribute, parameter=parameter):
+                more = "" if parameter is None else f", {parameter!r}"
+                read = path_text((variable, *(attribute or ())))
+                return Level.PRIMARY, f"{function}({read}{more})"
             case ex.Call(function, arguments):
                 return Level.PRIMARY, f"{function}({self.listed(arguments)})"
             case ex.Case(branches, default):

@@ -355,7 +355,26 @@ def _missing_operator(left: Token, right: Token) -> QuerySyntaxError:
     )
 
 
+def percentile_part(
+    function: str, arguments: tuple[ex.Expression, ...], span: Span
+) -> tuple[float | None, tuple[ex.Expression, ...]]:
+    """The second argument of percentile, and the others."""
+    if function != "percentile":
+        return None, arguments
+    part = (
+        arguments[1].value if len(arguments) == 2 and isinstance(arguments[1], ex.Literal) else None
+    )
+    if isinstance(part, bool) or not isinstance(part, int | float) or not 0 <= part <= 1:
+        raise QuerySyntaxError(
+            "percentile takes values and a part from 0 to 1",
+            span=span,
+            hint="write percentile(b.price, 0.95)",
+        )
+    return float(part), arguments[:1]
+
+
 def _aggregate(function: str, arguments: tuple[ex.Expression, ...], span: Span) -> ex.Expression:
+    part, arguments = percentile_part(function, arguments, span)
     argument = arguments[0] if len(arguments) == 1 else None
     if not isinstance(argument, ex.Attribute):
         extreme = {"min": "least", "max": "greatest"}.get(function)
@@ -372,4 +391,4 @@ def _aggregate(function: str, arguments: tuple[ex.Expression, ...], span: Span) 
             span=span,
             hint=f"write {function}(b.{variable}) for a variable b",
         )
-    return ex.Aggregate(function, variable, tuple(path) or None, span=span)
+    return ex.Aggregate(function, variable, tuple(path) or None, parameter=part, span=span)

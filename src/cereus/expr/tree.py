@@ -179,11 +179,13 @@ class Call(Expression):
 
 @dataclass(frozen=True)
 class Aggregate(Expression):
-    """`sum(b.volume)`, `avg min max count first last` over the events of a set variable."""
+    """`sum(b.volume)`, `avg min max count first last stddev percentile` over the events of a set
+    variable. `parameter` is the part of percentile, from 0 to 1."""
 
     function: str
     variable: str
     attribute: tuple[str, ...] | None
+    parameter: float | None = field(default=None, kw_only=True)
 
 
 def variables(expression: Expression) -> frozenset[str]:

@@ -7,8 +7,11 @@ query: partitions, window, strategy, selection, consumption, limit.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal, localcontext
+from fractions import Fraction
 from functools import cached_property
 from itertools import product
 from typing import Any
@@ -233,7 +236,10 @@ def aggregate(node: Aggregate, events: Sequence[Event]) -> Any:
         return len(events)
     every = [value_of(Attribute(node.attribute), event) for event in events]
     values: list[Any] = [value for value in every if value is not None]
+    numbers = [float(value) for value in values] if node.function in PRECISE else []
     functions: dict[str, Callable[[], Any]] = {
+        "stddev": lambda: _deviation(numbers),
+        "percentile": lambda: _percentile(numbers, node.parameter),
         "count": lambda: len(values),
         "sum": lambda: fitting(sum(values)) if values else None,
         "avg": lambda: sum(values) / len(values) if values else None,
@@ -243,6 +249,37 @@ def aggregate(node: Aggregate, events: Sequence[Event]) -> Any:
         "last": lambda: every[-1] if every else None,
     }
     return functions[node.function]()
+
+
+PRECISE = ("stddev", "percentile")
+
+
+def _deviation(values: list[float]) -> float | None:
+    """Of a sample: the root of the squared distances from the mean, over one less than n."""
+    if len(values) < 2:
+        return None
+    if not all(map(math.isfinite, values)):
+        return math.nan
+    exact = list(map(Fraction, values))
+    mean = sum(exact) / len(exact)
+    variance = sum(((each - mean) ** 2 for each in exact), Fraction(0)) / (len(exact) - 1)
+    with localcontext(prec=400):
+        return float((Decimal(variance.numerator) / Decimal(variance.denominator)).sqrt())
+
+
+def _percentile(values: list[float], part: float | None) -> float | None:
+    """percentile_cont: row number 1 + p (n - 1), between two rows in proportion."""
+    ranked = sorted(value for value in values if not math.isnan(value))
+    if not ranked:
+        return None
+    row = Fraction(str(part)) * (len(ranked) - 1)
+    below, above = ranked[int(row)], ranked[-int(-row // 1)]
+    if below == above:
+        return below
+    if math.isinf(below) or math.isinf(above):
+        return below + (above - below) * float(row - int(row))
+    share = row - int(row)
+    return float((1 - share) * Fraction(below) + share * Fraction(above))
 
 
 def fitting(total: Any) -> Any:

@@ -232,6 +232,10 @@ class Writer:
         if kind == 1:
             function = self.draw.choice(("highest", "lowest"))
             return f"{function}({array}.{column}, {self.draw.choice((1, 2))})"
+        if kind == 2 and self.draw.random() < 0.5:
+            return self.draw.choice(
+                (f"stddev({array}.{column})", f"percentile({array}.{column}, 0.3)")
+            )
         return f"{self.draw.choice(SIMPLE)}({array}.{column})"
 
     # ------------------------------------------------------------ window and output

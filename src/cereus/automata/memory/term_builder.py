@@ -20,6 +20,7 @@ from cereus.expr import tree as ex
 from cereus.expr.check import TIME_ARITHMETIC, value_kind
 from cereus.expr.paths import type_at
 from cereus.expr.print import condition_text
+from cereus.expr.python.aggregates import EVERY_VALUE
 from cereus.expr.tree import Expression, variables, without_variable
 from cereus.expr.types import Kind, kind_of
 
@@ -217,6 +218,8 @@ class TermBuilder:
             return TypedTerm(
                 read(ValueRead(node.variable, ex.Literal(1), Kind.INTEGER, "tally")), Kind.INTEGER
             )
+        if node.function in EVERY_VALUE:
+            raise CannotUseSlots(f"{node.function} needs every value")
         value = ex.Attribute(node.attribute)
         kind = kept_kind(value, self.schema)
         if node.function == "count":

@@ -6,12 +6,13 @@ move updates the slot (`update`), and a term computes the value (`with_event`); 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 from typing import Any, NamedTuple
 
 from cereus.automata.memory.terms import Term, column, constant
 from cereus.automata.model import Slot, Update
+from cereus.expr.python.aggregates import EVERY_VALUE, of_every_value
 from cereus.state.classes import state_class
 
 COUNTS = ("count", "tally")
@@ -29,7 +30,8 @@ SINGLE = ("set", "first", "last")
 
 @state_class("totals")
 class Totals(NamedTuple):
-    """All that the aggregates of one attribute of a variable may read."""
+    """All that the aggregates of one attribute of a variable may read; `values` only where one
+    of them needs every value (`Totals.keeping`)."""
 
     known: int = 0
     sum: Any = None
@@ -38,6 +40,12 @@ class Totals(NamedTuple):
     first: Any = None
     last: Any = None
     events: int = 0
+    values: tuple[Any, ...] | None = None
+
+    @classmethod
+    def keeping(cls, functions: Iterable[str]) -> Totals:
+        """Of no event yet, with room for what these aggregates need."""
+        return cls(values=() if not set(EVERY_VALUE).isdisjoint(functions) else None)
 
     def plus(self, value: Any) -> Totals:
         """With one more event, which has this value."""
@@ -52,9 +60,10 @@ class Totals(NamedTuple):
             first,
             value,
             self.events + 1,
+            None if self.values is None else (*self.values, value),
         )
 
-    def value(self, function: str, attribute: object) -> Any:
+    def value(self, function: str, attribute: object, parameter: float | None = None) -> Any:
         """What an aggregate is worth; without an attribute it counts events."""
         if attribute is None:
             return self.events
@@ -62,6 +71,8 @@ class Totals(NamedTuple):
             return None if self.sum is None else self.sum / self.known
         if function == "sum":
             return fitting(self.sum)
+        if function in EVERY_VALUE:
+            return of_every_value(function, self.values or (), parameter)
         return self.known if function == "count" else getattr(self, function)
 
 

@@ -13,14 +13,27 @@ import pyarrow.compute as pc
 
 from cereus.automata.memory.totals import fitting
 from cereus.engine.ingest.clock import python_values
+from cereus.expr.python.aggregates import EVERY_VALUE, of_every_value
 
 Ints = npt.NDArray[np.int64]
 CERTAIN = 1 << 62
 """Sums of integers whose estimate is below this fit 64 bits."""
 
 
-def aggregated(function: str, read: pa.Array, offsets: Ints, path: tuple[str, ...]) -> pa.Array:
-    """`count sum avg min max` of the values between each two offsets; nulls are passed over."""
+def aggregated(
+    function: str,
+    read: pa.Array,
+    offsets: Ints,
+    path: tuple[str, ...],
+    *,
+    parameter: float | None = None,
+) -> pa.Array:
+    """`count sum avg min max stddev percentile` of the values between each two offsets; nulls are
+    passed over."""
+    if function in EVERY_VALUE:
+        stretches = cut(python_values(read, path), offsets)
+        made = [of_every_value(function, values, parameter) for values in stretches]
+        return pa.array(made, pa.float64())
     if function in ("min", "max") and pa.types.is_floating(read.type):
         read = pc.if_else(pc.is_nan(read), None, read)  # NaN has no place in the order
     values, offsets = without_nulls(read, offsets)
