@@ -61,6 +61,17 @@ EXAMPLES: dict[str, tuple[ex.Expression, Any]] = {
     "regexp_extract of an empty group": (fn("regexp_extract", "ab", "a(x)?", 1), ""),
     "regexp_extract without a match": (fn("regexp_extract", "ab", "x"), None),
     "regexp_extract at the end": (fn("regexp_extract", "ab\n", "b$"), None),
+    # Addresses.
+    "in a block": (fn("cidr_match", "10.1.2.3", "10.0.0.0/8"), True),
+    "in the second block": (fn("cidr_match", "10.1.2.3", "172.16.0.0/12", "10.1.2.3"), True),
+    "beside a block": (fn("cidr_match", "11.0.0.0", "10.0.0.0/8"), False),
+    "the end of a block": (fn("cidr_match", "10.255.255.255", "10.9.0.0/8"), True),
+    "everything": (fn("cidr_match", "1.2.3.4", "0.0.0.0/0"), True),
+    "IPv6": (fn("cidr_match", "2001:db8::1", "2001:DB8::/32"), True),
+    "IPv6 is no IPv4": (fn("cidr_match", "::1", "0.0.0.0/0"), False),
+    "no address": (fn("cidr_match", "10.1.2", "10.0.0.0/8"), None),
+    "no address either": (fn("cidr_match", "010.1.2.3", "10.0.0.0/8"), None),
+    "the block of null": (fn("cidr_match", NULL, "10.0.0.0/8"), None),
     # Times.
     "the year": (fn("date_trunc", "year", NOW), datetime(2024, 1, 1, tzinfo=UTC)),
     "the quarter": (fn("date_trunc", "quarter", NOW), datetime(2024, 1, 1, tzinfo=UTC)),

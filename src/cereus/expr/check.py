@@ -7,6 +7,7 @@ does not fit, and says where.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from ipaddress import ip_network
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -296,6 +297,9 @@ def _check_literals(name: str, function: Function, arguments: Sequence[ex.Expres
         _check_regex(str(arguments[1].value), arguments[1])
     values = [each.value if isinstance(each, ex.Literal) else None for each in arguments]
     match name, values:
+        case "cidr_match", [_, *blocks]:
+            for block, node in zip(blocks, arguments[1:], strict=True):
+                _check_block(str(block), node)
         case "date_trunc", [str(unit), _] if unit.lower() not in TRUNCATIONS:
             hint = nearest(unit.lower(), TRUNCATIONS) or f"there are {', '.join(TRUNCATIONS)}"
             raise ConditionTypeError(f"no unit {unit!r}", span=arguments[0].span, hint=hint)
@@ -305,6 +309,15 @@ def _check_literals(name: str, function: Function, arguments: Sequence[ex.Expres
             raise ConditionTypeError(
                 f"the pattern has {groups(pattern)} groups", span=arguments[2].span
             )
+
+
+def _check_block(block: str, node: ex.Expression) -> None:
+    try:
+        ip_network(block, strict=False)
+    except ValueError:
+        raise ConditionTypeError(
+            f"{block!r} is no block of addresses", span=node.span, hint="write '10.0.0.0/8'"
+        ) from None
 
 
 def _check_regex(pattern: str, node: ex.Expression) -> None:
