@@ -276,9 +276,9 @@ def _percentile(values: list[float], part: float | None) -> float | None:
     below, above = ranked[int(row)], ranked[-int(-row // 1)]
     if below == above:
         return below
-    if math.isinf(below) or math.isinf(above):
-        return below + (above - below) * float(row - int(row))
     share = row - int(row)
+    if math.isinf(below) or math.isinf(above):
+        return float(1 - share) * below + float(share) * above
     return float((1 - share) * Fraction(below) + share * Fraction(above))
 
 

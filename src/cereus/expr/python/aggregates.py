@@ -26,10 +26,12 @@ def percentile(values: Sequence[Any], part: float) -> float | None:
     if not ranked:
         return None
     place = Fraction(repr(part)) * (len(ranked) - 1)
-    low, high = ranked[math.floor(place)], ranked[math.ceil(place)]
-    if low == high or not (math.isfinite(low) and math.isfinite(high)):
-        return low + (high - low) * float(place % 1) if low != high else low
-    return float(Fraction(low) + (Fraction(high) - Fraction(low)) * (place % 1))
+    low, high, share = ranked[math.floor(place)], ranked[math.ceil(place)], place % 1
+    if low == high:
+        return low
+    if math.isinf(low) or math.isinf(high):
+        return float(1 - share) * low + float(share) * high
+    return float(Fraction(low) + (Fraction(high) - Fraction(low)) * share)
 
 
 def of_every_value(function: str, values: Sequence[Any], parameter: float | None) -> float | None:
