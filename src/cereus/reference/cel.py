@@ -241,14 +241,26 @@ def aggregate(node: Aggregate, events: Sequence[Event]) -> Any:
         "stddev": lambda: _deviation(numbers),
         "percentile": lambda: _percentile(numbers, node.parameter),
         "count": lambda: len(values),
-        "sum": lambda: fitting(sum(values)) if values else None,
-        "avg": lambda: sum(values) / len(values) if values else None,
+        "sum": lambda: fitting(_sum(values)) if values else None,
+        "avg": lambda: _mean(values) if values else None,
         "min": lambda: min((value for value in values if value == value), default=None),
         "max": lambda: max((value for value in values if value == value), default=None),
         "first": lambda: every[0] if every else None,
         "last": lambda: every[-1] if every else None,
     }
     return functions[node.function]()
+
+
+def _sum(values: list[Any]) -> Any:
+    """Exact but for floats; those are added from the first to the last."""
+    with localcontext(prec=1000):
+        return sum(values)
+
+
+def _mean(values: list[Any]) -> Any:
+    total = _sum(values)
+    decimal = isinstance(total, Decimal)
+    return float(Fraction(total) / len(values)) if decimal else total / len(values)
 
 
 PRECISE = ("stddev", "percentile")

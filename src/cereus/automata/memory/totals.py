@@ -7,7 +7,8 @@ move updates the slot (`update`), and a term computes the value (`with_event`); 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from decimal import Decimal
+from decimal import Context, Decimal
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 from cereus.automata.memory.terms import Term, column, constant
@@ -21,6 +22,8 @@ TOTALS = (
     *COUNTS, "sum int", "sum float", "min int", "max int", "min float", "max float", "carry int",
 )  # fmt: skip
 """The updates of slots that add something up; NULL adds nothing."""
+EXACT = Context(prec=1000)
+"""Sums of decimals lose nothing: a column's have 76 digits."""
 SINGLE = ("set", "first", "last")
 """One event's value: of the only event, the first, the last."""
 
@@ -68,7 +71,7 @@ class Totals(NamedTuple):
         if attribute is None:
             return self.events
         if function == "avg":
-            return None if self.sum is None else self.sum / self.known
+            return None if self.sum is None else average(self.sum, self.known)
         if function == "sum":
             return fitting(self.sum)
         if function in EVERY_VALUE:
@@ -80,7 +83,14 @@ def _sum(so_far: Any, value: Any) -> Any:
     """Only numbers have a sum; times and texts are kept for min, max, first and last alone."""
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         return None
-    return value if so_far is None else so_far + value
+    if so_far is None:
+        return value
+    return EXACT.add(so_far, value) if isinstance(value, Decimal) else so_far + value
+
+
+def average(total: Any, count: int) -> Any:
+    """Rounded once; of decimals too it is a double."""
+    return float(Fraction(total) / count) if isinstance(total, Decimal) else total / count
 
 
 def fitting(value: Any) -> Any:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from decimal import Decimal
+from functools import reduce
 from itertools import pairwise
 from typing import Any
 
@@ -11,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cereus.automata.memory.totals import fitting
+from cereus.automata.memory.totals import EXACT, average, fitting
 from cereus.engine.ingest.clock import python_values
 from cereus.expr.python.aggregates import EVERY_VALUE, of_every_value
 
@@ -101,18 +103,23 @@ def _summed(numbers: Any, starts: Ints, sizes: Ints) -> Any:
         stretches = zip(starts, starts + sizes, strict=True)
         return np.array([np.cumsum(numbers[begin:end])[-1] for begin, end in stretches])
     sums = np.zeros(len(starts))
-    for place in range(longest):
-        there = sizes > place
-        sums[there] += numbers[starts[there] + place]
+    with np.errstate(over="ignore", invalid="ignore"):
+        for place in range(longest):
+            there = sizes > place
+            sums[there] += numbers[starts[there] + place]
     return sums
 
 
 FOLDS: dict[str, Callable[[list[Any]], Any]] = {
-    "sum": sum,
-    "avg": lambda values: sum(values) / len(values),
+    "sum": lambda values: _total(values),
+    "avg": lambda values: average(_total(values), len(values)),
     "min": min,
     "max": max,
 }
+
+
+def _total(values: list[Any]) -> Any:
+    return reduce(EXACT.add, values) if isinstance(values[0], Decimal) else sum(values)
 
 
 def _folded(function: str, values: pa.Array, offsets: Ints, path: tuple[str, ...]) -> pa.Array:
