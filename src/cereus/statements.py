@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from cereus.errors import CereusError
+from cereus.errors import CereusError, DataError
 from cereus.language.protocol import Params
 from cereus.language.registry import embedding_languages
 from cereus.limits import Limits
@@ -36,7 +36,9 @@ def sql(
     run = _Statement(duck, limits, params, stream)
     try:
         for name, table in tables.items():
-            duck.register(name, to_table(table))
+            rows = to_table(table)
+            _check_names(name, rows.column_names)
+            duck.register(name, rows)
             run.registered.append(name)
         rewritten = statement
         for language in embedding_languages():
@@ -49,6 +51,19 @@ def sql(
         else:
             for name in run.registered:
                 duck.unregister(name)
+
+
+def _check_names(table: str, columns: list[str]) -> None:
+    """DuckDB would rename one of two columns that differ only in case."""
+    seen: dict[str, str] = {}
+    for name in columns:
+        other = seen.setdefault(name.lower(), name)
+        if other != name:
+            raise DataError(
+                f"the columns {other!r} and {name!r} of {table} differ only in case, which names "
+                "in SQL do not",
+                hint="rename one of them",
+            )
 
 
 def _duckdb() -> Any:

@@ -4,8 +4,9 @@ it whose conditions hold is the match (SQL:2016, R010; ISO/IEC 19075-5, sections
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cmp_to_key
 from itertools import permutations
 from typing import Any
@@ -25,7 +26,9 @@ class Match:
     start: int
     labels: tuple[str, ...]
     excluded: tuple[bool, ...]
-    number: int = 0
+    number: int | None = 0
+    waiting_for: str | None = None
+    """The variables that a match which timed out waited for; None for a complete one."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +101,8 @@ def _output(
         output |= {order.path[0]: row[order.path[0]] for order in clause.order}
     for measure in clause.measures:
         output[measure.name] = value(measure.value, view) if view else None
+    if _reports_timeouts(clause):
+        output |= _timed_out(clause, view)
     if clause.rows is not tree.Rows.ONE:
         output |= {name: row[name] for name in columns if name not in output}
     return output
@@ -109,11 +114,18 @@ def _output(
 def search(clause: tree.Clause, rows: Sequence[Row]) -> Iterator[tuple[int, Match | None]]:
     """Every row at which a match is looked for, and the match there."""
     program = compiled(clause.pattern)
-    position, number = 0, 1
+    position, number, reported = 0, 1, 0
     while position < len(rows):
         attempts = ways(clause, program, rows, position, number)
         match = next(attempts, None)
-        yield position, match
+        if match is None and _reports_timeouts(clause):
+            # Under SKIP TO NEXT ROW from every start; otherwise not from rows put out so before.
+            late = partial(clause, program, rows, position, number)
+            if late and (position >= reported or clause.skip.to is tree.SkipTo.NEXT_ROW):
+                reported = position + len(late.labels)
+                yield position, late
+        else:
+            yield position, match
         if match is None:
             position += 1
         else:
@@ -216,29 +228,39 @@ def ways(
     rows: Sequence[Row],
     start: int,
     number: int,
+    *,
+    partial: bool = False,
 ) -> Iterator[Match]:
     """All matches at a row, those of higher preference first. No instruction is entered twice
-    at one row: rounds that read nothing end there."""
+    at one row: rounds that read nothing end there. If `partial`, those that wait for a row when
+    their window ends, instead."""
     conditions = {each.variable: each.condition for each in clause.define}
-    pending: list[tuple[int, Match, frozenset[int]]] = [
-        (0, Match(start, (), (), number), frozenset())
+    pending: list[tuple[int, Match, frozenset[int], int]] = [
+        (0, Match(start, (), (), number), frozenset(), 0)
     ]
     while pending:
-        at, match, entered = pending.pop()
+        at, match, entered, behind = pending.pop()
         if at in entered:
             continue
         entered |= {at}
         row = start + len(match.labels)
         match program[at]:
-            case ("done",):
+            case ("done",) if not partial:
                 yield match
+            case ("row", _, _) if (
+                partial
+                and match.labels
+                and not (row < len(rows) and _in_time(clause, rows, start, row))
+            ):
+                names = " or ".join(_next_variables(program, behind))
+                yield replace(match, number=None, waiting_for=names)
             case ("start",) if row == 0:
-                pending.append((at + 1, match, entered))
+                pending.append((at + 1, match, entered, behind))
             case ("end",) if row == len(rows):
-                pending.append((at + 1, match, entered))
+                pending.append((at + 1, match, entered, behind))
             case ("fork", first, second):
-                pending.append((second, match, entered))
-                pending.append((first, match, entered))
+                pending.append((second, match, entered, behind))
+                pending.append((first, match, entered, behind))
             case ("row", variable, excluded) if row < len(rows):
                 longer = Match(
                     start, (*match.labels, variable), (*match.excluded, excluded), number
@@ -247,7 +269,49 @@ def ways(
                 condition = conditions.get(variable)
                 holds = condition is None or value(condition, view) is True
                 if holds and _in_time(clause, rows, start, row):
-                    pending.append((at + 1, longer, frozenset()))
+                    pending.append((at + 1, longer, frozenset(), at + 1))
+
+
+def _reports_timeouts(clause: tree.Clause) -> bool:
+    return clause.within is not None and clause.within.timeouts
+
+
+def partial(
+    clause: tree.Clause,
+    program: Sequence[Instruction],
+    rows: Sequence[Row],
+    start: int,
+    number: int,
+) -> Match | None:
+    """The most preferred beginning of a match that still waits for a row when its window ends:
+    the next row is outside it, or there is none."""
+    return next(ways(clause, program, rows, start, number, partial=True), None)
+
+
+def _next_variables(program: Sequence[Instruction], at: int) -> list[str]:
+    """The variables that may be read next, the preferred first."""
+    variables: dict[str, None] = {}
+    pending, entered = [at], set[int]()
+    while pending:
+        here = pending.pop()
+        if here in entered:
+            continue
+        entered.add(here)
+        match program[here]:
+            case ("fork", first, second):
+                pending += [second, first]
+            case ("row", variable, _):
+                variables[variable] = None
+    return list(variables)
+
+
+def _timed_out(clause: tree.Clause, view: View | None) -> dict[str, Any]:
+    match = view.match if view else None
+    if view is None or match is None or match.waiting_for is None or clause.within is None:
+        return dict.fromkeys(tree.TIMEOUTS) | {"timed_out": False}
+    began = read(view.rows[match.start], clause.order[0].path)
+    cells = (True, match.labels[-1], match.waiting_for, began + clause.within.length)
+    return dict(zip(tree.TIMEOUTS, cells, strict=True))
 
 
 def _in_time(clause: tree.Clause, rows: Sequence[Row], start: int, row: int) -> bool:
@@ -272,9 +336,9 @@ def _looked_up(node: ex.Expression, view: View) -> ex.Expression:
         case ex.Attribute() | tree.Classifier() | tree.Step():
             return ex.Literal(_navigated(node, view))
         case tree.Aggregate(function, arguments, star, variable, semantics):
-            of = variable if star else _variable(arguments[0])
+            of = variable if star else _variable(*arguments)
             rows = _places(of, semantics is tree.Semantics.FINAL, view)
-            return ex.Literal(len(rows) if star else _over(function, arguments[0], rows, view))
+            return ex.Literal(len(rows) if star else _over(function, arguments, rows, view))
         case tree.MatchNumber():
             return ex.Literal(view.match.number)
     return ex.rebuild(node, lambda child: _looked_up(child, view))
@@ -297,11 +361,12 @@ def _navigated(node: ex.Expression, view: View) -> Any:
     return _of_row(argument, row, view) if 0 <= row < len(view.rows) else None
 
 
-def _variable(argument: ex.Expression) -> str | None:
-    """The one variable that an argument is about; None for all rows."""
-    for node in argument.walk():
-        if isinstance(node, ex.Attribute | tree.Classifier):
-            return node.variable
+def _variable(*arguments: ex.Expression) -> str | None:
+    """The one variable that the arguments are about; None for all rows."""
+    for argument in arguments:
+        for node in argument.walk():
+            if isinstance(node, ex.Attribute | tree.Classifier):
+                return node.variable
     return None
 
 
@@ -331,10 +396,16 @@ def _of_row(argument: ex.Expression, row: int, view: View) -> Any:
     return evaluate(named(argument), {})
 
 
-def _over(function: str, argument: ex.Expression, rows: Sequence[int], view: View) -> Any:
-    every = [_of_row(argument, row, view) for row in rows]
+def _over(
+    function: str, arguments: Sequence[ex.Expression], rows: Sequence[int], view: View
+) -> Any:
+    every, *more = ([_of_row(each, row, view) for row in rows] for each in arguments)
     if function == "array_agg":
         return every or None
+    if function in ("max_by", "min_by"):
+        return _at_extreme(function, every, more[0])
+    if function == "array_join":
+        return more[0][0].join(each for each in every if each is not None) if every else None
     known = [each for each in every if each is not None]
     match function:
         case "count":
@@ -345,13 +416,21 @@ def _over(function: str, argument: ex.Expression, rows: Sequence[int], view: Vie
         return None
     match function:
         case "sum":
-            return sum(known)
+            total = sum(known)
+            return None if type(total) is int and not -(2**63) <= total < 2**63 else total
         case "avg":
             return sum(known) / len(known)
         case "min":
             return _extreme("<", known)
         case "max":
             return _extreme(">", known)
+        case "string_agg" | "listagg":
+            return (more[0][0] if more else "").join(known)
+        case "variance" | "var_samp" | "stddev" | "stddev_samp":
+            spread = statistics.variance(known) if len(known) > 1 else None
+            return spread if spread is None or function.startswith("var") else spread**0.5
+        case "var_pop" | "stddev_pop":
+            return (statistics.pvariance if function == "var_pop" else statistics.pstdev)(known)
         case "bool_and" | "every":
             return all(known)
         case "bool_or":
@@ -359,6 +438,21 @@ def _over(function: str, argument: ex.Expression, rows: Sequence[int], view: Vie
         case "arbitrary" | "any_value":
             return known[0]
     raise DataError(f"unknown aggregate {function}")
+
+
+def _at_extreme(function: str, every: list[Any], compared: list[Any]) -> Any:
+    """The value where another is greatest or least; of several, the first."""
+    best = None
+    for row, other in enumerate(compared):
+        if (
+            other is not None
+            and other == other
+            and (
+                best is None or compare(">" if function == "max_by" else "<", other, compared[best])
+            )
+        ):
+            best = row
+    return None if best is None else every[best]
 
 
 def _extreme(op: str, known: list[Any]) -> Any:

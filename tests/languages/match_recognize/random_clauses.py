@@ -59,6 +59,10 @@ OF_SEARCH = (
     "CASE WHEN sum(x) > 3 THEN FIRST({o}.x) ELSE x END > 0",
     "sum(x * MATCH_NUMBER()) < 6",
     "coalesce(LAST({o}.x), x) < 2",
+    "max_by(CLASSIFIER(), x) = '{o}' OR x > 1",
+    "array_join(array_agg(CLASSIFIER()), '') <> 'AB' AND x < 3",
+    "stddev_pop({v}.z) < 0.4 OR x > 1",
+    "string_agg({v}.y, '-') = 'p' OR x = 2",
 )
 MEASURES = (
     "MATCH_NUMBER() AS number",
@@ -89,6 +93,16 @@ MEASURES = (
     "sum(A.x + 1) + count(*) AS mixed",
     "x AS here",
     "FINAL FIRST(A.ts) AS started",
+    "max_by(y, x) AS y_of_most",
+    "FINAL min_by(A.x, A.ts) AS x_of_first",
+    "stddev(x) AS spread",
+    "var_pop(z) AS spread_z",
+    "FINAL stddev_pop(u.x) AS spread_u",
+    "string_agg(y, ',') AS joined",
+    "array_join(array_agg(x), '-', '?') AS joined_x",
+    "concat_ws('', FINAL array_agg(lower(CLASSIFIER(u)))) AS word",
+    "CAST(x AS double) AS as_double",
+    "(x IS DISTINCT FROM PREV(x)) IS TRUE AS changed",
 )
 
 
@@ -159,6 +173,7 @@ def clauses(draw: Any, conditions: tuple[str, ...], *, within: bool | None = Non
     measures = draw(st.lists(st.sampled_from(usable), min_size=1, max_size=6, unique=True))
     timed = draw(st.booleans()) if within is None else within
     seconds = draw(st.integers(1, 4))
+    timeouts = "" if "UNMATCHED" in rows else draw(st.sampled_from(["", " WITH TIMEOUTS"]))
     lines = [
         draw(st.sampled_from(["", "PARTITION BY k"])),
         "ORDER BY ts",
@@ -166,7 +181,7 @@ def clauses(draw: Any, conditions: tuple[str, ...], *, within: bool | None = Non
         rows,
         f"AFTER MATCH SKIP {skip}",
         f"PATTERN ({pattern_text(pattern)})",
-        f"WITHIN INTERVAL '{seconds}' SECOND" if timed else "",
+        f"WITHIN INTERVAL '{seconds}' SECOND{timeouts}" if timed else "",
         f"SUBSET u = ({', '.join(members)})",
         f"DEFINE {', '.join(define)}" if define else "",
     ]

@@ -34,14 +34,9 @@ NARROWER = "the engine refuses what the standard allows"
 EXCEPTIONS = {
     "trino-RowPatternMatching-testOutputLayout-03": "a column that ORDER BY names twice is put out "
     "once: Arrow tables are read by the names of their columns",
-    "trino-AggregationsInRowPatternMatching-testSimpleQuery-03": NO_FUNCTION,
     "trino-CopyAggregationStateInRowPatternMatching-testMinByN-01": NO_FUNCTION,
     "trino-CopyAggregationStateInRowPatternMatching-testMultimapAgg-01": NO_FUNCTION,
     "trino-CopyAggregationStateInRowPatternMatching-testMapUnion-01": NO_FUNCTION,
-    "trino-CopyAggregationStateInRowPatternMatching-testDecimalAvg-01": "CAST to a decimal",
-    "trino-CopyAggregationStateInRowPatternMatching-testDecimalAvg-02": "CAST to a decimal",
-    "trino-CopyAggregationStateInRowPatternMatching-testDecimalSum-01": "CAST to a decimal",
-    "trino-CopyAggregationStateInRowPatternMatching-testDecimalSum-02": "CAST to a decimal",
     "trino-Analyzer-testPartitionBy-02": "a type that only Trino has",
     "trino-Analyzer-testOrderBy-02": "a type that only Trino has",
     "trino-Analyzer-testSubqueries-01": "subqueries in MEASURES and DEFINE are refused by name",

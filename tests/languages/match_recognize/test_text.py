@@ -48,6 +48,39 @@ def test_intervals_are_written_as_in_sql() -> None:
     assert read.within is not None and read.within.length.total_seconds() == 190
 
 
+SPELLINGS = {
+    "CAST(b.x AS double)": 3.0,
+    "CAST(b.x AS double precision)": 3.0,
+    "TRY_CAST('7' AS integer)": 7,
+    "b.x::double": 3.0,
+    "CAST(b.x / 7.0 AS decimal(10, 2))": 0.43,
+    "EXTRACT(YEAR FROM TIMESTAMP '2024-05-06 00:00:00')": 2024,
+    "(b.x > 1) IS TRUE": True,
+    "(NULL > b.x) IS NOT FALSE": True,
+    "(NULL > b.x) IS UNKNOWN": True,
+    "b.x IS DISTINCT FROM NULL": True,
+    "a.x IS NOT DISTINCT FROM 1": True,
+    "nullif(b.x, 3)": None,
+    "if(b.x > 2, 'high')": "high",
+    "MATCH_SEQUENCE_NUMBER()": 3,
+    "max_by(x, -x)": 1,
+    "min_by(b.x, -b.x)": 3,
+    "stddev(x)": 1.0,
+    "var_pop(b.x)": 0.25,
+    "listagg(CLASSIFIER(), '-')": "A-B-B",
+    "array_join(array_agg(b.x), ',')": "2,3",
+    "concat_ws('', array_agg(lower(CLASSIFIER())))": "abb",
+}
+
+
+@pytest.mark.parametrize(("measure", "value"), SPELLINGS.items(), ids=list(SPELLINGS))
+def test_a_measure_is_spelt_as_in_sql(measure: str, value: object) -> None:
+    text = clause(measures=f"{measure} AS m")
+    (row,) = cereus.compile(text, dialect="match_recognize").run(pa.table({"x": [1, 2, 3]}))
+    assert row == {"m": value}
+    assert parse(to_text(parse(text))) == parse(text)
+
+
 REFUSED = {
     "an unknown variable in DEFINE": (clause(define="c AS true"), "C is not a variable", "c"),
     "a variable defined twice": (clause(define="b AS true, b AS true"), "defined twice", "b"),
@@ -70,6 +103,14 @@ REFUSED = {
     "a subquery": (clause(define="b AS (SELECT 1) = x"), "subqueries", "SELECT"),
     "a subset of an unknown": (clause(behind="SUBSET u = (a, c)"), "C is not a variable", "u"),
     "an order by an expression": (clause(order="ORDER BY x + 1"), "takes columns", "x"),
+    "a list": (clause(measures="array_agg(x)[1] AS m"), "but found", "["),
+    "a separator of no text": (clause(measures="string_agg(y, x) AS m"), "is a text", "x"),
+    "max_by of one": (clause(measures="max_by(x) AS m"), "takes 2 arguments", "max_by"),
+    "array_join of a column": (
+        clause(measures="array_join(x, ',') AS m"),
+        "values of an array_agg",
+        "x",
+    ),
     "SEEK": (clause(skip="SEEK"), "SEEK", "SEEK"),
 }
 
@@ -103,7 +144,36 @@ def test_a_tree_is_compiled_as_a_text_is() -> None:
     assert isinstance(parse(clause()), tree.Clause)
 
 
+def test_a_sum_that_does_not_fit_is_null() -> None:
+    text = "MATCH_RECOGNIZE (MEASURES sum(x) AS total, avg(x) AS mean PATTERN (a a))"
+    (row,) = cereus.compile(text, dialect="match_recognize").run(pa.table({"x": [2**62, 2**62]}))
+    assert row == {"total": None, "mean": 2.0**62}
+
+
+@pytest.mark.parametrize("function", ["min(x)", "max(a.x)", "max_by(n, x)"])
+def test_lists_have_no_order(function: str) -> None:
+    schema = pa.schema({"x": pa.list_(pa.int64()), "n": pa.int64()})
+    with pytest.raises(QueryError, match="needs an order"):
+        cereus.compile(
+            f"MATCH_RECOGNIZE (MEASURES {function} AS m PATTERN (a b))",
+            dialect="match_recognize",
+            schema=schema,
+        )
+
+
+def test_texts_may_be_views() -> None:
+    texts = pa.array(["p", None, "q"], pa.string_view())
+    text = "MATCH_RECOGNIZE (ORDER BY s MEASURES LAST(s, 1) AS m PATTERN (a+))"
+    (row,) = cereus.compile(text, dialect="match_recognize").run(pa.table({"s": texts}))
+    assert row == {"m": "q"}
+
+
 # ---------------------------------------------------------------- statements
+
+
+def test_columns_that_differ_only_in_case_are_refused() -> None:
+    with pytest.raises(CereusError, match="differ only in case"):
+        cereus.sql(f"SELECT * FROM t {clause()}", t=pa.table({"x": [1], "X": [2]}))
 
 
 def test_strings_comments_and_quotes_do_not_hide_or_make_clauses() -> None:

@@ -41,6 +41,15 @@ TYPES = {
 }
 """A type of each kind: leaves are checked by their kinds."""
 
+NEEDED = {
+    **dict.fromkeys(
+        ("sum", "avg", "stddev_samp", "stddev_pop", "var_samp", "var_pop"), Kind.NUMBER
+    ),
+    **dict.fromkeys(("bool_and", "bool_or", "count_if"), Kind.BOOLEAN),
+    **dict.fromkeys(("string_agg", "array_join"), Kind.STRING),
+}
+"""What aggregates take, where not everything."""
+
 Leaf = values.At | values.Over | values.Number
 
 
@@ -176,8 +185,8 @@ class _Binder:
 
         expression = collected(values.lowered(written))
         found = tuple(leaves)
+        schema = self.leaf_schema(found)
         if not isinstance(expression, ex.Attribute):
-            schema = self.leaf_schema(found)
             check(expression, schema, None, None)
             expression = coerce(expression, schema)
         return Formula(expression, found)
@@ -185,7 +194,13 @@ class _Binder:
     def leaf(self, node: Leaf) -> Leaf:
         if isinstance(node, values.Number) or node.argument is None:
             return node
-        return replace(node, argument=coerce(self.row(node.argument), self.row_schema))
+        found = replace(node, argument=self.coerced(node.argument))
+        if isinstance(found, values.Over):
+            return replace(found, more=tuple(map(self.coerced, found.more)))
+        return found
+
+    def coerced(self, argument: ex.Expression) -> ex.Expression:
+        return coerce(self.row(argument), self.row_schema)
 
     def leaf_schema(self, leaves: Iterable[Leaf]) -> pa.Schema:
         fields = [pa.field(str(place), self.type_of(leaf)) for place, leaf in enumerate(leaves)]
@@ -204,12 +219,18 @@ class _Binder:
     def aggregate(self, over: values.Over, argument: ex.Expression) -> pa.DataType:
         if over.function == "count" and isinstance(argument, ex.Attribute):
             return pa.int64()  # of a column of any type
-        if over.function == "array_agg" and isinstance(argument, ex.Attribute):
-            return pa.list_(self.row_schema.field(argument.path[0]).type)
+        if isinstance(argument, ex.Attribute) and len(argument.path) == 1:
+            type_ = self.row_schema.field(argument.path[0]).type
+            if over.function in ("array_agg", "arbitrary"):
+                return pa.list_(type_) if over.function == "array_agg" else type_
+        for compared in over.more if over.function in ("max_by", "min_by") else ():
+            self.ordered(over.function, compared)
+        if over.function in ("max_by", "min_by") and isinstance(argument, ex.Attribute):
+            return self.row_schema.field(argument.path[0]).type
+        if over.function in ("max", "min"):
+            self.ordered(over.function, argument)
         kind = check(argument, self.row_schema, None, None)
-        needed = {"sum": Kind.NUMBER, "avg": Kind.NUMBER}
-        needed |= dict.fromkeys(("bool_and", "bool_or", "count_if"), Kind.BOOLEAN)
-        wanted = needed.get(over.function, kind)
+        wanted = NEEDED.get(over.function, kind)
         if kind not in (wanted, Kind.ANY):
             raise ConditionTypeError(
                 f"{over.function} takes a {wanted}, and this is a {kind}", span=argument.span
@@ -217,6 +238,16 @@ class _Binder:
         if over.function in ("count", "count_if"):
             return pa.int64()
         return pa.list_(TYPES[kind]) if over.function == "array_agg" else TYPES[kind]
+
+    def ordered(self, function: str, argument: ex.Expression) -> None:
+        """Refuse what has no order."""
+        if isinstance(argument, ex.Attribute) and len(argument.path) == 1:
+            type_ = self.row_schema.field(argument.path[0]).type
+            if pa.types.is_nested(type_):
+                raise ConditionTypeError(
+                    f"{function} needs an order, and values of type {type_} have none",
+                    span=argument.span,
+                )
 
 
 def _by_lower_case(names: list[str]) -> dict[str, str]:

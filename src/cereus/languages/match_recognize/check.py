@@ -99,6 +99,12 @@ def _check_within(clause: tree.Clause) -> None:
         )
     if within.length <= timedelta(0):
         raise RefusedError("WITHIN takes an interval above zero", span=within.span)
+    if within.timeouts and clause.rows is tree.Rows.UNMATCHED:
+        raise RefusedError(
+            "WITH TIMEOUTS cannot be combined with WITH UNMATCHED ROWS",
+            span=within.span,
+            hint="rows of a match that timed out are rows of no match: leave one of them out",
+        )
 
 
 def _check_output(clause: tree.Clause) -> None:
@@ -112,6 +118,8 @@ def _check_output(clause: tree.Clause) -> None:
     seen = {path[-1].lower() for path in clause.partition}
     if clause.rows is not tree.Rows.ONE:
         seen |= {order.path[-1].lower() for order in clause.order}
+    if clause.within is not None and clause.within.timeouts:
+        seen |= set(tree.TIMEOUTS)
     for measure in clause.measures:
         if measure.name.lower() in seen:
             raise RefusedError(
@@ -202,8 +210,7 @@ class _Expressions:
             if node.variable is not None and node.variable not in self.known:
                 raise _unknown(node.variable, self.known, node.span)
             return
-        if len(node.arguments) != 1:
-            raise RefusedError(f"{node.function} takes 1 argument", span=node.span)
+        _check_arguments(node)
         for argument in node.arguments:
             for below in argument.walk():
                 if isinstance(below, tree.Step | tree.Aggregate):
@@ -227,6 +234,21 @@ class _Expressions:
                 f"{function} reads columns of one variable, and these are of {names}",
                 span=node.span,
                 hint="use one call for each variable",
+            )
+
+
+def _check_arguments(node: tree.Aggregate) -> None:
+    least, most = tree.ARGUMENTS.get(node.function, (1, 1))
+    if not least <= len(node.arguments) <= most:
+        count = str(least) if least == most else f"{least} or {most}"
+        plural = "" if count == "1" else "s"
+        raise RefusedError(f"{node.function} takes {count} argument{plural}", span=node.span)
+    if node.function not in ("string_agg", "listagg", "array_join"):
+        return
+    for separator in node.arguments[1:]:
+        if not (isinstance(separator, ex.Literal) and isinstance(separator.value, str)):
+            raise RefusedError(
+                f"the separator of {node.function} is a text", span=separator.span or node.span
             )
 
 

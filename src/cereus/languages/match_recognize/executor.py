@@ -102,9 +102,11 @@ class RecognizingExecutor(Executor):
         streams = RunStreams(
             lows,
             highs,
+            rows.bounds[1:],
             keys.begun[keys.active],
             old.copy(),
             numbers.copy(),
+            lows + keys.reported[keys.active],
             ends_open,
             self.horizon,
         )
@@ -117,7 +119,8 @@ class RecognizingExecutor(Executor):
         unmatched = None
         if clause.rows is tree.Rows.UNMATCHED:
             unmatched = _unmatched(matched, old, streams.resume, covered)
-        result = whole.columns(self.bound, rows, matched, cells(matched, clause.rows, unmatched))
+        of = cells(matched, clause.rows, unmatched)
+        result = whole.columns(self.bound, rows, matched, of, self.unit)
         np.maximum.at(covered, matched.partition, np.maximum(found.ends, found.starts + 1))
         keys.carry_on(rows, streams, covered, self.before)
         yield from _if_any(result)

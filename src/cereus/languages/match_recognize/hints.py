@@ -62,6 +62,12 @@ def clause_order(trouble: Trouble) -> str | None:
     return None
 
 
+def lists(trouble: Trouble) -> str | None:
+    if trouble.unexpected == "[":
+        return "there are no lists here: put out array_agg(x), and take it apart in the statement"
+    return None
+
+
 def missing_alias(trouble: Trouble) -> str | None:
     if "_AS" in trouble.accepted and any(t.type == "_MEASURES" for t in trouble.before):
         in_measures = not any(t.type == "_PATTERN" for t in trouble.before)
@@ -76,6 +82,7 @@ HINTS: tuple[HintRule, ...] = (
     lambda_arrow,
     empty_pattern,
     pattern_without_parentheses,
+    lists,
     missing_alias,
     clause_order,
 )

@@ -17,8 +17,9 @@ Ints = npt.NDArray[np.int64]
 
 class Keys:
     """Key k has had `numbers[k]` matches and has `begun` once rows of it were dropped. Of its
-    kept rows, `back[k]` lie before the one where the search goes on, and matches cover those before
-    `covered[k]`. `active` are the keys of the rows at hand, in the order of their partitions."""
+    kept rows, `back[k]` lie before the one where the search goes on, matches cover those before
+    `covered[k]`, and partial matches that timed out those before `reported[k]`. `active` are the
+    keys of the rows at hand, in the order of their partitions."""
 
     def __init__(self, bound: Bound) -> None:
         self.bound = bound
@@ -31,6 +32,7 @@ class Keys:
         self.begun = np.zeros(0, np.uint8)
         self.back = np.zeros(0, np.int64)
         self.covered = np.zeros(0, np.int64)
+        self.reported = np.zeros(0, np.int64)
         self.active = np.zeros(0, np.int64)
         self._resting: npt.NDArray[np.bool_] = np.zeros(0, np.bool_)
 
@@ -76,6 +78,7 @@ class Keys:
         self.numbers = np.concatenate([self.numbers, more])
         self.back = np.concatenate([self.back, more])
         self.covered = np.concatenate([self.covered, more])
+        self.reported = np.concatenate([self.reported, more])
         self.begun = np.concatenate([self.begun, more.astype(np.uint8)])
 
     def _grouped(self, table: pa.Table, codes: npt.NDArray[np.int32]) -> SortedRows:
@@ -98,6 +101,7 @@ class Keys:
         self.begun[active] |= keep > lows
         self.back[active] = streams.resume - keep
         self.covered[active] = np.maximum(covered - keep, 0)
+        self.reported[active] = np.maximum(streams.reported - keep, 0)
         lengths = highs - keep
         of_row = np.repeat(active, lengths).astype(np.int32)
         starts = np.repeat(keep - (np.cumsum(lengths) - lengths), lengths)
@@ -110,7 +114,7 @@ class Keys:
     # ------------------------------------------------------------ state
 
     def save(self) -> dict[str, Any]:
-        names = ("values", "rows", "of_row", "numbers", "begun", "back", "covered")
+        names = ("values", "rows", "of_row", "numbers", "begun", "back", "covered", "reported")
         return {name: getattr(self, name) for name in names}
 
     def restore(self, state: dict[str, Any]) -> None:

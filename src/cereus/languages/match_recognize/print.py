@@ -140,6 +140,10 @@ class _Values(Printer):
                 return Level.PRIMARY, f"{_before(semantics)}{function}({inside})"
             case tree.Aggregate(function, arguments, star, variable, semantics):
                 inside = self.listed(arguments)
+                if function == "array_join":
+                    texts, separator = (self.at(Level.OR, each) for each in arguments)
+                    collected = f"{_before(semantics)}array_agg({texts})"
+                    return Level.PRIMARY, f"array_join({collected}, {separator})"
                 if star:
                     inside = "*" if variable is None else f"{variable_text(variable)}.*"
                 return Level.PRIMARY, f"{_before(semantics)}{function}({inside})"

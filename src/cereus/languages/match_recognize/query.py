@@ -12,14 +12,13 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cereus.engine.executor import Executor
-from cereus.errors import CereusError
 from cereus.language.compiled import EventwiseQuery, sections
 from cereus.languages.match_recognize import tree
 from cereus.languages.match_recognize.binding import Bound, bound
 from cereus.languages.match_recognize.diagram import dot
 from cereus.languages.match_recognize.executor import VERSION, RecognizingExecutor
 from cereus.languages.match_recognize.match.finding import Path, path_of
-from cereus.languages.match_recognize.match.needs import names_in, parts
+from cereus.languages.match_recognize.match.needs import arguments_of, names_in, parts
 from cereus.languages.match_recognize.match.program import DONE, RowAutomaton, automaton
 from cereus.languages.match_recognize.match.times import length
 from cereus.languages.match_recognize.print import pattern_text, to_text, value_text
@@ -72,7 +71,9 @@ class MatchRecognizeQuery(EventwiseQuery):
 
     @property
     def returned(self) -> tuple[str, ...]:
-        return tuple(measure.name for measure in self.clause.measures)
+        names = tuple(measure.name for measure in self.clause.measures)
+        within = self.clause.within
+        return (*names, *tree.TIMEOUTS) if within is not None and within.timeouts else names
 
     @property
     def result_columns(self) -> tuple[str, ...]:
@@ -98,10 +99,6 @@ class MatchRecognizeQuery(EventwiseQuery):
     # ------------------------------------------------------------ checking
 
     def check(self, schema: pa.Schema | None) -> None:
-        if self.clause.within is not None and self.clause.within.timeouts:
-            raise CereusError(
-                "WITH TIMEOUTS is not supported yet", hint="leave it out: matches stay the same"
-            )
         _ = self.automaton
         if schema is not None:
             over = bound(self.clause, schema)
@@ -126,7 +123,8 @@ class MatchRecognizeQuery(EventwiseQuery):
         read = {*over.partition, *(order.path[0] for order in over.order)}
         for formula in formulas:
             for leaf in formula.leaves:
-                read |= names_in(getattr(leaf, "argument", None))
+                for argument in arguments_of(leaf):
+                    read |= names_in(argument)
         return frozenset((name,) for name in read if name in schema.names)
 
     def executor(
@@ -191,6 +189,8 @@ class MatchRecognizeQuery(EventwiseQuery):
         yield f"after a match: SKIP {self.clause.skip.to} {self.clause.skip.variable or ''}".strip()
         if self.clause.within is not None:
             yield f"within {self.clause.within.length} of the first row"
+            if self.clause.within.timeouts:
+                yield "partial matches that their window ends are put out too"
 
     def _conditions(self, schema: pa.Schema | None) -> Iterator[str]:
         defined = {each.variable: each.condition for each in self.clause.define}

@@ -15,7 +15,15 @@ from lark.visitors import merge_transformers
 
 from cereus.errors import QueryError, QuerySyntaxError, RefusedError, Span
 from cereus.expr import tree as ex
-from cereus.expr.text import Conditions, Items, member, span_of, spliced, token_span
+from cereus.expr.text import (
+    Conditions,
+    Items,
+    member,
+    scalar_call,
+    span_of,
+    spliced,
+    token_span,
+)
 from cereus.languages.match_recognize import tree
 from cereus.languages.match_recognize.check import check
 from cereus.languages.match_recognize.hints import HINTS
@@ -62,6 +70,8 @@ def _transformer() -> Transformer[Token, Any]:
 
 Part = tuple[str, Any]
 """A field of the clause, and its value."""
+Test = Callable[[ex.Expression], ex.Expression]
+"""What stands behind an operand."""
 
 
 @v_args(meta=True, inline=True)
@@ -198,6 +208,33 @@ class _Texts(Conditions):
         items = spliced(parts)
         return lambda operand: member(operand, items)
 
+    def is_truth(self, meta: Meta, truth: Token) -> Test:
+        return _truth(truth, negated=False)
+
+    def is_not_truth(self, meta: Meta, truth: Token) -> Test:
+        return _truth(truth, negated=True)
+
+    def is_distinct(self, meta: Meta, other: ex.Expression) -> Test:
+        return lambda operand: _distinct(operand, other)
+
+    def is_not_distinct(self, meta: Meta, other: ex.Expression) -> Test:
+        return lambda operand: ex.Not(_distinct(operand, other))
+
+    def sized(self, meta: Meta, type_: Token, *sizes: Token) -> tuple[Token, tuple[Token, ...]]:
+        return type_, sizes
+
+    def cast(self, meta: Meta, operand: ex.Expression, type_: Any) -> ex.Expression:
+        """Decimals are computed as doubles, rounded to their digits; other sizes say nothing."""
+        name, sizes = type_ if isinstance(type_, tuple) else (type_, ())
+        if name.lower() not in ("decimal", "numeric"):
+            return super().cast(meta, operand, name)
+        digits = ex.Literal(int(sizes[1]) if len(sizes) > 1 else 0)
+        double = ex.Call("to_double", (operand,), span=span_of(meta))
+        return ex.Call("round", (double, digits), span=span_of(meta))
+
+    def extract(self, meta: Meta, unit: Token, operand: ex.Expression) -> ex.Expression:
+        return ex.Call(unit.lower(), (operand,), span=span_of(meta))
+
     def range_literal(self, meta: Meta, word: Token, value: Token, *units: Token) -> ex.Expression:
         return _interval_range(word, value, *units, span=span_of(meta))
 
@@ -230,6 +267,28 @@ class _Texts(Conditions):
             span=token_span(word),
             hint="join the value to the input table first",
         )
+
+
+def _truth(truth: Token, *, negated: bool) -> Test:
+    """`IS [NOT] TRUE`, `FALSE`, `UNKNOWN`: true or false, never null."""
+
+    def tested(operand: ex.Expression) -> ex.Expression:
+        if truth.upper() == "UNKNOWN":
+            found: ex.Expression = ex.IsNull(operand)
+        else:
+            holds = operand if truth.upper() == "TRUE" else ex.Not(operand)
+            found = ex.Call("coalesce", (holds, ex.Literal(False)))
+        return ex.Not(found) if negated else found
+
+    return tested
+
+
+def _distinct(left: ex.Expression, right: ex.Expression) -> ex.Expression:
+    """Two values differ; null is a value that equals itself."""
+    one = ex.And((ex.IsNull(left), ex.Not(ex.IsNull(right))))
+    other = ex.And((ex.Not(ex.IsNull(left)), ex.IsNull(right)))
+    differ = ex.Call("coalesce", (ex.Comparison("!=", left, right), ex.Literal(False)))
+    return ex.Or((one, other, differ))
 
 
 def _column(column: ex.Expression, where: str) -> tuple[str, ...]:
@@ -297,6 +356,8 @@ def _called(
     upper, lower = function.upper(), function.lower()
     if upper in ("FIRST", "LAST") or (upper in tree.NAVIGATION and semantics is None):
         return _step(upper, arguments, semantics, span)
+    if lower in ("array_join", "concat_ws"):
+        return _joined(function, arguments, span)
     if lower in tree.AGGREGATES:
         star = lower == "count" and not arguments
         return tree.Aggregate(lower, arguments, star, semantics=semantics, span=span)
@@ -311,11 +372,37 @@ def _called(
         return tree.MatchNumber(span=span)
     if upper == "CLASSIFIER":
         return _classifier(function, arguments, span)
-    if lower == "mod" and len(arguments) == 2:
-        return ex.Arithmetic("%", *arguments, span=span)
-    if lower == "if" and len(arguments) in (2, 3):
-        return ex.Case(((arguments[0], arguments[1]),), *arguments[2:], span=span)
-    return ex.Call(lower, arguments, span=span)
+    if upper == "MATCH_SEQUENCE_NUMBER":  # Snowflake's
+        _arity(function, arguments, (0,), span)
+        return tree.Aggregate("count", (), True, span=span)
+    if lower == "if" and len(arguments) == 2:
+        return ex.Case(((arguments[0], arguments[1]),), span=span)
+    return scalar_call(function, arguments, span)
+
+
+def _joined(function: Token, arguments: tuple[ex.Expression, ...], span: Span) -> ex.Expression:
+    """`array_join(array_agg(x), s[, null])` and `concat_ws(s, array_agg(x))`, as one aggregate."""
+    joins = function.lower() == "array_join"
+    _arity(function, arguments, (2, 3) if joins else (2,), span)
+    collected, separator = arguments[:2] if joins else arguments[::-1]
+    if not isinstance(collected, tree.Aggregate) or collected.function != "array_agg":
+        raise RefusedError(
+            f"{function.upper()} joins the values of an array_agg",
+            span=collected.span,
+            hint="write array_join(array_agg(a.x), ',')",
+        )
+    texts = _text(*collected.arguments)
+    if len(arguments) == 3:
+        texts = _text(ex.Call("coalesce", (texts, arguments[2])))
+    found = tree.Aggregate(
+        "array_join", (texts, separator), semantics=collected.semantics, span=span
+    )
+    return found if joins else ex.Call("coalesce", (found, ex.Literal("")), span=span)
+
+
+def _text(value: ex.Expression) -> ex.Expression:
+    is_text = isinstance(value, ex.Call) and value.function == "to_string"
+    return value if is_text else ex.Call("to_string", (value,))
 
 
 def _arity(

@@ -163,8 +163,29 @@ AGGREGATES = frozenset(
         "any_value",
         "arbitrary",
         "count_if",
+        "max_by",
+        "min_by",
+        "stddev",
+        "stddev_pop",
+        "stddev_samp",
+        "variance",
+        "var_pop",
+        "var_samp",
+        "string_agg",
+        "listagg",
+        "array_join",
     ]
 )
+"""Functions of many rows. `array_join(array_agg(x), s)` is read as `array_join(x, s)`: of the
+texts of all rows, with those that are null left out."""
+ARGUMENTS = {
+    "max_by": (2, 2),
+    "min_by": (2, 2),
+    "string_agg": (1, 2),
+    "listagg": (1, 2),
+    "array_join": (2, 2),
+}
+"""The least and most arguments of those that do not take one."""
 NAVIGATION = frozenset(("PREV", "NEXT", "FIRST", "LAST"))
 
 
@@ -235,6 +256,10 @@ class Within:
     length: timedelta
     timeouts: bool = False
     span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+TIMEOUTS = ("timed_out", "reached", "waiting_for", "deadline")
+"""The columns that WITH TIMEOUTS adds behind the measures."""
 
 
 @dataclass(frozen=True)

@@ -39,12 +39,17 @@ class At(ex.Expression):
 @dataclass(frozen=True)
 class Over(ex.Expression):
     """An aggregate over the rows of a variable, up to the current row or over the match.
-    Without an argument, rows are counted."""
+    Without an argument, rows are counted. `more` are what `max_by` compares, and separators."""
 
     function: str
     argument: ex.Expression | None
     variable: str | None = None
     final: bool = False
+    more: tuple[ex.Expression, ...] = ()
+
+    @property
+    def arguments(self) -> tuple[ex.Expression, ...]:
+        return () if self.argument is None else (self.argument, *self.more)
 
 
 @dataclass(frozen=True)
@@ -57,7 +62,13 @@ class Number(ex.Expression):
     """The number of the match in its partition, from 1."""
 
 
-SYNONYMS = {"every": "bool_and", "any_value": "arbitrary"}
+SYNONYMS = {
+    "every": "bool_and",
+    "any_value": "arbitrary",
+    "listagg": "string_agg",
+    "stddev": "stddev_samp",
+    "variance": "var_samp",
+}
 
 
 def lowered(node: ex.Expression) -> ex.Expression:
@@ -73,10 +84,11 @@ def lowered(node: ex.Expression) -> ex.Expression:
             return _at(node)
         case tree.Aggregate(function, arguments, star, variable, semantics):
             argument = None if star else _of_row(arguments[0])
-            of = variable if star else _variable(arguments[0])
+            of = variable if star else _variable(*arguments)
             final = semantics is tree.Semantics.FINAL
             name = SYNONYMS.get(function, function)
-            return Over(name, argument, of, final, span=node.span)
+            more = tuple(map(_of_row, arguments[1:]))
+            return Over(name, argument, of, final, more, span=node.span)
     return ex.rebuild(node, lowered)
 
 
@@ -100,11 +112,12 @@ def _last(argument: ex.Expression) -> Place:
     return Place(_variable(argument))
 
 
-def _variable(argument: ex.Expression) -> str | None:
-    """The one variable of an argument's columns."""
-    for node in argument.walk():
-        if isinstance(node, ex.Attribute | tree.Classifier):
-            return node.variable
+def _variable(*arguments: ex.Expression) -> str | None:
+    """The one variable of the arguments' columns."""
+    for argument in arguments:
+        for node in argument.walk():
+            if isinstance(node, ex.Attribute | tree.Classifier):
+                return node.variable
     return None
 
 

@@ -31,8 +31,9 @@ class Path(StrEnum):
 
 def path_of(bound: Bound, automaton: RowAutomaton) -> Path:
     asked = [part for variable in bound.clause.variables() for part in parts(bound, variable)]
+    within = bound.clause.within
     if all(part.of_row for part in asked):
-        return Path.ROWS
+        return Path.SLOTS if within is not None and within.timeouts else Path.ROWS
     empty = pa.Table.from_batches([], bound.schema)
     try:
         Lowering(bound, automaton, SortedRows(empty, (), ())).tables()

@@ -144,6 +144,8 @@ class RowColumns:
     def moved(self, data: pa.Array | Vector, shift: int) -> Vector:
         """Each row's value from the row `shift` further on; null outside its partition."""
         vector = data if isinstance(data, Vector) else from_arrow(data)
+        if vector.kind is Kind.NULL:
+            return vector
         if vector.constant:
             length = len(self.rows)
             vector = replace(vector, values=_spread(vector.values, length))

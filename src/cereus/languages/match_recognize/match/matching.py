@@ -31,11 +31,13 @@ MOST_NUMBERS = 1 << 30
 @dataclass(frozen=True)
 class Found:
     """Matches in the order of their starts: match m has the positions starts[m] to ends[m], and
-    the states of its rows are states[offsets[m] : offsets[m + 1]]."""
+    the states of its rows are states[offsets[m] : offsets[m + 1]]. Those in `timed_out` are
+    partial matches that their window ended; None if there are no such."""
 
     starts: Ints
     ends: Ints
     states: npt.NDArray[np.int16]
+    timed_out: npt.NDArray[np.bool_] | None = None
 
     @property
     def offsets(self) -> Ints:
@@ -43,6 +45,14 @@ class Found:
 
     def __len__(self) -> int:
         return len(self.starts)
+
+    def complete(self) -> Found:
+        """The matches without those that timed out."""
+        if self.timed_out is None:
+            return self
+        kept = ~self.timed_out
+        rows = np.repeat(kept, self.ends - self.starts)
+        return Found(self.starts[kept], self.ends[kept], self.states[rows])
 
 
 @dataclass(frozen=True)
@@ -78,33 +88,31 @@ def state_masks(
 class Output:
     """The arrays that a kernel writes matches to, emptied when they are full."""
 
-    def __init__(self, rows: int, largest: int, once: bool) -> None:
+    def __init__(self, rows: int, largest: int, once: bool, timeouts: bool = False) -> None:
         size = max(rows if once else min(rows, 1 << 16), 1)
         self.starts = np.empty(size, np.int64)
         self.ends = np.empty(size, np.int64)
+        self.timed_out = np.zeros(size if timeouts else 1, np.uint8)
+        self._timeouts = timeouts
         self.states = np.empty(max(largest, size) + 1, np.int16)
         self.progress = np.array([0, -1, 0, 0, 0, 0], np.int64)
-        self._parts: list[tuple[Ints, Ints, npt.NDArray[np.int16]]] = []
+        self._parts: list[tuple[npt.NDArray[Any], ...]] = []
 
     def empty(self) -> None:
-        matches, written = int(self.progress[2]), int(self.progress[3])
-        self._parts.append(
-            (
-                self.starts[:matches].copy(),
-                self.ends[:matches].copy(),
-                self.states[:written].copy(),
-            )
-        )
+        self._parts.append(tuple(each.copy() for each in self._filled()))
         self.progress[2:4] = 0
 
-    def found(self) -> Found:
+    def _filled(self) -> tuple[npt.NDArray[Any], ...]:
         matches, written = int(self.progress[2]), int(self.progress[3])
-        last = (self.starts[:matches], self.ends[:matches], self.states[:written])
-        if not self._parts:
-            return Found(*last)
-        columns = zip(*self._parts, last, strict=True)
-        starts, ends, states = (np.concatenate(column) for column in columns)
-        return Found(starts, ends, states)
+        timed_out = self.timed_out[: matches if self._timeouts else 0].astype(np.bool_)
+        return self.starts[:matches], self.ends[:matches], self.states[:written], timed_out
+
+    def found(self) -> Found:
+        columns = zip(*self._parts, self._filled(), strict=True)
+        starts, ends, states, timed_out = (
+            np.concatenate(each) if self._parts else each[0] for each in columns
+        )
+        return Found(starts, ends, states, timed_out if self._timeouts else None)
 
 
 def refuse_skip(result: int, variable: str | None) -> None:

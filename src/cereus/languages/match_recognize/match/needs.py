@@ -58,6 +58,13 @@ def names_in(expression: ex.Expression | None) -> set[str]:
     return {node.path[0] for node in expression.walk() if isinstance(node, ex.Attribute)}
 
 
+def arguments_of(leaf: Leaf) -> tuple[ex.Expression, ...]:
+    """The expressions of one row in a leaf."""
+    if isinstance(leaf, values.Over):
+        return leaf.arguments
+    return (leaf.argument,) if isinstance(leaf, values.At) else ()
+
+
 def _conjuncts(expression: ex.Expression) -> Iterator[ex.Expression]:
     if isinstance(expression, ex.And):
         for each in expression.operands:

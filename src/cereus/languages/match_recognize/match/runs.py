@@ -35,14 +35,17 @@ NEVER = np.iinfo(np.int64).min
 @dataclass
 class RunStreams:
     """The partitions: rows `lows` to `highs`, and where the search goes on in each. One that has
-    `begun` had rows before. `numbers` counts the matches so far. While `ends_open`, rows at or
-    after the time `horizon` may come."""
+    `begun` had rows before. `numbers` counts the matches so far; partial matches that timed out
+    have been put out for the rows before `reported`. While `ends_open`, rows at or after the time
+    `horizon` may come, and those up to `tails` wait for the rows behind them."""
 
     lows: Ints
     highs: Ints
+    tails: Ints
     begun: npt.NDArray[np.uint8]
     resume: Ints
     numbers: Ints
+    reported: Ints
     ends_open: bool = False
     horizon: int = NEVER
 
@@ -51,7 +54,9 @@ class RunStreams:
         """Partitions that are all there."""
         size = len(bounds) - 1
         lows, highs = bounds[:-1].copy(), bounds[1:].copy()
-        return cls(lows, highs, np.zeros(size, np.uint8), lows.copy(), np.zeros(size, np.int64))
+        none = np.zeros(size, np.int64)
+        begun = np.zeros(size, np.uint8)
+        return cls(lows, highs, highs, begun, lows.copy(), none, none.copy())
 
 
 class Room:
@@ -112,7 +117,10 @@ def find_runs(
     """All matches; `streams` is carried on in place."""
     lowering = Lowering(bound, automaton, rows)
     tables, (ints, floats, valid) = lowering.tables()
-    sets, alive = _sets(automaton, masks, letters, rows.bounds, streams.ends_open)
+    within = bound.clause.within
+    timeouts = within is not None and within.timeouts
+    every = streams.ends_open or timeouts
+    sets, alive = _sets(automaton, masks, letters, rows.bounds, every)
     given = RowTables(
         letters.numbers,
         sets,
@@ -127,11 +135,12 @@ def find_runs(
     room = Room(tables.live.shape[1], tables.live_floats.shape[1], limits)
     search.room(room)
     once = skip.kind == codes.PAST_LAST_ROW
-    output = Output(len(rows), rows.largest, once)
+    output = Output(len(rows), rows.largest, once, timeouts)
     while True:
         result = search.find(
             streams.lows,
             streams.highs,
+            streams.tails,
             streams.begun,
             streams.resume,
             streams.numbers,
@@ -139,9 +148,12 @@ def find_runs(
             streams.horizon,
             skip.targets,
             skip.kind,
+            timeouts,
+            streams.reported,
             output.progress,
             output.starts,
             output.ends,
+            output.timed_out,
             output.states,
         )
         if result == codes.FINISHED:
@@ -155,12 +167,12 @@ def find_runs(
 
 
 def _sets(
-    automaton: RowAutomaton, masks: list[int], letters: RowLetters, bounds: Ints, ends_open: bool
+    automaton: RowAutomaton, masks: list[int], letters: RowLetters, bounds: Ints, every: bool
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint8]]:
-    """For every row a number, and for every number the states that a run may be in there. Where
-    all rows are known, only those from which the pattern can be completed as far as the
+    """For every row a number, and for every number the states that a run may be in there. Unless
+    `every` run counts, only those from which the pattern can be completed as far as the
     conditions of the row tell."""
-    if not ends_open:
+    if not every:
         try:
             return _completable(automaton, masks, letters, bounds)
         except TooManySets:

@@ -55,6 +55,9 @@ class Searcher:
         self.letters, self.alive = letters.numbers, readable(masks, len(automaton))
         self.times, self.length, self.limits = times, length, limits
         self.tried = 0
+        within = bound.clause.within
+        self.timeouts = within is not None and within.timeouts
+        self.waiting: list[int] = []
         self._cells: dict[ex.Expression, list[Any]] = {}
         self._parts: dict[str, list[Part]] = {
             variable: [part for part in parts(bound, variable) if not part.of_row]
@@ -65,19 +68,25 @@ class Searcher:
         starts: list[int] = []
         ends: list[int] = []
         states: list[int] = []
+        late: list[bool] = []
         for part in range(len(streams.lows)):
-            for start, path in self.partition(streams, part, skip):
+            for start, path, timed_out in self.partition(streams, part, skip):
                 starts.append(start)
                 ends.append(start + len(path))
                 states += path
+                late.append(timed_out)
         return Found(
-            np.array(starts, np.int64), np.array(ends, np.int64), np.array(states, np.int16)
+            np.array(starts, np.int64),
+            np.array(ends, np.int64),
+            np.array(states, np.int16),
+            np.array(late, np.bool_) if self.timeouts else None,
         )
 
     def partition(
         self, streams: RunStreams, part: int, skip: Skipping
-    ) -> Iterator[tuple[int, list[int]]]:
-        """The matches of one partition; its place in `streams` is carried on."""
+    ) -> Iterator[tuple[int, list[int], bool]]:
+        """The matches of one partition, and whether each timed out; its place in `streams` is
+        carried on."""
         while streams.resume[part] < streams.highs[part]:
             row = int(streams.resume[part])
             path = self.attempt(streams, part, row)
@@ -85,11 +94,14 @@ class Searcher:
                 return
             if path is None:
                 streams.resume[part] = row + 1
+                if self.waiting and (row >= streams.reported[part] or skip.kind == codes.NEXT_ROW):
+                    streams.reported[part] = row + len(self.waiting)
+                    yield row, self.waiting, True
                 continue
             assert isinstance(path, list)
             streams.numbers[part] += 1
             streams.resume[part] = _skipped(skip, row, path)
-            yield row, path
+            yield row, path, False
 
     def attempt(self, streams: RunStreams, part: int, start: int) -> list[int] | str | None:
         """The states of the preferred match at a row. PENDING if rows to come decide."""
@@ -97,6 +109,7 @@ class Searcher:
         first = start == streams.lows[part] and not streams.begun[part]
         number = int(streams.numbers[part]) + 1
         path: list[int] = []
+        self.waiting = []
         pending = [(0, move) for move in reversed(self.automaton.begin[int(first)])]
         while pending:
             depth, state = pending.pop()
@@ -105,33 +118,47 @@ class Searcher:
                 return path
             row = start + depth
             if row == high:
-                if streams.ends_open and not self.over(streams, start):
+                if streams.ends_open and not self.over(streams, part, start):
                     return PENDING
+                self.wait(path)
                 continue
-            if not self.alive[self.letters[row], state] or self.late(start, row):
+            if self.late(start, row):
+                self.wait(path)
+                continue
+            if not self.alive[self.letters[row], state]:
                 continue
             path.append(state)
             if not self.holds(path, start, number):
                 continue
             at_end = row == high - 1
+            moves = self.automaton.moves[state]
             if at_end and not streams.ends_open:
                 if self.automaton.ends[state]:
                     return path
+                if moves:
+                    self.wait(path)
                 continue
-            moves = self.automaton.moves[state]
             if at_end and self.automaton.ends[state] and DONE not in moves:
                 return PENDING
             pending += [(depth + 1, move) for move in reversed(moves)]
         return None
+
+    def wait(self, path: list[int]) -> None:
+        """A run waits for a row while its window ends: the most preferred one is remembered."""
+        if self.timeouts and not self.waiting:
+            self.waiting = list(path)
 
     def late(self, start: int, row: int) -> bool:
         if self.times is None:
             return False
         return int(self.times[row]) - int(self.times[start]) >= self.length
 
-    def over(self, streams: RunStreams, start: int) -> bool:
+    def over(self, streams: RunStreams, part: int, start: int) -> bool:
         """Whether no row to come can be in the window of a start."""
-        return self.times is not None and streams.horizon - int(self.times[start]) >= self.length
+        if self.times is None or streams.horizon - int(self.times[start]) < self.length:
+            return False
+        high = int(streams.highs[part])
+        return high == streams.tails[part] or self.late(start, high)
 
     # ------------------------------------------------------------ conditions
 
@@ -168,7 +195,10 @@ class Searcher:
             return self.cell(leaf.argument, row, labels, start, number)
 
         if isinstance(leaf, values.Over):
-            return _aggregate(leaf, rows, at)
+            more = [
+                [self.cell(each, row, labels, start, number) for row in rows] for each in leaf.more
+            ]
+            return _aggregate(leaf, [at(row) for row in rows] if leaf.argument else rows, more)
         place = leaf.place
         if place.offset >= len(rows):
             return None
@@ -220,14 +250,19 @@ def _skipped(skip: Skipping, start: int, path: list[int]) -> int:
     return start + place
 
 
-def _aggregate(over: values.Over, rows: list[int], at: Callable[[int], Any]) -> Any:
+def _aggregate(over: values.Over, cells: list[Any], more: list[list[Any]]) -> Any:
+    """An aggregate of the rows' values; `more` are the values of its further arguments."""
     if over.argument is None:
-        return len(rows)
-    known = [found for row in rows if (found := at(row)) is not None]
+        return len(cells)
+    if over.function in ("max_by", "min_by"):
+        return _by(over.function, cells, more[0])
+    known = [cell for cell in cells if cell is not None]
     if over.function == "count":
         return len(known)
     if over.function == "count_if":
         return sum(known)
+    if over.function == "array_join" and cells:
+        return more[0][0].join(known)
     if not known:
         return None
     numbers = [each for each in known if each == each] or known
@@ -239,5 +274,19 @@ def _aggregate(over: values.Over, rows: list[int], at: Callable[[int], Any]) -> 
         "bool_and": lambda: all(known),
         "bool_or": lambda: any(known),
         "arbitrary": lambda: known[0],
+        "string_agg": lambda: (more[0][0] if more else "").join(known),
+        "var_pop": lambda: float(np.var(known)),
+        "stddev_pop": lambda: float(np.std(known)),
+        "var_samp": lambda: float(np.var(known, ddof=1)) if len(known) > 1 else None,
+        "stddev_samp": lambda: float(np.std(known, ddof=1)) if len(known) > 1 else None,
     }
     return functions[over.function]()
+
+
+def _by(function: str, cells: list[Any], compared: list[Any]) -> Any:
+    """The value of the row where another is greatest or least; of several, the first."""
+    rows = [row for row, other in enumerate(compared) if other is not None and other == other]
+    if not rows:
+        return None
+    best = max if function == "max_by" else min
+    return cells[best(rows, key=compared.__getitem__)]

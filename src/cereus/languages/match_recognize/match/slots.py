@@ -55,6 +55,9 @@ FLOAT_ARITHMETIC = {
     "%": codes.REMAINDER_FLOAT,
 }
 
+IN_SLOTS = frozenset(("count", "count_if", "sum", "avg", "min", "max", "bool_and", "bool_or"))
+"""Aggregates that a count and one number remember."""
+
 
 class NotForSlots(Exception):
     """A condition that the kernel has no slots or no code for."""
@@ -565,6 +568,8 @@ class Lowering:
     ) -> Loaded:
         vector = self.argument(argument)
         function = leaf.function
+        if function not in IN_SLOTS:
+            raise NotForSlots
         number, kind = self.argument_column(argument, vector)
         key = (function if function in ("min", "max") else "sum", members, repr(argument))
         group = self.group(key, 2)
@@ -604,8 +609,6 @@ class Lowering:
             return self.of_booleans(function, raw, count, group)
         if function == "avg":
             raw = self.emit(codes.DIVIDE_FLOAT, Kind.FLOAT, self.real(raw), self.real(count))
-        elif function not in ("sum", "min", "max"):
-            raise NotForSlots
         return self.if_any(raw, group)
 
     def if_any(self, value: Loaded, group: Group) -> Loaded:

@@ -428,6 +428,7 @@ class Search:
         self,
         lows: cython.const[cython.longlong][::1],
         highs: cython.const[cython.longlong][::1],
+        tails: cython.const[cython.longlong][::1],
         begun: cython.const[cython.uchar][::1],
         resume: cython.longlong[::1],
         numbers: cython.longlong[::1],
@@ -435,15 +436,23 @@ class Search:
         horizon: cython.longlong,
         targets: cython.const[cython.uchar][::1],
         skip: cython.int,
+        timeouts: cython.bint,
+        reported: cython.longlong[::1],
         progress: cython.longlong[::1],
         starts: cython.longlong[::1],
         ends: cython.longlong[::1],
+        timed_out: cython.uchar[::1],
         out: cython.short[::1],
     ) -> cython.int:
         """Find the matches of the partitions from `progress[0]` on, in the rows from `lows` to
         `highs`. Each goes on at its row in `resume` and has had `numbers` matches; one that has
         `begun` had rows before these. With `ends_open` more rows may come, none of them before the
-        time `horizon`: a partition stops at the first start whose match they could change.
+        time `horizon`, and those up to `tails` are there and may not be read yet: a partition
+        stops at the first start whose match they could change.
+
+        With `timeouts`, a start without a match whose window ended while a run was waiting puts
+        out the rows of the most preferred such run, marked in `timed_out`. Unless the search goes
+        TO NEXT ROW, it begins behind those put out before: `reported` is where they end.
         `progress` is [partition, -, matches, states, row of the error]."""
         part: cython.Py_ssize_t = progress[0]
         matches: cython.Py_ssize_t = progress[2]
@@ -456,7 +465,7 @@ class Search:
         cython.declare(next_count=cython.Py_ssize_t, nodes=cython.longlong, node=cython.longlong)
         cython.declare(best=cython.longlong, best_end=cython.Py_ssize_t, state=cython.int)
         cython.declare(done=cython.bint, first=cython.int, target=cython.Py_ssize_t)
-        cython.declare(open_=cython.bint, at=cython.Py_ssize_t)
+        cython.declare(open_=cython.bint, at=cython.Py_ssize_t, late=cython.bint)
         while part < highs.shape[0]:
             high = highs[part]
             while resume[part] < high:
@@ -492,6 +501,10 @@ class Search:
                             self.length < 0
                             or horizon < self.times[row]
                             or horizon - self.times[row] < self.length
+                            or (
+                                high < tails[part]
+                                and self.times[high] - self.times[row] < self.length
+                            )
                         )
                         break
                     if self.length >= 0 and self.times[i] - self.times[row] >= self.length:
@@ -513,14 +526,18 @@ class Search:
                         self.node_states[nodes] = state
                         node = nodes
                         nodes += 1
-                        if i == high - 1 and not ends_open:
+                        if i == high - 1 and not ends_open and (self.last[state] or not timeouts):
                             done = self.last[state]
                         else:
                             for m in range(self.move_starts[state], self.move_starts[state + 1]):
                                 if self.moves[m] < 0:
                                     done = True
                                     break
-                                if i + 1 < high and not self.alive[self.sets[i + 1], self.moves[m]]:
+                                if (
+                                    i + 1 < high
+                                    and not timeouts
+                                    and not self.alive[self.sets[i + 1], self.moves[m]]
+                                ):
                                     continue
                                 if next_count == most_runs:
                                     return TOO_MANY_RUNS
@@ -541,9 +558,20 @@ class Search:
                         break
                 if open_:
                     break
+                late = False
                 if best == -2:
-                    resume[part] = row + 1
-                    continue
+                    if (
+                        timeouts
+                        and count > 0
+                        and i > row
+                        and (row >= reported[part] or skip == NEXT_ROW)
+                    ):
+                        late = True
+                        best = self.nodes_of[here, 0]
+                        best_end = i
+                    else:
+                        resume[part] = row + 1
+                        continue
                 if matches == starts.shape[0] or out.shape[0] - written < best_end - row:
                     return OUTPUT_FULL
                 target = -1
@@ -559,7 +587,13 @@ class Search:
                 written += best_end - row
                 starts[matches] = row
                 ends[matches] = best_end
+                if timeouts:
+                    timed_out[matches] = late
                 matches += 1
+                if late:
+                    reported[part] = best_end
+                    resume[part] = row + 1
+                    continue
                 numbers[part] += 1
                 if best_end == row or skip == NEXT_ROW:
                     resume[part] = row + 1

@@ -31,7 +31,7 @@ class SortedRows:
         partition: Sequence[str],
         order: Sequence[tree.Order],
     ) -> None:
-        self.table = table
+        self.table = _without_views(table)
         self._columns: dict[str, pa.Array] = {}
         self.rows: Ints | None = in_order(table, order)
         """The row of the table at each position; None where both are the same."""
@@ -93,6 +93,16 @@ class SortedRows:
         return one_array(self.table.column(name)).take(rows)
 
 
+def _without_views(table: pa.Table | pa.RecordBatch) -> pa.Table | pa.RecordBatch:
+    """Texts and bytes as views become plain ones: Arrow cannot sort or take views yet."""
+    for place, field in enumerate(table.schema):
+        if pa.types.is_string_view(field.type) or pa.types.is_binary_view(field.type):
+            texts = pa.types.is_string_view(field.type)
+            plain = table.column(place).cast(pa.large_string() if texts else pa.large_binary())
+            table = table.set_column(place, field.name, plain)
+    return table
+
+
 def one_array(data: pa.Array | pa.ChunkedArray) -> pa.Array:
     if not isinstance(data, pa.ChunkedArray):
         return data
@@ -132,6 +142,7 @@ def _repeats(dictionary: pa.Array) -> bool:
 
 
 def in_order(table: pa.Table | pa.RecordBatch, order: Sequence[tree.Order]) -> Ints | None:
+    table = _without_views(table)
     keys = [(one_array(table.column(each.path[0])), each) for each in order]
     for column, each in keys:
         if pa.types.is_nested(column.type):
@@ -151,6 +162,8 @@ def in_order(table: pa.Table | pa.RecordBatch, order: Sequence[tree.Order]) -> I
 
 
 def _decoded(column: pa.Array) -> pa.Array:
+    if pa.types.is_float16(column.type):  # Arrow has no order of them
+        return column.cast(pa.float32())
     return column.dictionary_decode() if isinstance(column, pa.DictionaryArray) else column
 
 

@@ -7,6 +7,7 @@ from datetime import timedelta
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from cereus.errors import DataError, RefusedError
 from cereus.expr.arrow.vector import PER_SECOND, from_arrow
@@ -33,6 +34,20 @@ def times(bound: Bound, data: pa.Array) -> npt.NDArray[np.int64]:
             hint="leave such rows out before",
         )
     return np.ascontiguousarray(from_arrow(data).values, np.int64)
+
+
+def deadlines(bound: Bound, starts: pa.Array, unit: str | None = None) -> pa.Array:
+    """Where the windows of matches end that begin at these times."""
+    within = bound.clause.within
+    assert within is not None
+    if pa.types.is_integer(starts.type):
+        return pc.add(starts.cast(pa.int64()), length(bound, unit))
+    if pa.types.is_date(starts.type):
+        starts = starts.cast(pa.timestamp("us"))
+    if within.length % timedelta(seconds=1) and starts.type.unit in ("s", "ms"):
+        finer = pa.timestamp("us", getattr(starts.type, "tz", None))
+        starts = starts.cast(pa.duration("us") if pa.types.is_duration(starts.type) else finer)
+    return pc.add(starts, pa.scalar(within.length, pa.duration(starts.type.unit)))
 
 
 def length(bound: Bound, unit: str | None = None) -> int:

@@ -3,6 +3,7 @@ different matches do not overlap, so a running aggregate is a scan and the other
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -51,11 +52,15 @@ class Segments:
         return np.where(self.empty, 0, total[self.high] - total[self.low])
 
 
-def aggregated(function: str, data: pa.Array, segments: Segments) -> pa.Array:
+def aggregated(function: str, arguments: Sequence[pa.Array], segments: Segments) -> pa.Array:
     """The aggregate of each range; null where no value is."""
-    data = data.dictionary_decode() if isinstance(data, pa.DictionaryArray) else data
+    data, *more = map(_decoded, arguments)
     if function == "array_agg":
         return _lists(data, segments)
+    if function in ("max_by", "min_by"):
+        return _by(data, more[0], segments, function)
+    if function in ("string_agg", "array_join"):
+        return _texts(data, more, segments, function)
     valid = np.ones(len(data), np.bool_)
     counts = np.where(segments.empty, 0, segments.high - segments.low)
     if data.null_count:
@@ -76,9 +81,15 @@ def aggregated(function: str, data: pa.Array, segments: Segments) -> pa.Array:
             return _averages(data, valid, counts, segments)
         case "min" | "max":
             return _extremes(data, valid, counts, segments, function)
+        case "stddev_samp" | "stddev_pop" | "var_samp" | "var_pop":
+            return _spread(data, valid, counts, segments, function)
         case "arbitrary":
             return _first_known(data, valid, counts, segments)
     raise RefusedError(f"the aggregate {function} is not known")
+
+
+def _decoded(data: pa.Array) -> pa.Array:
+    return data.dictionary_decode() if isinstance(data, pa.DictionaryArray) else data
 
 
 def _booleans(data: pa.Array) -> Ints:
@@ -118,15 +129,25 @@ def _running_floats(data: pa.Array, valid: Any, segments: Segments, how: int) ->
 def _sums(data: pa.Array, valid: Any, counts: Ints, segments: Segments) -> pa.Array:
     numbers = _whole(data)
     if numbers is not None:
-        return _masked(segments.sums(numbers), counts)
+        return _masked(segments.sums(numbers), _fitting(data, numbers, valid, counts, segments))
     return _masked(_running_floats(data, valid, segments, functions.SUM), counts)
+
+
+def _fitting(data: pa.Array, numbers: Ints, valid: Any, counts: Ints, segments: Segments) -> Ints:
+    """The counts, with 0 where a sum does not fit into 64 bits."""
+    largest = max(abs(int(numbers.max(initial=0))), abs(int(numbers.min(initial=0))))
+    if largest * int(counts.max(initial=0)) < 2**63:
+        return counts
+    sums = _running_floats(data, valid, segments, functions.SUM)
+    return np.where(np.abs(sums) < 2.0**63, counts, 0)
 
 
 def _averages(data: pa.Array, valid: Any, counts: Ints, segments: Segments) -> pa.Array:
     numbers = _whole(data)
+    exact = numbers is not None and _fitting(data, numbers, valid, counts, segments) is counts
     total = (
         segments.sums(numbers)
-        if numbers is not None
+        if numbers is not None and exact
         else _running_floats(data, valid, segments, functions.SUM)
     )
     return _masked(total / np.maximum(counts, 1), counts)
@@ -137,6 +158,8 @@ def _extremes(
 ) -> pa.Array:
     how = functions.MINIMUM if function == "min" else functions.MAXIMUM
     kind = data.type
+    if pa.types.is_null(kind):
+        return pa.nulls(len(counts))
     if pa.types.is_floating(kind):
         return _masked(_running_floats(data, valid, segments, how), counts).cast(kind)
     numbers = _whole(data)
@@ -147,12 +170,57 @@ def _extremes(
         found = _masked(_running_ints(numbers, valid, segments, how), counts)
         return found.view(kind)
     # Anything else that has an order: by ranks, and back.
+    ordered, ranks = _ranks(data)
+    found = _running_ints(ranks, valid, segments, how)
+    none = counts == 0
+    return ordered.take(pa.array(np.where(none, 0, found), mask=none))
+
+
+def _ranks(data: pa.Array) -> tuple[pa.Array, Ints]:
+    """The distinct values in their order, and the place of each value among them."""
     distinct = pc.unique(data.drop_null())
     ordered = distinct.take(pc.sort_indices(distinct))
     ranks = pc.fill_null(pc.index_in(data, value_set=ordered), 0)
-    found = _running_ints(np.asarray(ranks).astype(np.int64), valid, segments, how)
-    none = counts == 0
-    return ordered.take(pa.array(np.where(none, 0, found), mask=none))
+    return ordered, np.asarray(ranks).astype(np.int64)
+
+
+def _by(data: pa.Array, compared: pa.Array, segments: Segments, function: str) -> pa.Array:
+    """The value of the row where another is greatest or least; of several, the first."""
+    _, ranks = _ranks(compared)
+    size, rows = len(ranks), np.arange(len(ranks))
+    highest = function == "max_by"
+    numbers = ranks * size + (size - 1 - rows if highest else rows)
+    how = functions.MAXIMUM if highest else functions.MINIMUM
+    valid = np.asarray(pc.is_valid(compared)).astype(np.bool_)
+    if pa.types.is_floating(compared.type):
+        valid &= ~np.asarray(pc.fill_null(pc.is_nan(compared), True)).astype(np.bool_)
+    none = segments.sums(valid.astype(np.int64)) == 0
+    best = np.where(none, 0, _running_ints(numbers, valid, segments, how) % max(size, 1))
+    return data.take(pa.array(size - 1 - best if highest else best, mask=none))
+
+
+def _texts(data: pa.Array, more: Sequence[pa.Array], segments: Segments, function: str) -> pa.Array:
+    """Texts joined, those that are null left out."""
+    separator = more[0][0] if more and len(more[0]) else pa.scalar("")
+    known = np.zeros(len(data) + 1, np.int64)
+    np.cumsum(np.asarray(pc.is_valid(data)), out=known[1:])
+    inside = Segments(known[segments.low], known[segments.high], segments.first)
+    lists = _lists(data.drop_null(), inside)
+    joined = pc.binary_join(lists.cast(pa.list_(pa.string())), separator.cast(pa.string()))
+    if function == "string_agg":
+        return joined
+    return pc.if_else(pa.array(segments.empty), pa.scalar(None, pa.string()), joined.fill_null(""))
+
+
+def _spread(
+    data: pa.Array, valid: Any, counts: Ints, segments: Segments, function: str
+) -> pa.Array:
+    """Variances, and their roots; those of a sample need two values."""
+    squares = _running_floats(data, valid, segments, functions.SQUARES)
+    sample = int(function.endswith("samp"))
+    found = squares / np.maximum(counts - sample, 1)
+    known = np.where(counts > sample, counts, 0)
+    return _masked(np.sqrt(found) if function.startswith("stddev") else found, known)
 
 
 def _running_ints(numbers: Ints, valid: Any, segments: Segments, how: int) -> Ints:

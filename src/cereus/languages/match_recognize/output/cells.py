@@ -52,6 +52,9 @@ class Matched:
             return np.zeros(0, np.int64)
         first = np.searchsorted(self.found.starts, self.bounds[:-1])
         numbers = np.arange(1, len(self.found) + 1) - first[self.partition]
+        if self.found.timed_out is not None:  # they have no numbers
+            late = np.concatenate([[0], np.cumsum(self.found.timed_out)])
+            numbers = numbers - (late[1:] - late[first[self.partition]])
         return numbers if self._before is None else numbers + self._before[self.partition]
 
     @cached_property

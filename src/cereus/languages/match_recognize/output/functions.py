@@ -3,3 +3,4 @@
 SUM = 0
 MINIMUM = 1
 MAXIMUM = 2
+SQUARES = 3  # squared distances from the mean

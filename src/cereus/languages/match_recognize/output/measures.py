@@ -58,16 +58,19 @@ class Measures:
 
     def _computed(self, leaf: Leaf) -> pa.Array:
         if isinstance(leaf, values.Number):
-            return self._of_match(self.matched.numbers)
+            return self._numbers(self.cells.match)
         if isinstance(leaf, values.Over):
             return self._over(leaf)
         return self._at(leaf)
 
-    def _of_match(self, numbers: Ints) -> pa.Array:
-        match = self.cells.match
+    def _numbers(self, match: Ints) -> pa.Array:
+        """The numbers of matches; null for rows of no match, and for those that timed out."""
+        numbers = self.matched.numbers
         if not len(numbers):
             return pa.nulls(len(match), pa.int64())
         none = match < 0
+        if self.matched.found.timed_out is not None:
+            none |= self.matched.found.timed_out[match]
         return pa.array(numbers[match], pa.int64(), mask=none if none.any() else None)
 
     # ------------------------------------------------------------ places
@@ -144,8 +147,7 @@ class Measures:
         if first == LABEL:
             return self._label(position, found, match)
         if first == NUMBER:
-            numbers = self.matched.numbers
-            return pa.array(numbers[match] if len(numbers) else np.zeros(len(match), np.int64))
+            return self._numbers(match)
         data = self.rows.take(first, indices)
         for name in rest:
             data = pc.struct_field(data, name)
@@ -173,7 +175,7 @@ class Measures:
             rows = np.arange(int(self.matched.offsets[-1]))
         match = np.repeat(np.arange(len(self.matched.found)), np.diff(self.matched.offsets))[rows]
         position = rows + self.matched.moves[match]
-        data = self._argument(over.argument, position, None, match)
+        data = [self._argument(each, position, None, match) for each in over.arguments]
         first = np.ones(len(match), np.uint8)
         first[1:] = match[1:] != match[:-1]
         return self._known(aggregated(over.function, data, Segments(low, high, first)))

@@ -10,6 +10,7 @@ from cereus.languages.match_recognize.output import functions
 SUM = cython.declare(cython.int, functions.SUM)
 MINIMUM = cython.declare(cython.int, functions.MINIMUM)
 MAXIMUM = cython.declare(cython.int, functions.MAXIMUM)
+SQUARES = cython.declare(cython.int, functions.SQUARES)
 
 
 def running_floats(
@@ -19,17 +20,28 @@ def running_floats(
     function: cython.int,
     out: cython.double[::1],
 ) -> None:
-    """Sums, or extremes in which a number comes before NaN."""
+    """Sums, extremes in which a number comes before NaN, or the sum of the squared distances from
+    the mean so far (Welford's: nothing large is subtracted from something large)."""
     i: cython.Py_ssize_t
     value: cython.double = 0.0
+    mean: cython.double = 0.0
+    count: cython.double = 0.0
+    step: cython.double
     none: cython.bint = True
     for i in range(values.shape[0]):
         if first[i]:
             value = 0.0
+            mean = 0.0
+            count = 0.0
             none = True
         if valid[i]:
             if function == SUM:
                 value += values[i]
+            elif function == SQUARES:
+                count += 1.0
+                step = values[i] - mean
+                mean += step / count
+                value += step * (values[i] - mean)
             elif none or value != value:
                 value = values[i]
             elif function == MINIMUM:

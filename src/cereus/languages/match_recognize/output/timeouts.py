@@ -1,0 +1,47 @@
+"""What WITH TIMEOUTS puts out beside the measures: which rows are of a partial match that its
+window ended, how far it came, what it waited for, and until when."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from cereus.languages.match_recognize import tree
+from cereus.languages.match_recognize.binding import Bound
+from cereus.languages.match_recognize.match.program import DONE, RowAutomaton
+from cereus.languages.match_recognize.match.sorting import SortedRows
+from cereus.languages.match_recognize.match.times import deadlines
+from cereus.languages.match_recognize.output.cells import Bools, Cells, Ints, Matched
+
+
+def timeout_columns(
+    bound: Bound, rows: SortedRows, matched: Matched, cells: Cells, unit: str | None
+) -> dict[str, pa.Array]:
+    """The columns of `tree.TIMEOUTS`; all but the first are null for complete matches."""
+    found = matched.found
+    assert found.timed_out is not None
+    late = found.timed_out[cells.match]
+    last = np.zeros(len(found), np.int64)
+    has_rows = found.ends > found.starts
+    last[has_rows] = found.states[matched.offsets[1:][has_rows] - 1]
+    times = rows.take(bound.order[0].path[0], pa.array(found.starts[cells.match], mask=~late))
+    columns = (
+        pa.array(late),
+        _taken(list(matched.automaton.labels), last[cells.match], late),
+        _taken(waiting_for(matched.automaton), last[cells.match], late),
+        deadlines(bound, times, unit),
+    )
+    return dict(zip(tree.TIMEOUTS, columns, strict=True))
+
+
+def waiting_for(automaton: RowAutomaton) -> list[str]:
+    """For each state the variables that may come next, the preferred first."""
+    found = []
+    for moves in automaton.moves:
+        labels = dict.fromkeys(automaton.labels[each] for each in moves if each != DONE)
+        found.append(" or ".join(labels))
+    return found
+
+
+def _taken(texts: list[str], places: Ints, late: Bools) -> pa.Array:
+    return pa.array(texts, pa.string()).take(pa.array(places, mask=~late))
