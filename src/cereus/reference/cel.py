@@ -273,8 +273,9 @@ def _deviation(values: list[float]) -> float | None:
     if not all(map(math.isfinite, values)):
         return math.nan
     exact = list(map(Fraction, values))
-    mean = sum(exact) / len(exact)
-    variance = sum(((each - mean) ** 2 for each in exact), Fraction(0)) / (len(exact) - 1)
+    mean = sum(exact, Fraction(0)) / len(exact)
+    squares = [(each - mean) * (each - mean) for each in exact]
+    variance = sum(squares, Fraction(0)) / (len(exact) - 1)
     with localcontext(prec=400):
         return float((Decimal(variance.numerator) / Decimal(variance.denominator)).sqrt())
 
