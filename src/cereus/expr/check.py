@@ -332,6 +332,10 @@ def _check_regex(pattern: str, node: ex.Expression) -> None:
 def _comparison_hint(left: ex.Expression, right: ex.Expression, kinds: set[Kind]) -> str | None:
     if kinds == {Kind.TIMESTAMP, Kind.STRING}:
         return "write a timestamp as '2024-01-31 10:00:00'"
+    if kinds == {Kind.NUMBER, Kind.INTERVAL}:
+        return (
+            "lengths of time go with timestamps; of a column of numbers write how many, in its unit"
+        )
     if kinds == {Kind.NUMBER, Kind.STRING}:
         for side in (left, right):
             if isinstance(side, ex.Literal) and isinstance(side.value, str):
