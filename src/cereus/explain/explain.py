@@ -171,7 +171,7 @@ def _matches(plan: Plan, analysis: PlanAnalysis) -> Iterator[str]:
         yield f"each value of {keys} on its own; results come grouped by key"
     if plan.implied_keys:
         implied = " and ".join(".".join(path) for path in plan.implied_keys)
-        yield f"{implied}: a key because all events of a match are equal in it"
+        yield f"{implied}: a key because all events of a match are equal in it (not NULL, nor NaN)"
     if plan.traits.detects:
         yield "each event that ends some, once, with the latest start; none of them is made"
     elif query.count:

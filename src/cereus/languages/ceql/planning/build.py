@@ -44,7 +44,7 @@ def build(
     _check_count(query)
     if schema is not None:
         query = _checked(query, stream, schema)
-    keyed = with_keys(query, schema) if keys else KeyedFormula(query.formula, ())
+    keyed = with_keys(query) if keys else KeyedFormula(query.formula, ())
     formula = rewrite(keyed.formula, rules)
     why_values = CHOSEN if query.strategy is Strategy.MAX else None
     made = lowered(formula, _streams(query, stream), schema, why_values=why_values)

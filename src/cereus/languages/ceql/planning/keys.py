@@ -13,11 +13,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-import pyarrow as pa
-
 from cereus.clauses.tree import Consume, EventWindow, Strategy
 from cereus.expr import tree as ex
-from cereus.expr.paths import type_at
 from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.planning.binding import surely_bound
 from cereus.languages.ceql.planning.lower import ends_marked
@@ -34,7 +31,7 @@ class KeyedFormula(NamedTuple):
     keys: tuple[Path, ...]
 
 
-def with_keys(query: cel.CeqlTree, schema: pa.Schema | None) -> KeyedFormula:
+def with_keys(query: cel.CeqlTree) -> KeyedFormula:
     """The query's formula without the equalities that are keys."""
     formula = query.formula
     if not _is_apart(query):
@@ -47,7 +44,7 @@ def with_keys(query: cel.CeqlTree, schema: pa.Schema | None) -> KeyedFormula:
         for group in _connected(pairs):
             if group <= bound and _covers(formula, group):
                 keys[path] = group
-    return KeyedFormula(_without(formula, keys, schema) if keys else formula, tuple(keys))
+    return KeyedFormula(_without(formula, keys) if keys else formula, tuple(keys))
 
 
 def _is_apart(query: cel.CeqlTree) -> bool:
@@ -110,10 +107,9 @@ def _covers(formula: cel.Formula, variables: frozenset[str]) -> bool:
     return all(_covers(child, variables) for child in formula.children())
 
 
-def _without(
-    formula: cel.Formula, keys: dict[Path, frozenset[str]], schema: pa.Schema | None
-) -> cel.Formula:
-    """The formula with a test of every event in place of the equalities that are keys."""
+def _without(formula: cel.Formula, keys: dict[Path, frozenset[str]]) -> cel.Formula:
+    """The formula with a test of every event in place of the equalities that are keys: what is
+    neither NULL nor NaN equals itself."""
     if not isinstance(formula, cel.Filter):
         return formula
 
@@ -123,19 +119,11 @@ def _without(
         sides = _sides(predicate)
         if sides is None or not {*_variables(sides)} <= keys.get(sides[0].path, frozenset()):
             return predicate
-        return cel.AllOf(tuple(cel.Holds(_known(side, schema)) for side in sides))
+        return cel.AllOf(tuple(cel.Holds(ex.Comparison("=", side, side)) for side in sides))
 
-    body = _without(formula.body, keys, schema)
+    body = _without(formula.body, keys)
     return replace(formula, body=body, predicate=changed(formula.predicate))
 
 
 def _variables(sides: tuple[ex.Attribute, ex.Attribute]) -> Iterator[str]:
     return (side.variable for side in sides if side.variable is not None)
-
-
-def _known(side: ex.Attribute, schema: pa.Schema | None) -> ex.Expression:
-    """Whether a value equals itself: it is neither NULL nor NaN."""
-    type_ = None if schema is None else type_at(schema, side.path)
-    if type_ is None or pa.types.is_floating(type_):
-        return ex.Comparison("=", side, side)
-    return ex.Not(ex.IsNull(side))
