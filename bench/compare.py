@@ -72,6 +72,8 @@ def figures(name: str, checkout: Path) -> list[float]:
 
 
 def line(name: str, found: list[float]) -> str:
+    if not found:
+        return f"{name:16} measures nothing with bench.timing.best"
     mean = math.exp(sum(map(math.log, found)) / len(found))
     return f"{name:16} {len(found):8} {mean:14.3f} {min(found):7.2f} {max(found):7.2f}"
 

@@ -41,15 +41,17 @@ MAY_IMPORT: dict[str, set[str]] = {
     "explain": SYNTAX | {"automata", "plan"},
     "engine": SYNTAX | {"automata", "plan"},
     "language": SYNTAX | {"automata", "plan", "explain", "engine"},
-    "api": CORE,
+    "api": CORE | {"why"},
+    "why": CORE | {"api"},
     "languages": CORE | {"api"},
     "reference": {"errors", "syntax", "expr", "clauses", "languages"},
     "translate": CORE | {"languages"},
     "demo": set(),
-    "spark": CORE | {"api"},
-    "show": CORE | {"api"},
-    "cli": CORE | {"api", "spark", "show", "demo", "translate"},
-    "__init__": CORE | {"api", "languages"},
+    "funnels": CORE | {"api"},
+    "spark": CORE | {"api", "funnels", "why"},
+    "show": CORE | {"api", "funnels", "why"},
+    "cli": CORE | {"api", "funnels", "why", "spark", "show", "demo", "translate"},
+    "__init__": CORE | {"api", "funnels", "languages"},
 }
 """For each stage the others it may import. Only the package itself, `translate` and the
 `reference` know the rooms; every other stage asks `language.registry`."""

@@ -3,6 +3,7 @@
 import sys
 
 from cereus.errors import CereusError, CereusWarning
+from cereus.funnels.funnel import Funnel, funnel
 from cereus.languages.algebra import api as algebra
 from cereus.languages.ceql import api as ceql
 from cereus.languages.par import api as par
@@ -19,6 +20,7 @@ from cereus.stream import Stream
 __all__ = [
     "CereusError",
     "CereusWarning",
+    "Funnel",
     "Limits",
     "Matches",
     "Query",
@@ -29,6 +31,7 @@ __all__ = [
     "ceql",
     "compile",
     "compile_many",
+    "funnel",
     "par",
     "sase",
     "sql",

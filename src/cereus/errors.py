@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 Span = tuple[int, int]
 """Start and end offset of a piece of query text."""
+MOST_BEFORE, MOST_AFTER = 200, 200
+"""How much of a long line an error shows, before and after the place."""
 
 
 class CereusError(Exception):
@@ -95,20 +96,59 @@ def underline(text: str, span: Span) -> str:
     line_end = text.find("\n", start)
     line_end = len(text) if line_end < 0 else line_end
     number = text.count("\n", 0, start) + 1
-    prefix = f"{number} | "
-    carets = "^" * max(1, min(end, line_end) - start)
-    indent = " " * (len(prefix) + start - line_start)
-    return f"{prefix}{text[line_start:line_end]}\n{indent}{carets}"
+    before, after = text[line_start:start], text[start:line_end]
+    if len(before) > MOST_BEFORE:
+        before = "…" + before[1 - MOST_BEFORE :]
+    if len(after) > MOST_AFTER:
+        after = after[: MOST_AFTER - 1] + "…"
+    prefix = f"{number} | {before}"
+    carets = "^" * max(1, min(end - start, len(after)))
+    return f"{prefix}{after}\n{' ' * len(prefix)}{carets}"
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str | None:
     """A hint naming the known name nearest to `name`, or listing the known ones."""
     names = sorted(set(known))
-    folded = {n.lower(): n for n in names}
-    close = difflib.get_close_matches(name.lower(), folded, n=1, cutoff=0.5)
-    if close:
-        return f"did you mean {folded[close[0]]!r}?"
+    close = nearest(name, names)
+    if close is not None:
+        return f"did you mean {close!r}?"
     if names:
         shown = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
         return f"known here: {shown}"
     return None
+
+
+def nearest(name: str, known: Sequence[str]) -> str | None:
+    """The known name that `name` is most likely a slip of: few letters differ, or one is the
+    beginning of the other. None if none is near."""
+    typed = name.lower()
+    most = max(1, round(len(typed) / 2.5))
+    distances = [(distance(typed, each.lower()), each) for each in known]
+    near = min(
+        (pair for pair in distances if pair[0] <= most and pair[0] < len(typed)), default=None
+    )
+    if near is not None:
+        return near[1]
+    begun = [each for each in known if _begins(typed, each.lower())]
+    return min(begun, key=len, default=None)
+
+
+def _begins(one: str, other: str) -> bool:
+    """`vol` for `volume`, `account_number` for `account`."""
+    short, long = sorted((one, other), key=len)
+    return len(short) >= 3 and long.startswith(short)
+
+
+def distance(one: str, other: str) -> int:
+    """How many letters were left out, added, changed, or swapped with the next (optimal string
+    alignment)."""
+    before: list[int] = []
+    row = list(range(len(other) + 1))
+    for i, letter in enumerate(one, 1):
+        before, last, row = row, before, [i]
+        for j, wanted in enumerate(other, 1):
+            cost = min(before[j] + 1, row[-1] + 1, before[j - 1] + (letter != wanted))
+            if i > 1 < j and letter == other[j - 2] and one[i - 2] == wanted:
+                cost = min(cost, last[j - 2] + 1)
+            row.append(cost)
+    return row[-1]

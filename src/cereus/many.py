@@ -11,6 +11,7 @@ from cereus.engine.executor import Executor, PatternExecutor
 from cereus.engine.ingest.shared_letters import SharedLetters
 from cereus.errors import CereusError, about
 from cereus.language.protocol import Params
+from cereus.language.registry import language_of_source, text_of_source
 from cereus.limits import Limits
 from cereus.matches import Matches
 from cereus.query import Progress, Query, compile
@@ -71,7 +72,10 @@ def _named(sources: Sources) -> dict[str, Any]:
 
 def _with_dialect(entry: Any, dialect: str | None) -> tuple[Any, str | None]:
     """A text and its dialect, which a pair of both declares itself."""
-    return entry if isinstance(entry, tuple) and len(entry) == 2 else (entry, dialect)
+    if isinstance(entry, tuple) and len(entry) == 2:
+        return entry
+    text = text_of_source(entry)  # of a built query, which may have parameters
+    return (entry, dialect) if text is entry else (text, language_of_source(entry).name)
 
 
 def _check_stream(queries: Mapping[str, Query], name: str) -> None:

@@ -39,6 +39,11 @@ class Matches:
         self._schema, self._batches = schema, batches
         self._query, self._source = query, source
 
+    @property
+    def query(self) -> CompiledQuery:
+        """The query that these are matches of."""
+        return self._query
+
     @cached_property
     def table(self) -> pa.Table:
         return pa.Table.from_batches(self._batches, self._schema)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property
 from typing import Any, TypeVar
@@ -24,6 +24,10 @@ from cereus.notices import Notices, types_in, unseen_types
 from cereus.recognizer import Recognizer
 from cereus.sources import Source, source, to_schema
 from cereus.stream import Stream
+from cereus.syntax.parsing import errors_in
+from cereus.why.expected import ExpectedMatch
+from cereus.why.result import Why
+from cereus.why.why import MOST_SHOWN, why, why_not
 
 __all__ = ["Progress", "Query", "compile"]
 
@@ -47,9 +51,10 @@ def compile(
     `options` are those of the dialect."""
     stream = _checked_option(stream, Stream, 'Stream(type="…", time="…")')
     limits = _checked_option(limits, Limits, "Limits(nodes=…)")
-    compiled = compile_source(source, dialect, stream, limits, options, params)
     columns = None if schema is None else to_schema(schema)
-    compiled.check(columns)
+    with errors_in(source if isinstance(source, str) else None):
+        compiled = compile_source(source, dialect, stream, limits, options, params)
+        compiled.check(columns)
     return Query(compiled, columns)
 
 
@@ -208,12 +213,29 @@ class Query:
     def explain(self, schema: pa.Schema | None = None) -> str:
         """How the query will be run: stages, tests, automaton or machine, memory, warnings.
         What depends on the columns' types shows with a schema, here or when compiling."""
-        return self.compiled.explain(self.schema if schema is None else to_schema(schema))
+        columns = self.schema if schema is None else to_schema(schema)
+        with errors_in(None):
+            return self.compiled.explain(columns)
+
+    def words(self) -> str:
+        """What the query asks, in plain English."""
+        return self.compiled.words()
+
+    def why(self, data: Any, *, sort: bool = False, most: int = MOST_SHOWN) -> Why:
+        """How far partial matches came in a table: how many events pass each condition of each
+        step, how many partial matches reach it and what ends the others, and the `most` nearest
+        misses. The columns that are read are kept in memory."""
+        return why(self.compiled, source(data, self.stream, sort=sort), most=most)
+
+    def why_not(self, data: Any, rows: Sequence[int], *, sort: bool = False) -> ExpectedMatch:
+        """Why the events of some rows are no match: the rules that exclude them."""
+        return why_not(self.compiled, source(data, self.stream, sort=sort), rows)
 
     @cached_property
     def warnings(self) -> list[str]:
         """What to know before running the query: it can never match, its state grows …"""
-        return self.compiled.warnings
+        with errors_in(None):
+            return self.compiled.warnings
 
     def __repr__(self) -> str:
         return f"cereus.compile({self.text!r})"

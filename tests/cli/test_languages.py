@@ -121,4 +121,11 @@ def test_files_of_two_queries_say_the_language_of_both(cli: Run) -> None:  # noq
         Path(name).write_text("A ; B")
     assert cli("equivalent", "one.par", "two.par").exit_code == 0
     failed = cli("equivalent", "one.par", "three.algebra")
-    assert failed.exit_code == 1 and "--dialect par" in failed.stderr
+    assert failed.exit_code == 3 and "--dialect par" in failed.stderr
+
+
+def test_a_query_that_cannot_be_read_is_no_answer_of_equivalent(cli: Run) -> None:  # noqa: F811
+    """1 says that two queries differ, so an error has a code of its own."""
+    for first in ("a ; (", "nothing.par"):
+        failed = cli("equivalent", first, "a", "--dialect", "par")
+        assert failed.exit_code == 3 and failed.stderr.startswith("error: "), failed.output

@@ -128,6 +128,10 @@ def test_the_demo_runs_without_spark(cli: Run, monkeypatch: pytest.MonkeyPatch) 
         (None, ""),
         ([1, 2], "1; 2"),
         ({"a": 1}, "a 1"),
+        (0.00002, "0.00002"),
+        (-0.000123456, "-0.0001235"),
+        (1e-12, "1e-12"),
+        (0.0, "0"),
     ],
 )
 def test_values_are_short(value: object, text: str) -> None:

@@ -95,3 +95,21 @@ def test_an_error_of_one_of_several_names_it() -> None:
     with pytest.raises(cereus.errors.QuerySyntaxError, match="query 'b'") as raised:
         cereus.compile_many({"a": PAIR, "b": "SELECT"})
     assert raised.value.message.startswith("query 'b': expected")
+
+
+def test_queries_of_several_languages_run_in_one_pass(cli: Run, write: Write) -> None:
+    """The dialect stands in front of a text, or is that of its file."""
+    Path("sold.par").write_text("repeat (SELL[sold])")
+    arguments = ("--engine", "local", "--time", "ts", "-o", "m.parquet")
+    queries = (
+        "sase:PATTERN SEQ(SELL a, BUY b) WITHIN 10 seconds",
+        "SELECT * WHERE SELL",
+        "sold.par",
+    )
+    flags = [each for query in queries for each in ("-q", query)]
+    done = cli("run", *flags, write(), *arguments)
+    assert done.exit_code == 0, done.output
+    for line in ("q1: 1 match ", "q2: 2 matches", "sold: 2 matches"):
+        assert line in done.stdout
+    assert set(pq.read_table("m.parquet")["query"].to_pylist()) == {"q1", "q2", "sold"}
+    assert "ok" in cli("check", "sremo:{SELL:}").stdout

@@ -39,6 +39,7 @@ Write = Callable[..., Path]
         ("values=True", "--set values", "options = { values = true }"),
         ("optimise=False", "--set optimise=no", "options = { optimise = false }"),
         ("sort first, or run with sort=True", "sort first, or run with --sort", "sort first"),
+        ("say dialect='sase'", "say --dialect sase", 'say dialect = "sase"'),
         ("other=True", "other=True", "other=True"),
     ],
 )

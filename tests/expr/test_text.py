@@ -247,7 +247,7 @@ hint: write '2024-01-31 10:00:00'""",
 unknown unit of time 'parsecs'
 1 | d > INTERVAL 5 parsecs
         ^^^^^^^^^^^^^^^^^^
-hint: did you mean 'seconds'?""",
+hint: known here: days, hours, microseconds, milliseconds, minutes, seconds, weeks""",
     "d > INTERVAL 'long'": """\
 this is not an interval
 1 | d > INTERVAL 'long'

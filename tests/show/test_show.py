@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 from datetime import datetime, timedelta
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -83,6 +84,38 @@ def test_aligned_matches_begin_at_zero() -> None:
     chart = show.timeline(query().run(EVENTS), time="ts", aligned=True).to_dict()
     passed = [row["since the first event"] for row in chart["data"]["values"]]
     assert passed == [0, 1, 0, 2]
+
+
+def keyed() -> cereus.Matches:
+    table = pa.table({"type": ["Z", "A"] * 2, "k": ["x", "x", "y", "y"], "ts": [5, 6, 7, 9]})
+    text = "SELECT z, a WHERE Z AS z ; A AS a PARTITION BY k WITHIN 9 seconds"
+    return cereus.compile(text, stream=cereus.Stream(time="ts", unit="ms")).run(table)
+
+
+def axes(chart: Any) -> tuple[str, str]:
+    encoding = chart.to_dict()["layer"][0]["encoding"]
+    return encoding["x"]["title"], encoding["y"]["title"]
+
+
+def test_a_timeline_names_its_unit_and_its_keys() -> None:
+    pytest.importorskip("altair")
+    assert axes(show.timeline(keyed(), time="ts")) == ("ts (ms)", "match · k")
+    assert axes(show.timeline(keyed(), time="ts", aligned=True))[0] == "ms since the first event"
+    assert axes(show.timeline(keyed()))[0] == "position"
+    rows = show.timeline(keyed(), time="ts").to_dict()["data"]["values"]
+    assert [row["label"] for row in rows] == ["0 · x", "0 · x", "1 · y", "1 · y"]
+    timestamps = query().run(EVENTS)
+    assert axes(show.timeline(timestamps, time="ts")) == ("ts", "match")
+    shapes = show.timeline(timestamps, time="ts", aligned=True)
+    assert axes(shapes)[0] == "seconds since the first event"
+
+
+def test_the_legend_of_a_timeline_is_in_the_order_of_the_pattern() -> None:
+    pytest.importorskip("altair")
+    color = show.timeline(keyed(), time="ts").to_dict()["layer"][1]["encoding"]["color"]
+    assert color["sort"] == ["z", "a"] and color["title"] == "variables"
+    by_type = show.timeline(keyed(), time="ts", color="type").to_dict()["layer"][1]["encoding"]
+    assert by_type["color"]["sort"] == ["Z", "A"]
 
 
 def test_a_column_that_is_not_there() -> None:

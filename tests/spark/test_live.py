@@ -21,6 +21,7 @@ from pyspark.sql import DataFrame
 import cereus
 from cereus import spark as cs
 from cereus.errors import CereusError
+from cereus.spark.raised import as_cereus_error
 
 from .market import STREAM, comparable, locally, multisets, random_events
 from .streams import parts, shuffled, with_end
@@ -218,8 +219,11 @@ def test_a_stopped_query_goes_on_and_another_one_is_refused(
     batches = [events.slice(0, 81), events.slice(81, 79), events.slice(160)]
     for one, other in pairwise(batches):  # with no delay, an event of the same time is late
         assert one["ts"][-1].as_py() < other["ts"][0].as_py()
-    query = compiled("SELECT * WHERE A ; B PARTITION BY k WITHIN 20 seconds")
-    another = compiled("SELECT * WHERE A ; C PARTITION BY k WITHIN 20 seconds")
+    query = compiled("SELECT *\nWHERE A ; B PARTITION BY k\n\nWITHIN 20 seconds")
+    another = compiled("SELECT *\nWHERE A ; C PARTITION BY k\n\nWITHIN 20 seconds")
+
+    def in_full(text: str) -> str:
+        return "\n    ".join(line for line in text.splitlines() if line)
 
     def step(batch: pa.Table, asked: cereus.Query, **options: Any) -> StreamingQuery:
         stream = stream_of(spark, write(directory, [batch]), files=9)
@@ -231,11 +235,17 @@ def test_a_stopped_query_goes_on_and_another_one_is_refused(
     both = pa.concat_tables(batches[:2])
     stored = spark.read.parquet(str(tmp_path / "found")).toArrow()
     assert multisets(stored)[0] == locally(both, query)
+    checkpoint = str(tmp_path / "checkpoint")
+    with pytest.raises(CereusError) as refused:  # at once: no event has come
+        step(batches[2].slice(0, 0), another, checkpoint=checkpoint)
+    assert in_full(query.text) in str(refused.value) and in_full(another.text) in str(refused.value)
+    step(batches[2].slice(0, 0), query, checkpoint=checkpoint)
     with pytest.raises(StreamingQueryException) as raised:
         step(batches[2], another)
+    message = str(as_cereus_error(raised.value))
+    assert in_full(query.text) in message and in_full(another.text) in message
     assert "the checkpoint holds the state of another query" in str(raised.value)
-    assert query.text in str(raised.value) and another.text in str(raised.value)
-    ran = step(batches[2].slice(0, 0), another, on_change="restart")
+    ran = step(batches[2].slice(0, 0), another, on_change="restart", checkpoint=checkpoint)
     fresh = locally(batches[2], another)
     assert totals(ran)["matches"] == sum(fresh.values()) > 0
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import product
 from typing import Any
 
@@ -179,6 +180,36 @@ class ConcatenationAutomaton(PairAutomaton):
         if tag == 0:
             return self.right_optional and self.left.accepts(inner)
         return tag == 1 and self.right.accepts(inner)
+
+
+FEW = 12
+"""So many parts are nested as they are written."""
+
+
+def union(parts: Sequence[Automaton]) -> Automaton:
+    """`φ₁ OR φ₂ OR …`; many are nested evenly, so that a step is quick."""
+    if len(parts) <= FEW:
+        return reduce(UnionAutomaton, parts)
+    middle = len(parts) // 2
+    return UnionAutomaton(union(parts[:middle]), union(parts[middle:]))
+
+
+def concatenation(parts: Sequence[tuple[Automaton, bool]], contiguous: bool) -> Automaton:
+    """`φ₁ ; φ₂ ; …`, or with `:`, each with whether it may be nothing; both are associative, and
+    nested as in `union`."""
+    return _concatenated(parts, contiguous)[0]
+
+
+def _concatenated(
+    parts: Sequence[tuple[Automaton, bool]], contiguous: bool
+) -> tuple[Automaton, bool]:
+    if len(parts) == 1:
+        return parts[0]
+    middle = len(parts) - 1 if len(parts) <= FEW else len(parts) // 2
+    left, left_empty = _concatenated(parts[:middle], contiguous)
+    right, right_empty = _concatenated(parts[middle:], contiguous)
+    both = ConcatenationAutomaton(left, right, contiguous, left_empty, right_empty)
+    return both, left_empty and right_empty
 
 
 @dataclass(frozen=True)

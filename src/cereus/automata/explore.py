@@ -98,11 +98,15 @@ def _explore(
     complete = True
     for state in todo:  # grows while it is read
         steps += len(letters)
-        parts += len(letters) * _parts(state)
-        if steps > most or (edges and parts > MOST_PARTS):
-            complete = False
+        size = _parts(state)
+        complete = steps <= most and size <= MOST_PARTS
+        if not complete:
             break
         for letter in letters:
+            parts += size
+            if edges and parts > MOST_PARTS:
+                complete = False
+                break
             for label, target, checks, updates in automaton.moves(state, letter):
                 if target not in numbers:
                     numbers[target] = len(numbers)
@@ -114,7 +118,13 @@ def _explore(
 
 
 def _parts(state: State) -> int:
-    """How many parts a state has that is made of sets and tuples of states."""
-    if isinstance(state, frozenset | tuple):
-        return max(1, sum(map(_parts, state)))
-    return 1
+    """How many parts a state has that is made of sets and tuples of states; counts no further
+    than to one more than MOST_PARTS."""
+    count, todo = 0, [state]
+    while todo and count <= MOST_PARTS:
+        each = todo.pop()
+        if isinstance(each, frozenset | tuple) and each:
+            todo += each
+        else:
+            count += 1
+    return count

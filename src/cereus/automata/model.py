@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 Letter = int
 State = Hashable
@@ -134,8 +134,14 @@ def targets(automaton: Automaton, states: Iterable[State], letter: Letter) -> St
     return frozenset(m.target for q in states for m in automaton.moves(q, letter))
 
 
+class Moving(Protocol):
+    """What makes moves: an automaton."""
+
+    def moves(self, state: State, letter: Letter) -> Iterable[Move]: ...
+
+
 def targets_by_label(
-    automaton: Automaton, states: Iterable[State], letter: Letter
+    automaton: Moving, states: Iterable[State], letter: Letter
 ) -> dict[Label, set[State]]:
     """Δ(R, P, L) for every label L that occurs."""
     targets: dict[Label, set[State]] = {}

@@ -16,7 +16,7 @@ may take the event that this one skips, so they must branch off from `equal`.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -83,6 +83,27 @@ class Fan(NamedTuple):
         return self.marked | self.unmarked
 
 
+class Remembered:
+    """The moves of an automaton on one letter, each computed once."""
+
+    def __init__(self, automaton: Automaton) -> None:
+        self.automaton = automaton
+        self.known: dict[State, list[Move]] = {}
+
+    def moves(self, state: State, letter: Letter) -> list[Move]:
+        if state not in self.known:
+            self.known[state] = list(self.automaton.moves(state, letter))
+        return self.known[state]
+
+
+def _fan(body: Remembered, states: States, letter: Letter) -> Fan:
+    marked: set[State] = set()
+    unmarked: set[State] = set()
+    for label, reached in targets_by_label(body, states, letter).items():
+        (marked if marks(label) else unmarked).update(reached)
+    return Fan(frozenset(marked), frozenset(unmarked))
+
+
 @dataclass(frozen=True)
 class StrategyAutomaton(Automaton):
     """What NEXT, LAST and MAX share; they differ in `contest`."""
@@ -94,8 +115,9 @@ class StrategyAutomaton(Automaton):
         return [Contest(begin, begin, NONE)]
 
     def moves(self, state: Any, letter: Letter) -> Iterator[Move]:
-        equal, winners, losers = (self._fan(part, letter) for part in state[1:])
-        for label, reached in targets_by_label(self.body, state.same, letter).items():
+        body = Remembered(self.body)  # the parts share states, and strategies nest
+        equal, winners, losers = (_fan(body, part, letter) for part in state[1:])
+        for label, reached in targets_by_label(body, state.same, letter).items():
             contest = self.contest if marks(label) else self.contest_skipping
             equal_now, winners_now, losers_now = contest(equal, winners, losers)
             same_now = frozenset(reached) - winners_now
@@ -103,13 +125,6 @@ class StrategyAutomaton(Automaton):
                 equal_now -= winners_now
                 losers_now -= equal_now | winners_now
                 yield Move(label, Contest(same_now, equal_now, winners_now, losers_now))
-
-    def _fan(self, states: States, letter: Letter) -> Fan:
-        marked: set[State] = set()
-        unmarked: set[State] = set()
-        for label, reached in targets_by_label(self.body, states, letter).items():
-            (marked if marks(label) else unmarked).update(reached)
-        return Fan(frozenset(marked), frozenset(unmarked))
 
     def accepts(self, state: Any) -> bool:
         return any(map(self.body.accepts, state.same)) and not any(
@@ -172,15 +187,19 @@ class MaxAutomaton(StrategyAutomaton):
 
 
 def select(strategy: Strategy, automaton: Automaton) -> Automaton:
-    """SEL(φ) for every strategy."""
+    """SEL(φ) for every strategy; the same one twice selects what it selects once."""
     match strategy:
         case Strategy.ALL:
             return automaton
         case Strategy.STRICT:
-            return StrictAutomaton(automaton)
+            return _once(StrictAutomaton, automaton)
         case Strategy.NEXT:
-            return NextAutomaton(automaton)
+            return _once(NextAutomaton, automaton)
         case Strategy.MAX:
-            return MaxAutomaton(automaton)
+            return _once(MaxAutomaton, automaton)
         case Strategy.LAST | Strategy.ANY:  # ANY keeps the LAST one, to be deterministic
-            return LastAutomaton(automaton)
+            return _once(LastAutomaton, automaton)
+
+
+def _once(kind: Callable[[Automaton], Automaton], automaton: Automaton) -> Automaton:
+    return automaton if type(automaton) is kind else kind(automaton)

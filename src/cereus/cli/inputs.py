@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from cereus.errors import CereusError, DataError, did_you_mean
 from cereus.expr import tree as ex
 from cereus.expr.text import parse_condition
 from cereus.language.protocol import OptionKind
-from cereus.language.registry import default_name, dialect_of, options_of
+from cereus.language.registry import default_name, dialect_of, names, options_of
 from cereus.limits import Limits
 from cereus.query import Query, compile
 from cereus.sources import SUFFIXES, Source, source
@@ -31,19 +31,26 @@ LIMITS = tuple(each.name for each in fields(Limits) if each.name != "shed")
 
 @dataclass(frozen=True)
 class Written:
-    """The text of a query, and the file it stands in if it was not typed."""
+    """The text of a query, the file it stands in if it was not typed, and the dialect in front of
+    it (`sase:PATTERN …`)."""
 
     text: str
     file: Path | None = None
+    prefix: str | None = None
 
     def dialect(self, declared: str | None) -> str:
-        """The dialect that was declared, else that of the suffix of the file."""
+        """The dialect in front of the text, else the one that was declared, else that of the
+        suffix of the file."""
         of_file = None if self.file is None else dialect_of(self.file)
-        return declared or of_file or default_name()
+        return self.prefix or declared or of_file or default_name()
 
 
 def written(argument: str) -> Written:
-    """A query as typed, or the content of the file it names: `@file`, or a path like `q.ceql`."""
+    """A query as typed, or the content of the file it names: `@file`, or a path like `q.ceql`. In
+    front of it may stand its dialect: `sase:PATTERN …`, `sase:@file`."""
+    prefix, colon, rest = argument.partition(":")
+    if colon and prefix in names():
+        return replace(written(rest.lstrip()), prefix=prefix)
     explicit = argument.startswith("@")
     path = Path(argument[1:] if explicit else argument)
     one_word = len(argument.split()) == 1

@@ -10,7 +10,7 @@ from typer.core import TyperGroup
 
 import cereus
 from cereus.cli import run
-from cereus.cli.commands import demo, equivalent, queries, spark
+from cereus.cli.commands import demo, equivalent, queries, spark, why
 from cereus.cli.view import err, out, show_error, show_warning
 from cereus.compiled import compiled_notice
 from cereus.errors import CereusError
@@ -75,6 +75,7 @@ def options(
 app.command("run")(run.run)
 app.command("explain")(queries.explain)
 app.command("check")(queries.check)
+app.command("why")(why.why)
 app.command("show")(queries.show)
 app.command("equivalent")(equivalent.equivalent)
 app.command("demo")(demo.demo)

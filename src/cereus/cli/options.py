@@ -23,7 +23,7 @@ QueryText = Annotated[
     str,
     typer.Argument(
         metavar="QUERY",
-        help=f"The query, or a file with it: {QUERY_FILES}.",
+        help=f"The query, or a file with it: {QUERY_FILES}. DIALECT: may stand in front.",
         show_default=False,
     ),
 ]

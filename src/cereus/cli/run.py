@@ -51,7 +51,8 @@ def run(
             "--query",
             "-q",
             metavar="QUERY",
-            help="A query; repeatable: several run in one pass. All arguments are inputs then.",
+            help="A query; repeatable: several run in one pass, in one language or in several "
+            "(sase:PATTERN …). All arguments are inputs then.",
             show_default=False,
         ),
     ] = None,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
+import numpy as np
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
@@ -119,7 +120,7 @@ def value_text(value: Any, day: date | None = None) -> str:
     if value is None:
         return ""
     if isinstance(value, float):
-        return f"{value:.4f}".rstrip("0").rstrip(".") if abs(value) < 1e12 else f"{value:g}"
+        return float_text(value)
     if isinstance(value, datetime):
         return value.time().isoformat() if day is not None else value.isoformat(sep=" ")
     if isinstance(value, dict):
@@ -127,6 +128,14 @@ def value_text(value: Any, day: date | None = None) -> str:
     if isinstance(value, list):
         return "; ".join(map(value_text, value))
     return str(value)
+
+
+def float_text(value: float) -> str:
+    """With four decimals where that says something: 12.5; else with four digits: 0.00002."""
+    if value and not 1e-3 <= abs(value) < 1e12:
+        plain = 1e-9 <= abs(value) < 1e-3
+        return np.format_float_positional(float(f"{value:.4g}")) if plain else f"{value:g}"
+    return f"{value:.4f}".rstrip("0").rstrip(".")
 
 
 def rate_text(events: int | None, seconds: float) -> str:

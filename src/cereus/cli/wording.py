@@ -16,6 +16,7 @@ STREAM = re.compile(r'(?:cereus\.)?Stream\(((?:"[^"]*"|[^)"])*)\)')
 COLUMN = re.compile(r'(\w+)=(?:"([^"]*)"|…)')
 PARAM = re.compile(r'params=\{"(\w+)": …\}')
 LIMIT = re.compile(r"Limits\((\w+)=(\w+|…)\)")
+DIALECT = re.compile(r"\bdialect='(\w+)'")
 OPTION = re.compile(r"\b(\w+)=(True|False|…|'[^']*'|\d+)")
 LANGUAGE_OPTIONS = frozenset(name for dialect in names() for name in options_of(dialect))
 ELLIPSIS = "…"
@@ -27,6 +28,7 @@ PYTHON_ONLY = (
     ": len(q.run(…))",
     ", then len(q.run(…))",
     ', or run on {"name": table, …}',
+    ", or give a whole statement to cereus.sql",
 )
 """Ways out that only a program has; what stands before each is one too."""
 
@@ -40,16 +42,20 @@ class Vocabulary:
     option: Callable[[str, str], str]
     limit: Callable[[str, str], str]
     param: Callable[[str], str]
+    dialect: Callable[[str], str]
     sorting: str = ""
+    replaced: tuple[tuple[str, str], ...] = ()
     left_out: tuple[str, ...] = PYTHON_ONLY
 
 
 def reworded(text: str, words: Vocabulary) -> str:
     for left_out in words.left_out:
         text = text.replace(left_out, "")
-    text = text.replace("compile with ", "say ").replace(SORTING, words.sorting)
+    for before, after in (("compile with ", "say "), (SORTING, words.sorting), *words.replaced):
+        text = text.replace(before, after)
     text = STREAM.sub(lambda matched: words.columns(_columns(matched[1])), text)
     text = PARAM.sub(lambda matched: words.param(matched[1]), text)
+    text = DIALECT.sub(lambda matched: words.dialect(matched[1]), text)
     text = LIMIT.sub(lambda matched: words.limit(matched[1], matched[2]), text)
     return OPTION.sub(lambda matched: _option(matched, words), text)
 
@@ -93,6 +99,7 @@ FLAGS = Vocabulary(
     _option_flag,
     _limit_flag,
     lambda name: f"--param {name}=VALUE",
+    lambda name: f"--dialect {name}",
     sorting=", or run with --sort",
     left_out=(*PYTHON_ONLY, SHEDDING),
 )
@@ -119,4 +126,14 @@ def _toml(value: str) -> str:
     return value if value.isdigit() or value == ELLIPSIS else f'"{value}"'
 
 
-KEYS = Vocabulary(_column_keys, _option_key, _limit_key, lambda name: f"params = {{ {name} = … }}")
+KEYS = Vocabulary(
+    _column_keys,
+    _option_key,
+    _limit_key,
+    lambda name: f"params = {{ {name} = … }}",
+    lambda name: f'dialect = "{name}"',
+    replaced=(
+        ("a new checkpointLocation", "a new checkpoint"),
+        ('match(…, on_change="restart")', 'on_change = "restart" in the query'),
+    ),
+)

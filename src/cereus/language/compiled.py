@@ -13,6 +13,7 @@ import pyarrow as pa
 from cereus.engine.executor import Executor
 from cereus.errors import CereusError
 from cereus.explain.wording import test_text
+from cereus.language.anatomy import Anatomy, Step
 from cereus.limits import Limits
 from cereus.plan.atoms import check_stream, columns_read
 from cereus.plan.result_names import check_keys
@@ -59,6 +60,11 @@ class CompiledQuery(ABC):
     @property
     def emits_late(self) -> bool:
         """A result may be emitted after later events were read."""
+        return False
+
+    @property
+    def counts_events(self) -> bool:
+        """Events that pass no test matter after all, because positions count."""
         return False
 
     @property
@@ -114,6 +120,27 @@ class CompiledQuery(ABC):
     def explain(self, schema: pa.Schema | None = None) -> str:
         """How the query will be run."""
 
+    def words(self) -> str:
+        """What the query asks, in plain English."""
+        raise CereusError(f"there are no words for a query in {self.dialect}")
+
+    def anatomy(self, schema: pa.Schema | None = None) -> Anatomy:
+        """The query taken apart: its steps, and the rules that may be loosened."""
+        tests = self.tests(schema)
+        return Anatomy(self, (Step("any event of the pattern", tests, self),))
+
+    def rows_of(self, results: pa.RecordBatch) -> pa.Array:
+        """The rows of the events that each result is made of; none where it is no match."""
+        name = next((n for n in self.row_columns if n in results.schema.names), None)
+        if name is None:
+            raise CereusError(
+                "these matches do not say which events they are made of", hint=self.rows_hint
+            )
+        rows = results.column(name)
+        if pa.types.is_list(rows.type):
+            return rows
+        return pa.ListArray.from_arrays(np.arange(len(rows) + 1, dtype=np.int32), rows)
+
     def diagram(self) -> str:
         """A picture of what runs the query, in DOT."""
         raise CereusError(f"there is no picture of a query in {self.dialect}")
@@ -135,11 +162,6 @@ class EventwiseQuery(CompiledQuery):
         check_keys(self.keys, self.result_columns)
         if schema is not None:
             check_stream(self.stream, schema)
-
-    @property
-    def counts_events(self) -> bool:
-        """Events that pass no test matter after all, because positions count."""
-        return False
 
     @property
     def unshown(self) -> frozenset[str]:

@@ -66,6 +66,10 @@ class PatternQuery(CompiledQuery, Generic[P]):
         return self.plan().traits.emits_late
 
     @property
+    def counts_events(self) -> bool:
+        return self.plan().traits.position_sensitive
+
+    @property
     def keys(self) -> tuple[Path, ...]:
         return self.plan().declared_keys
 

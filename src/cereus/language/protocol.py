@@ -58,6 +58,7 @@ class Language(ABC):
     limits    the names of the `Limits` that bound a run of it
     compares  `equivalent` is implemented
     embedded  its texts stand in statements of SQL, behind a table
+    signature what shows that a text is of this language, as a regular expression
     """
 
     name: ClassVar[str]
@@ -68,6 +69,7 @@ class Language(ABC):
     limits: ClassVar[tuple[str, ...]] = tuple(each.name for each in fields(Limits))
     compares: ClassVar[bool] = False
     embedded: ClassVar[bool] = False
+    signature: ClassVar[str | None] = None
 
     @abstractmethod
     def parse(self, text: str, *, params: Params | None = None, **options: Any) -> Any:
@@ -77,6 +79,10 @@ class Language(ABC):
     @abstractmethod
     def accepts(self, source: object) -> bool:
         """An object is a syntax tree of this language."""
+
+    def text_of(self, source: object) -> str | None:
+        """The text that an object stands for, which is then parsed; None if it is a tree."""
+        return None
 
     @abstractmethod
     def compile(

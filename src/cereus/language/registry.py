@@ -5,11 +5,12 @@ Those of other packages are looked for when all are listed, or one is needed tha
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from cereus.errors import CereusError, did_you_mean
+from cereus.errors import CereusError, QuerySyntaxError, did_you_mean
 from cereus.language.compiled import CompiledQuery
 from cereus.language.plugins import installed
 from cereus.language.protocol import Language, OptionKind, Options, Params
@@ -85,6 +86,7 @@ def compile_source(
     """A text of a language, or a syntax tree of one, compiled with options that it has. `params`
     are the values of the parameters in a text."""
     chosen = language(dialect) if dialect is not None else language_of_source(source)
+    source = chosen.text_of(source) or source
     _check_options(chosen, options)
     _check_limits(chosen, limits)
     if chosen.accepts(source):
@@ -94,8 +96,23 @@ def compile_source(
                 hint="build the object with the values themselves",
             )
         return chosen.compile(source, stream, limits=limits, **options)
-    tree = chosen.parse(source, params=params, **options)  # type: ignore[arg-type]  # refuses what is no text
+    try:
+        tree = chosen.parse(source, params=params, **options)  # type: ignore[arg-type]  # refuses what is no text
+    except QuerySyntaxError as error:
+        raise _with_its_language(error, str(source), chosen) from None
     return chosen.compile(tree, stream, limits=limits, text=str(source), **options)
+
+
+def _with_its_language(error: QuerySyntaxError, text: str, tried: Language) -> QuerySyntaxError:
+    """The error, and which language the text is in, if it has the signature of another one."""
+    for each in languages():
+        if each is tried or each.signature is None:
+            continue
+        if re.search(each.signature, text, re.IGNORECASE | re.DOTALL):
+            statement = ", or give a whole statement to cereus.sql" if each.embedded else ""
+            hint = f"this is {each.title}, not {tried.title}: say dialect={each.name!r}{statement}"
+            return QuerySyntaxError(error.reason, text=error.text, span=error.span, hint=hint)
+    return error
 
 
 def _check_options(chosen: Language, options: Options) -> None:
@@ -119,6 +136,13 @@ def language_of_source(source: object) -> Language:
     if isinstance(source, str):
         return default
     return next((each for each in languages() if each.accepts(source)), default)
+
+
+def text_of_source(source: object) -> object:
+    """The text that a built query stands for; anything else as it is."""
+    return (
+        source if isinstance(source, str) else language_of_source(source).text_of(source) or source
+    )
 
 
 def dialect_of(path: str | Path) -> str | None:

@@ -8,7 +8,7 @@ hold or not hold freely. So no letter that occurs is missing; some that are list
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -20,11 +20,14 @@ from cereus.plan.tests import EventTest
 from cereus.stream import Stream
 
 MOST_LETTERS = 1024
+MOST_TRIED = 200_000
+"""How many conditions × values of one column are tried; beyond, its conditions count as free."""
 ONLY_TYPE = "EVENT"
 OTHER = None
 """A type or stream that no test names."""
 
 Path = tuple[str, ...]
+Truth = Callable[[Any], bool | None]
 
 
 @dataclass(frozen=True)
@@ -33,15 +36,18 @@ class Choice:
     free condition. For each condition that hangs on it, the options that make it true."""
 
     options: int
-    true: dict[ex.Expression, frozenset[int]]
+    true: dict[int, frozenset[int]]
+    """By the number of a condition: hashing a long one takes long."""
 
-    def passing(self, tests: tuple[EventTest, ...], option: int) -> int:
-        """The tests that do not fail when the choice falls on this option."""
-        return sum(
-            1 << bit
-            for bit, test in enumerate(tests)
-            if all(option in self.true[c] for c in test.conditions if c in self.true)
-        )
+    def passing(self, tests: list[list[int]]) -> set[int]:
+        """For each option, the tests that do not fail when the choice falls on it; a test is given
+        by the numbers of its conditions."""
+        masks = [0] * self.options
+        for bit, conditions in enumerate(tests):
+            deciding = [self.true[each] for each in conditions if each in self.true]
+            for option in frozenset(range(self.options)).intersection(*deciding):
+                masks[option] |= 1 << bit
+        return set(masks)
 
 
 @dataclass(frozen=True)
@@ -55,10 +61,10 @@ class Alphabet:
 def alphabet(tests: tuple[EventTest, ...], stream: Stream, most: int = MOST_LETTERS) -> Alphabet:
     """Every letter that an event can have (0 among them: an event that passes no test may come)."""
     letters = {0}
-    choices = _choices(tests)
+    passing = _passing(tests, most)
     for type_ in _types(tests, stream):
         for name in dict.fromkeys([*(t.stream for t in tests if t.stream), OTHER]):
-            letters.update(_letters(tests, choices, type_, name, most))
+            letters.update(_letters(tests, passing, type_, name, most))
             if len(letters) > most:
                 return Alphabet(tuple(sorted(letters)[:most]), False)
     return Alphabet(tuple(sorted(letters)), True)
@@ -72,7 +78,7 @@ def _types(tests: tuple[EventTest, ...], stream: Stream) -> list[str | None]:
 
 def _letters(
     tests: tuple[EventTest, ...],
-    choices: list[Choice],
+    passing: list[set[int]],
     type_: str | None,
     stream: str | None,
     most: int,
@@ -86,9 +92,8 @@ def _letters(
         if test.type in (None, type_) and test.stream in (None, stream)
     )
     masks = {alive}
-    for choice in choices:
-        passing = {choice.passing(tests, option) for option in range(choice.options)}
-        masks = {mask & kept for mask in masks for kept in passing}
+    for kept in passing:
+        masks = {mask & each for mask in masks for each in kept}
         if len(masks) > most:
             break
     return {mask ^ negated for mask in masks}
@@ -97,20 +102,40 @@ def _letters(
 # ---------------------------------------------------------------- what decides a condition
 
 
-def _choices(tests: tuple[EventTest, ...]) -> list[Choice]:
-    by_column: dict[Path, list[ex.Expression]] = {}
-    choices: list[Choice] = []
-    for condition in dict.fromkeys(c for test in tests for c in test.conditions):
+def _passing(tests: tuple[EventTest, ...], most: int) -> list[set[int]]:
+    """For each choice, the sets of tests that its options do not fail; the first `most` + 1, since
+    already these may make too many letters."""
+    numbers: dict[ex.Expression, int] = {}
+    conditions = [[numbers.setdefault(c, len(numbers)) for c in t.conditions] for t in tests]
+    return [
+        set(sorted(choice.passing(conditions))[: most + 1]) for choice in _choices(list(numbers))
+    ]
+
+
+def _choices(conditions: list[ex.Expression]) -> Iterator[Choice]:
+    by_column: dict[Path, list[int]] = {}
+    for number, condition in enumerate(conditions):
         column = _column(condition)
         if column is None:
-            choices.append(Choice(2, {condition: frozenset({1})}))
+            yield _free(number)
         else:
-            by_column.setdefault(column, []).append(condition)
-    for conditions in by_column.values():
-        values = _representatives(_constants(conditions))
-        true = {c: frozenset(i for i, v in enumerate(values) if _true(c, v)) for c in conditions}
-        choices.append(Choice(len(values), true))
-    return choices
+            by_column.setdefault(column, []).append(number)
+    for numbers in by_column.values():
+        values = _representatives(_constants(conditions[number] for number in numbers))
+        if len(numbers) * len(values) > MOST_TRIED:
+            yield from (_free(number) for number in numbers)
+            continue
+        yield Choice(len(values), {n: _satisfying(conditions[n], values) for n in numbers})
+
+
+def _free(number: int) -> Choice:
+    """A condition that may hold or not."""
+    return Choice(2, {number: frozenset({1})})
+
+
+def _satisfying(condition: ex.Expression, values: list[Any]) -> frozenset[int]:
+    truth = _truth(condition)
+    return frozenset(index for index, value in enumerate(values) if truth(value) is True)
 
 
 def _column(condition: ex.Expression) -> Path | None:
@@ -175,33 +200,57 @@ def _around(constants: list[Any]) -> Iterator[Any]:
 # ---------------------------------------------------------------- conditions on one value
 
 
-def _true(condition: ex.Expression, value: Any) -> bool:
-    return _truth(condition, value) is True
-
-
-def _truth(node: ex.Expression, value: Any) -> bool | None:
-    """A plain condition of a value, in SQL's three values; what does not compare is unknown."""
+def _truth(node: ex.Expression) -> Truth:
+    """A plain condition as a function of the value, in SQL's three values; what does not compare
+    is unknown."""
     match node:
         case ex.And(operands):
-            return _worst([_truth(each, value) for each in operands], False)
+            return _joined([_truth(each) for each in operands], False)
         case ex.Or(operands):
-            return _worst([_truth(each, value) for each in operands], True)
+            return _joined([_truth(each) for each in operands], True)
         case ex.Not(operand):
-            known = _truth(operand, value)
-            return None if known is None else not known
+            return _negated(_truth(operand))
         case ex.IsNull():
-            return value is None
+            return lambda value: value is None
         case ex.Comparison(op, ex.Literal(constant), _):
-            return _compare(constant, op, value)
+            return lambda value: _compare(constant, op, value)
         case ex.Comparison(op, _, ex.Literal(constant)):
-            return _compare(value, op, constant)
+            return lambda value: _compare(value, op, constant)
         case ex.In(_, items):
-            return _worst([_compare(value, "=", i.value) for i in items], True)  # type: ignore[attr-defined]
+            return _among([item.value for item in items])  # type: ignore[attr-defined]
         case ex.Between(_, low, high):
             bounds = [(">=", low), ("<=", high)]
-            tried = [_compare(value, op, b.value) for op, b in bounds if b is not None]  # type: ignore[attr-defined]
-            return _worst(tried, False)
+            return _joined([_bounded(op, b.value) for op, b in bounds if b is not None], False)  # type: ignore[attr-defined]
     raise TypeError(f"not a condition on one column: {node!r}")
+
+
+def _joined(truths: list[Truth], decisive: bool) -> Truth:
+    return lambda value: _worst([truth(value) for truth in truths], decisive)
+
+
+def _negated(truth: Truth) -> Truth:
+    def not_it(value: Any) -> bool | None:
+        known = truth(value)
+        return None if known is None else not known
+
+    return not_it
+
+
+def _bounded(op: str, bound: Any) -> Truth:
+    return lambda value: _compare(value, op, bound)
+
+
+def _among(constants: list[Any]) -> Truth:
+    """IN; a set, since lists may be long. Constants are equal as Python says."""
+    known = frozenset(constants)
+    unsure = None in known
+
+    def is_in(value: Any) -> bool | None:
+        if value is None:
+            return None
+        return True if value in known else None if unsure else False
+
+    return is_in
 
 
 def _worst(truths: list[bool | None], decisive: bool) -> bool | None:

@@ -9,19 +9,33 @@ from cereus.spark.java import ensure_java
 from cereus.spark.session import session
 
 if TYPE_CHECKING:
+    from cereus.spark.funnels import funnel
     from cereus.spark.matching import match, split_late
     from cereus.spark.pipeline import Pipeline
     from cereus.spark.statements import sql
     from cereus.spark.table_functions.register import register
+    from cereus.spark.why import why
 
-__all__ = ["Pipeline", "ensure_java", "match", "register", "session", "split_late", "sql"]
+__all__ = [
+    "Pipeline",
+    "ensure_java",
+    "funnel",
+    "match",
+    "register",
+    "session",
+    "split_late",
+    "sql",
+    "why",
+]
 
 _LATER = {
     "Pipeline": "cereus.spark.pipeline",
+    "funnel": "cereus.spark.funnels",
     "match": "cereus.spark.matching",
     "register": "cereus.spark.table_functions.register",
     "split_late": "cereus.spark.matching",
     "sql": "cereus.spark.statements",
+    "why": "cereus.spark.why",
 }
 
 

@@ -13,6 +13,7 @@ from cereus.query import Query
 from cereus.spark.batch.eventwise import Eventwise, eventwise
 from cereus.spark.batch.pattern import Batch, batch
 from cereus.spark.batch.several import Queries, match_several, named
+from cereus.spark.live.checkpoint import refuse_changed, stored_queries
 from cereus.spark.live.recipe import LATE
 from cereus.spark.live.stream import BUCKETS, Live, with_watermark
 from cereus.spark.schemas import check_once
@@ -36,6 +37,7 @@ def match(
     watermark: str | None = None,
     late: bool = False,
     on_change: Literal["refuse", "restart"] = "refuse",
+    checkpoint: str | None = None,
     buckets: int = BUCKETS,
     name: str = "cereus",
 ) -> DataFrame:
@@ -75,6 +77,8 @@ def match(
                  all their other columns are null (`split_late` parts them)
     on_change    what to do with the state of another query in the checkpoint: "refuse" it, or
                  drop it and "restart"
+    checkpoint   the checkpointLocation that the streaming query will have: with it, a query that
+                 was changed is refused here, without it when the first events come
     buckets      into how many pieces of state the keys are hashed; it never changes
     name         what the counts are called in the progress of the query (`observedMetrics`):
                  events, late, matches and shed of each micro-batch
@@ -90,16 +94,19 @@ def match(
         for each in queries.values():
             _check(df, each)
             each.notices.issue(each.warnings, above=2)
-        return match_several(lambda each: _arranged(df, each, **options), queries)
+        return match_several(lambda each: prepared(df, each, **options), queries)
     _check(df, query)
     assert isinstance(query, Query)
     query.notices.issue(query.warnings, above=2)
     if df.isStreaming:
         _check_live(order, parallelism, split)
         marked = with_watermark(df, query, watermark)
-        made = _arranged(df, query, **{**options, "split": False})
-        return Live(made, marked, query, late, on_change, buckets, name).run()
-    return _arranged(df, query, **options).run()
+        made = prepared(df, query, **{**options, "split": False})
+        live = Live(made, marked, query, late, on_change, buckets, name)
+        if checkpoint is not None:
+            refuse_changed(stored_queries(df.sparkSession, checkpoint), live.recipe)
+        return live.run()
+    return prepared(df, query, **options).run()
 
 
 def split_late(result: DataFrame) -> tuple[DataFrame, DataFrame]:
@@ -110,7 +117,8 @@ def split_late(result: DataFrame) -> tuple[DataFrame, DataFrame]:
     return matches, result.filter(result[LATE].isNotNull()).select(f"{LATE}.*")
 
 
-def _arranged(df: DataFrame, query: Query, **options: Any) -> Batch | Eventwise:
+def prepared(df: DataFrame, query: Query, **options: Any) -> Batch | Eventwise:
+    """A query over a DataFrame, and how it is going to be run."""
     compiled = query.compiled
     if isinstance(compiled, EventwiseQuery):
         return eventwise(df, compiled, **options)

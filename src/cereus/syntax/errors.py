@@ -13,7 +13,7 @@ from typing import NoReturn
 
 from lark import Token
 
-from cereus.errors import QuerySyntaxError, Span
+from cereus.errors import QuerySyntaxError, Span, distance
 from cereus.syntax.literals import RESERVED
 
 
@@ -132,7 +132,7 @@ def _expecting(words: str, trouble: Trouble, hints: Iterable[HintRule]) -> Query
         f"expected {words}, but {problem}",
         text=trouble.text,
         span=trouble.span,
-        hint=next((hint for rule in (*hints, *HINTS) if (hint := rule(trouble))), None),
+        hint=next((hint for rule in (*FIRST, *hints, *HINTS) if (hint := rule(trouble))), None),
     )
 
 
@@ -197,6 +197,19 @@ def _takes_closer(closer: str, accepted: frozenset[str]) -> bool:
 # ---------------------------------------------------------------- hints that fit every language
 
 
+def keyword_as_attribute(trouble: Trouble) -> str | None:
+    """`b[1].from`"""
+    return keyword_as_name(trouble) if trouble.previous == "DOT" else None
+
+
+def misspelt_keyword(trouble: Trouble) -> str | None:
+    """`SELECT * form S`"""
+    word = (trouble.unexpected or "").upper()
+    keywords = {name[1:] for name in map(plain_terminal, trouble.accepted) if name[:1] == "_"}
+    slips = {each for each in keywords if distance(word, each) == 1}
+    return f"did you mean {min(slips)}?" if len(word) > 3 and slips else None
+
+
 def missing_value(trouble: Trouble) -> str | None:
     if not _compares(trouble) or "NUMBER" not in trouble.accepted:
         return None
@@ -242,6 +255,8 @@ def misplaced_parameter(trouble: Trouble) -> str | None:
     return "a parameter stands for a value, not for a name, a type or a keyword"
 
 
+FIRST: tuple[HintRule, ...] = (keyword_as_attribute, misspelt_keyword)
+"""They know better than what a language would say."""
 HINTS: tuple[HintRule, ...] = (
     odd_quotes,
     keyword_as_name,

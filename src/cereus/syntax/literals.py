@@ -27,6 +27,11 @@ UNITS = (
 )
 """Units of time, longest first: the name we print, its microseconds, its other names."""
 
+_UNEVEN = {
+    "month": "months differ in length: write 30 days",
+    "quarter": "quarters differ in length: write 90 days",
+    "year": "years differ in length: write 365 days",
+}
 _MICROSECONDS = {alias: size for name, size, aliases in UNITS for alias in (name, *aliases)}
 _LARGEST = 2**63 - 1
 _PLAIN_NAME = re.compile(r"[^\W\d]\w*")
@@ -94,9 +99,8 @@ def _scaled(amount: str, unit: str, span: Span) -> Decimal:
     size = _MICROSECONDS.get(unit.lower())
     if size is None:
         known = [name for name, _, _ in UNITS]
-        raise QuerySyntaxError(
-            f"unknown unit of time {unit!r}", span=span, hint=did_you_mean(unit, known)
-        )
+        hint = _UNEVEN.get(unit.lower().removesuffix("s")) or did_you_mean(unit, known)
+        raise QuerySyntaxError(f"unknown unit of time {unit!r}", span=span, hint=hint)
     try:
         return Decimal(amount) * size
     except InvalidOperation:

@@ -7,7 +7,8 @@ of one below `cereus`, and `%import expr.grammar (…)` takes rules from the con
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -15,11 +16,14 @@ from lark import Lark, Token, Transformer, UnexpectedInput
 from lark.exceptions import UnexpectedToken, VisitError
 from lark.parsers.lalr_interactive_parser import InteractiveParser
 
-from cereus.errors import QueryError, QuerySyntaxError
+from cereus.errors import LimitError, QueryError, QuerySyntaxError
 from cereus.syntax.errors import HintRule, Trouble, plain_terminal, syntax_error
 from cereus.syntax.parameters import LIST, ONE, Parameters, misplaced_list
 
 TOO_DEEP = "this text is nested too deeply"
+MOST_TOKENS = 30_000
+"""How many words and signs a text may have: reading so many takes a few seconds."""
+TOO_LONG = f"this text has more than {MOST_TOKENS:,} words and signs"
 
 
 def read(
@@ -38,21 +42,26 @@ def read(
     if not isinstance(text, str):
         raise QuerySyntaxError(f"a text is needed, not a {type(text).__name__}")
     parameters = Parameters(params)
-    try:
+    with errors_in(text):
         tree = _parse(_lark(grammar, start), text, tuple(hints), parameters)
-    except QueryError as error:
-        raise located(error, text) from None
     parameters.check_all_used(text)
+    with errors_in(text):
+        try:
+            return transformer.transform(tree)
+        except VisitError as error:
+            raise error.orig_exc from None
+
+
+@contextmanager
+def errors_in(text: str | None) -> Iterator[None]:
+    """Errors about a query show their place in its text; one whose tree is too deep for the code
+    inside is refused."""
     try:
-        return transformer.transform(tree)
-    except VisitError as error:
-        if isinstance(error.orig_exc, QueryError):
-            raise located(error.orig_exc, text) from None
-        if isinstance(error.orig_exc, RecursionError):
-            raise QuerySyntaxError(TOO_DEEP) from None
-        raise error.orig_exc from None
+        yield
+    except QueryError as error:
+        raise (error if text is None else located(error, text)) from None
     except RecursionError:
-        raise QuerySyntaxError(TOO_DEEP) from None
+        raise QuerySyntaxError(TOO_DEEP, hint="split it, or write it with fewer brackets") from None
 
 
 def located(error: QueryError, text: str) -> QueryError:
@@ -82,6 +91,8 @@ def _parse(lark: Lark, text: str, hints: tuple[HintRule, ...], parameters: Param
         for token in parser.iter_parse():
             parameters.put(token, parser.choices())
             tokens.append(token)
+            if len(tokens) > MOST_TOKENS:
+                raise LimitError(TOO_LONG, hint="give a long list as a parameter: x IN :names")
         return parser.feed_eof(tokens[-1] if tokens else None)
     except UnexpectedInput as error:
         if isinstance(error, UnexpectedToken) and error.token.type.endswith(LIST):

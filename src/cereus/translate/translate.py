@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from cereus.clauses.tree import AnyQuery
-from cereus.errors import CereusError, QueryError, QuerySyntaxError, did_you_mean
+from cereus.errors import CereusError, did_you_mean
 from cereus.language.compiled import CompiledQuery
 from cereus.language.pattern import PatternQuery
 from cereus.languages.ceql import text as ceql
 from cereus.languages.sremo import text as sremo_text
 from cereus.stream import Stream
-from cereus.syntax.parsing import TOO_DEEP, located
+from cereus.syntax.parsing import errors_in
 from cereus.translate.to_ceql import as_ceql
 from cereus.translate.to_sremo import as_sremo
 
@@ -30,9 +30,5 @@ def translated(compiled: CompiledQuery, dialect: str) -> str:
         )
     if not isinstance(compiled, PatternQuery):
         raise CereusError(f"a query in {compiled.dialect} cannot be written as {dialect}")
-    try:
+    with errors_in(compiled.text):
         return INTO[dialect](compiled.query, compiled.stream)
-    except QueryError as error:
-        raise located(error, compiled.text) from None
-    except RecursionError:
-        raise QuerySyntaxError(TOO_DEEP) from None

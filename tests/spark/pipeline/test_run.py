@@ -112,6 +112,18 @@ def test_a_live_pipeline_with_composition_over_a_directory(
     assert [each["total_matches"] for each in lines if each["name"] == "again"][-1] == 3
     assert {each["late"] for each in lines} == {0}
     assert of_pair[0]["lag_seconds"] is not None
+    _refused_at_the_start(write, spark, text)
+
+
+def _refused_at_the_start(write: Write, spark: SparkSession, text: str) -> None:
+    """Nothing new has come, so no micro-batch would find out that a query is another one."""
+    other = ("FILTER x.gain < y.gain", "FILTER x.gain > y.gain")
+    with pytest.raises(CereusError) as raised:
+        Pipeline.load(write(changed(text, other))).run(spark)
+    for each in other:
+        assert f"WHERE pair AS x ; pair AS y {each} WITHIN 1 hour" in str(raised.value)
+    restart = ("[queries.again]\n", '[queries.again]\non_change = "restart"\n')
+    Pipeline.load(write(changed(text, other, restart))).run(spark)
 
 
 def test_streams_put_together_and_other_dialects(

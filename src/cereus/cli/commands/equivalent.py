@@ -8,13 +8,15 @@ import typer
 from rich.text import Text
 
 from cereus.cli import inputs
-from cereus.cli.view import out
+from cereus.cli.view import out, show_error
 from cereus.errors import CereusError
 from cereus.language.protocol import Language
 from cereus.language.registry import language, languages
 
 CODES = {True: 0, False: 1, None: 2}
 """Exit codes, by what is known of the two."""
+NO_ANSWER = 3
+"""The exit code where the queries cannot be read: 1 is an answer here."""
 COMPARED = [each.name for each in languages() if each.compares]
 
 
@@ -34,10 +36,15 @@ def equivalent(
 ) -> None:
     """Decide whether two queries mean the same, and if not, show events on which they differ.
 
-    Exit code 0: they do (for programs: the same outputs); 1: they do not; 2: not decided.
+    Exit code 0: they do (for programs: the same outputs); 1: they do not; 2: not decided;
+    3: an error in a query.
     """
-    one, two = inputs.written(first), inputs.written(second)
-    comparison = _common_language(dialect, one, two).equivalent(one.text, two.text)
+    try:
+        one, two = inputs.written(first), inputs.written(second)
+        comparison = _common_language(dialect, one, two).equivalent(one.text, two.text)
+    except CereusError as error:
+        show_error(error)
+        raise typer.Exit(NO_ANSWER) from None
     out.print(Text(comparison.text), soft_wrap=True)
     raise typer.Exit(CODES[comparison.equivalent])
 

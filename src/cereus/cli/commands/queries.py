@@ -48,6 +48,9 @@ def explain(
     settings: opt.Settings = None,
     param: opt.Params = None,
     into: Into = None,
+    words: Annotated[
+        bool, typer.Option("--words", help="Say in plain English what the query asks, instead.")
+    ] = False,
 ) -> None:
     """Say how a query will be run: stages, tests, automaton, memory, warnings."""
     known = None if schema is None else inputs.schema_of(schema)
@@ -59,7 +62,8 @@ def explain(
     if into is not None:
         out.print(Text(translated(compiled.compiled, into)), soft_wrap=True)
         return
-    out.print(Text(compiled.explain(known)), soft_wrap=True)
+    text = compiled.words() if words else compiled.explain(known)
+    out.print(Text(text), soft_wrap=True)
 
 
 def check(

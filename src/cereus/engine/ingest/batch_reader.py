@@ -51,6 +51,7 @@ class Reading:
     keys     the paths of the columns that split the stream
     streams  the streams whose events are read; all of them, if none is named
     counts_positions  every event is counted in its key, also where it passes no test
+    watches_keys  time passes in a key with each of its events, also where it passes no test
     grouped  events are put in the order of their keys
     """
 
@@ -59,6 +60,7 @@ class Reading:
     keys: tuple[tuple[str, ...], ...]
     streams: tuple[str, ...] = ()
     counts_positions: bool = False
+    watches_keys: bool = False
     grouped: bool = True
 
     @property
@@ -150,7 +152,8 @@ class BatchReader:
         self.row += batch.num_rows
         if rows.selected is not None:
             batch = batch.take(pa.array(rows.selected))
-        everyone, time = self.reading.counts_positions, self.stream.time
+        counted, time = self.reading.counts_positions, self.stream.time
+        everyone = counted or self.reading.watches_keys
         times = self._times(batch, rows)
         with self.lock:
             places, classes = self.letters.classify(
@@ -158,7 +161,7 @@ class BatchReader:
             )
         keys = self._keys(batch, None if everyone else places)
         self.substreams.check_order("time", time, times, keys, places, rows)
-        positions = self._positions(keys, places) if everyone else zeros(len(places))
+        positions = self._positions(keys, places) if counted else zeros(len(places))
         if not len(places):
             return no_events(rows)
         events = Events(

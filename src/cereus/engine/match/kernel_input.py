@@ -55,15 +55,15 @@ class KernelInput:
         )
 
     @classmethod
-    def expiring(cls, keys: Codes, floor: int, history: History, shown: Ints) -> KernelInput:
-        """No event, but the passing of time in these keys: what begins before the floor has left
-        its window."""
+    def expiring(cls, keys: Codes, floors: Ints, history: History, shown: Ints) -> KernelInput:
+        """No event, but the passing of time in these keys: what begins before its key's floor has
+        left its window."""
         none = np.zeros(len(keys), np.int64)
         return cls(
             classes=np.zeros(len(keys), np.int32),
             positions=none,
             measures=none,
-            floors=np.full(len(keys), floor),
+            floors=floors,
             key_of=keys,
             group_ends=np.arange(1, len(keys) + 1),
             shown=shown,

@@ -62,6 +62,8 @@ class Runner:
     row_numbers  the input's row numbers, when its rows were sorted
     cache        what earlier runs of the plan found out about its automaton
     letters      makes the letters that the automaton reads
+    watches_keys whatever happens in a key shows how far its time has come; False, if `advance`
+                 says that after every batch
     """
 
     def __init__(
@@ -76,13 +78,16 @@ class Runner:
         row_numbers: Ints | None = None,
         cache: TableCache | None = None,
         letters: LetterStrategy | None = None,
+        watches_keys: bool = True,
     ) -> None:
         self.plan, self.payload = plan, payload
         self.schema, self.row_numbers = schema, row_numbers
         self.letters = letters or PlainLetters()
         self.limits = limits or Limits()
         self.clock = Clock(plan.query.window, plan.stream, schema)
-        self._begin(cache or TableCache.empty(plan, self.limits.states), reading_of(plan))
+        closes_keys = plan.traits.closes and bool(plan.keys) and self.clock.follows_time
+        reading = replace(reading_of(plan), watches_keys=watches_keys and closes_keys)
+        self._begin(cache or TableCache.empty(plan, self.limits.states), reading)
         self.history = History()
         self.tidy_at, self.forget_at = TIDY_AT, forgetting.FORGET_AT
         self.forgets = False
@@ -143,6 +148,9 @@ class Runner:
             events = self._remember(events, batch)
             late = self.plan.traits.consumes_late
             yield from self.one_by_one(events) if late else self.run(events)
+        if self.reader.reading.watches_keys:
+            keys = self.kernel.waiting_keys()
+            yield from self._expire(keys, self.reader.floors_of_keys()[keys])
 
     def _remember(self, events: Events, batch: pa.RecordBatch) -> Events:
         """Add events to the history; the events with their ordinals and letters."""
@@ -195,17 +203,21 @@ class Runner:
         self.reader.promise(time)
         if self.plan.traits.closes and self.clock.follows_time:
             promised = self.reader.substreams.progress.promised
-            yield from self._expire(self.clock.floor_at(promised))
+            yield from self._expire_all(self.clock.floor_at(promised))
 
     def finish(self) -> Iterator[MatchChunk]:
         """No event will come any more."""
         if self.plan.traits.closes:
-            yield from self._expire(np.iinfo(np.int64).max)
+            yield from self._expire_all(np.iinfo(np.int64).max)
 
-    def _expire(self, floor: int) -> Iterator[MatchChunk]:
+    def _expire_all(self, floor: int) -> Iterator[MatchChunk]:
         """Whatever begins before the floor has left its window, in every key."""
         keys = self.kernel.waiting_keys()
-        passing = KernelInput.expiring(keys, floor, self.history, self._shown())
+        yield from self._expire(keys, np.full(len(keys), floor))
+
+    def _expire(self, keys: Codes, floors: Ints) -> Iterator[MatchChunk]:
+        """Whatever begins before the floor of its key has left its window."""
+        passing = KernelInput.expiring(keys, floors, self.history, self._shown())
         self.kernel.expire(passing, self.key_count)
         yield from self._turns(self.kernel)
 

@@ -22,6 +22,8 @@ from cereus.languages.algebra.tree import EventExpression, check, size
 PATIENCE = 8
 """How many expressions are looked at in a row without finding a cheaper one, for each of its
 subexpressions."""
+MOST_NODES = 150_000
+"""How many nodes the expressions that are looked at may have together: a bound for long ones."""
 REPEATING = 15
 """Law 15 right to left, like every law whose right side is just A, only ever grows."""
 
@@ -101,12 +103,13 @@ def search(
     expression: EventExpression, *, values: bool, patience: int, chosen: tuple[Rule, ...]
 ) -> tuple[dict[EventExpression, RewriteStep | None], dict[EventExpression, Cost]]:
     """The expressions reached, each with the step that led to it and its cost. Cheap ones are
-    looked at first. It ends: whenever patience starts anew, the cost has gone down."""
+    looked at first. It ends: whenever patience starts anew, the cost has gone down; and at
+    MOST_NODES at the latest, with the cheapest one so far."""
     came_by: dict[EventExpression, RewriteStep | None] = {expression: None}
     costs = {expression: cost(expression, values)}
     patience *= 10 + size(expression)
     allowed = {rule.law.number for rule in chosen}
-    lowest, left = costs[expression], patience
+    lowest, left, nodes = costs[expression], patience, MOST_NODES
     order = count()
     queue = [(lowest, next(order), expression)]
     while queue and left > 0:
@@ -117,6 +120,9 @@ def search(
                 continue
             came_by[step.after] = step
             reached_cost = costs[step.after] = cost(step.after, values)
+            nodes -= size(step.after)
+            if nodes < 0:
+                return came_by, costs
             heapq.heappush(queue, (reached_cost, next(order), step.after))
             lowest, left = (reached_cost, patience) if reached_cost < lowest else (lowest, left - 1)
     return came_by, costs

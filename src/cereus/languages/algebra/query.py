@@ -15,14 +15,17 @@ import pyarrow as pa
 from cereus.engine.executor import Executor
 from cereus.engine.ingest.clock import in_units_of
 from cereus.errors import DataError, RefusedError
+from cereus.language.anatomy import Anatomy
 from cereus.language.compiled import EventwiseQuery, sections
 from cereus.languages.algebra import tree as algebra
 from cereus.languages.algebra.bounds import Bounds, bounds
 from cereus.languages.algebra.detect.program import DetectorProgram, build
 from cereus.languages.algebra.executor import VERSION, DetectingExecutor
+from cereus.languages.algebra.explaining.anatomy import anatomy
+from cereus.languages.algebra.explaining.show import detection_dot
+from cereus.languages.algebra.explaining.words import words
 from cereus.languages.algebra.optimise import Optimised
 from cereus.languages.algebra.rewriting import law_list
-from cereus.languages.algebra.show import detection_dot
 from cereus.limits import Limits
 from cereus.plan.atoms import event_test
 from cereus.plan.tests import EventTest
@@ -137,6 +140,16 @@ class AlgebraQuery(EventwiseQuery):
 
     def diagram(self) -> str:
         return detection_dot(self)
+
+    def of(self, expression: algebra.EventExpression) -> AlgebraQuery:
+        """The same of another expression, as it is written, with the rows of the constituents."""
+        return AlgebraQuery(expression, self.stream, values=True, merge_ties=self.merge_ties)
+
+    def words(self) -> str:
+        return words(self.written, self.keys)
+
+    def anatomy(self, schema: pa.Schema | None = None) -> Anatomy:
+        return anatomy(self, schema)
 
     # ------------------------------------------------------------ checking
 

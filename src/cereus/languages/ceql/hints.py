@@ -119,6 +119,13 @@ def trailing_semicolon(trouble: Trouble) -> str | None:
     return None
 
 
+def numbered_event(trouble: Trouble) -> str | None:
+    """`b[1].price`, as in SASE+"""
+    if trouble.unexpected == "." and trouble.previous == "RSQB":
+        return "the events of a variable have no numbers here: name the one that you mean, B AS b"
+    return None
+
+
 def _after_event(trouble: Trouble) -> bool:
     return "SEMICOLON" in trouble.accepted
 
@@ -141,4 +148,5 @@ HINTS: tuple[HintRule, ...] = (
     condition_in_pattern,
     pattern_after_filter,
     trailing_semicolon,
+    numbered_event,
 )

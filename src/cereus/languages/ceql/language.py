@@ -6,6 +6,7 @@ from typing import Any
 
 from cereus.clauses.tree import ParsedQuery
 from cereus.language.protocol import Language, Params
+from cereus.languages.ceql.builder import CeqlBuilder
 from cereus.languages.ceql.query import CeqlQuery
 from cereus.languages.ceql.scope import check_names
 from cereus.languages.ceql.text import parse
@@ -18,6 +19,7 @@ class Ceql(Language):
     name = "ceql"
     title = "CEQL"
     suffixes = ("ceql",)
+    signature = r"\A\s*SELECT\b(?!.*\bMATCH_RECOGNIZE\b)"
 
     def parse(self, text: str, *, params: Params | None = None, **options: Any) -> CeqlTree:
         return parse(text, params)
@@ -25,7 +27,10 @@ class Ceql(Language):
     def accepts(self, source: object) -> bool:
         if isinstance(source, ParsedQuery):
             return isinstance(source.formula, Formula)
-        return isinstance(source, Formula)
+        return isinstance(source, Formula | CeqlBuilder)
+
+    def text_of(self, source: object) -> str | None:
+        return source.text if isinstance(source, CeqlBuilder) else None
 
     def compile(
         self,

@@ -7,12 +7,15 @@ from dataclasses import replace
 import pyarrow as pa
 
 from cereus.errors import RefusedError
+from cereus.language.anatomy import Anatomy
 from cereus.language.compiled import CompiledQuery
 from cereus.language.pattern import PatternQuery
+from cereus.languages.ceql.anatomy import anatomy
 from cereus.languages.ceql.explaining.description import CeqlDescription
 from cereus.languages.ceql.planning.build import build
 from cereus.languages.ceql.print import to_text
 from cereus.languages.ceql.tree import Formula
+from cereus.languages.ceql.words import words
 from cereus.plan.plan import Plan
 
 
@@ -25,6 +28,12 @@ class CeqlQuery(PatternQuery[Formula]):
 
     def build(self, schema: pa.Schema | None) -> Plan:
         return build(self.query, self.stream, schema)
+
+    def words(self) -> str:
+        return words(self.query, self.keys)
+
+    def anatomy(self, schema: pa.Schema | None = None) -> Anatomy:
+        return anatomy(self, schema)
 
     def counting(self) -> CompiledQuery | None:
         if self.query.count:

@@ -20,7 +20,7 @@ USE_UNLESS = "to say that a whole pattern does not occur, write φ UNLESS ψ"
 def bound(formula: cel.Formula) -> frozenset[str]:
     """The variables that have events in a match of `formula`: AS names, types R, and S>R.
 
-    A type without a stream, `R`, answers to `S>R` for every stream S; that is for `_knows`.
+    A type without a stream, `R`, answers to `S>R` for every stream S; that is for `knows`.
     """
     match formula:
         case cel.Type("*"):
@@ -104,7 +104,7 @@ def _check_negated_filter(
     """A filter inside NOT mentions its own event only; other variables are not known there."""
     inside = bound(body)
     for name, span in mentioned(predicate):
-        if name in everywhere and not _knows(name, inside, streams):
+        if name in everywhere and not knows(name, inside, streams):
             raise RefusedError(
                 f"a filter inside NOT(…) cannot compare with {name!r}", span=span, hint=USE_UNLESS
             )
@@ -134,7 +134,7 @@ def _known(
     everywhere: frozenset[str],
     span: Span | None,
 ) -> None:
-    if _knows(name, names, streams):
+    if knows(name, names, streams):
         return
     if name in everywhere:
         raise UnknownNameError(f"variable {name!r} is not bound here", span=span, hint=ELSEWHERE)
@@ -145,7 +145,7 @@ def _known(
     )
 
 
-def _knows(name: str, names: frozenset[str], streams: tuple[str, ...]) -> bool:
+def knows(name: str, names: frozenset[str], streams: tuple[str, ...]) -> bool:
     if name in names:
         return True
     stream, _, event = name.rpartition(">")

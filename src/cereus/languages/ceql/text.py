@@ -18,7 +18,7 @@ from lark.visitors import merge_transformers
 from cereus.clauses import build as clauses
 from cereus.clauses.text import ClauseTexts
 from cereus.clauses.tree import TOTALS, Output, ParsedQuery, Strategy
-from cereus.errors import QueryError, QuerySyntaxError, did_you_mean
+from cereus.errors import QuerySyntaxError, did_you_mean
 from cereus.expr import tree as ex
 from cereus.expr.text import Conditions, span_of, token_span
 from cereus.languages.ceql import counts
@@ -28,7 +28,7 @@ from cereus.languages.ceql.filters import Boxed, predicate
 from cereus.languages.ceql.hints import HINTS
 from cereus.languages.ceql.print import to_text
 from cereus.languages.ceql.scope import check_names
-from cereus.syntax.parsing import TOO_DEEP, located, read
+from cereus.syntax.parsing import errors_in, read
 
 __all__ = ["parse", "to_text"]
 
@@ -48,12 +48,8 @@ def parse(text: str, params: Mapping[str, Any] | None = None) -> cel.CeqlTree:
     """
     grammar = "languages/ceql/grammar.lark"
     query: cel.CeqlTree = read(grammar, "query", text, _transformer(), HINTS, params)
-    try:
+    with errors_in(text):
         check_names(query)
-    except QueryError as error:
-        raise located(error, text) from None
-    except RecursionError:
-        raise QuerySyntaxError(TOO_DEEP) from None
     return replace(query, text=text)
 
 

@@ -17,6 +17,7 @@ class MatchRecognize(Language):
     name = "match_recognize"
     title = "MATCH_RECOGNIZE"
     suffixes = ("sql",)
+    signature = r"\bMATCH_RECOGNIZE\b"
     limits = ("nodes", "configurations")
     embedded = True
 

@@ -12,8 +12,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cereus.engine.executor import Executor
+from cereus.language.anatomy import Anatomy
 from cereus.language.compiled import EventwiseQuery, sections
 from cereus.languages.match_recognize import tree
+from cereus.languages.match_recognize.anatomy import POSITIONS, anatomy
 from cereus.languages.match_recognize.binding import Bound, bound
 from cereus.languages.match_recognize.diagram import dot
 from cereus.languages.match_recognize.executor import VERSION, RecognizingExecutor
@@ -22,6 +24,8 @@ from cereus.languages.match_recognize.match.needs import arguments_of, names_in,
 from cereus.languages.match_recognize.match.program import DONE, RowAutomaton, automaton
 from cereus.languages.match_recognize.match.times import length
 from cereus.languages.match_recognize.print import pattern_text, to_text, value_text
+from cereus.languages.match_recognize.tree import Clause
+from cereus.languages.match_recognize.words import words
 from cereus.limits import Limits
 from cereus.plan.tests import EventTest
 from cereus.stream import Stream
@@ -223,6 +227,22 @@ class MatchRecognizeQuery(EventwiseQuery):
         yield str(self.clause.rows)
         for measure in self.clause.measures:
             yield f"{measure.name} = {value_text(measure.value)}"
+
+    def of(self, clause: Clause) -> MatchRecognizeQuery:
+        """The same with another clause."""
+        return MatchRecognizeQuery(clause, self.stream, self.limits)
+
+    def words(self) -> str:
+        return words(self.clause)
+
+    def anatomy(self, schema: pa.Schema | None = None) -> Anatomy:
+        return anatomy(self, schema)
+
+    def rows_of(self, results: pa.RecordBatch) -> pa.Array:
+        """The measure that `anatomy` adds, where it is there."""
+        if POSITIONS not in results.schema.names:
+            return super().rows_of(results)
+        return results.column(POSITIONS)
 
     def diagram(self) -> str:
         return dot(self.clause, self.automaton)

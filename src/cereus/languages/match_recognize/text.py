@@ -13,7 +13,7 @@ from lark import Token, Transformer, v_args
 from lark.tree import Meta
 from lark.visitors import merge_transformers
 
-from cereus.errors import QueryError, QuerySyntaxError, RefusedError, Span
+from cereus.errors import QuerySyntaxError, RefusedError, Span
 from cereus.expr import tree as ex
 from cereus.expr.text import (
     Conditions,
@@ -30,7 +30,7 @@ from cereus.languages.match_recognize.hints import HINTS
 from cereus.languages.match_recognize.names import Name, canonical, resolved
 from cereus.languages.match_recognize.print import to_text
 from cereus.syntax import literals
-from cereus.syntax.parsing import TOO_DEEP, located, read
+from cereus.syntax.parsing import errors_in, read
 
 __all__ = ["parse", "parse_only", "to_text"]
 
@@ -46,20 +46,16 @@ def parse(text: str, params: Mapping[str, Any] | None = None) -> tree.Clause:
     ('A', 'B')
     """
     clause = parse_only(text, params)
-    try:
+    with errors_in(text):
         check(clause)
-    except QueryError as error:
-        raise located(error, text) from None
     return clause
 
 
 def parse_only(text: str, params: Mapping[str, Any] | None = None) -> tree.Clause:
     """Read a clause; only its grammar is checked."""
     clause: tree.Clause = read(GRAMMAR, "clause", text, _transformer(), HINTS, params)
-    try:
+    with errors_in(text):
         return replace(resolved(clause), text=text)
-    except RecursionError:
-        raise QuerySyntaxError(TOO_DEEP) from None
 
 
 @cache

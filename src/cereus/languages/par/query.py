@@ -9,14 +9,18 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from cereus.engine.executor import Executor
+from cereus.language.anatomy import Anatomy
 from cereus.language.compiled import EventwiseQuery, sections
 from cereus.languages.par import tree as par
+from cereus.languages.par.anatomy import anatomy
 from cereus.languages.par.executor import VERSION, ReactiveExecutor
 from cereus.languages.par.machine.construct import MAX_STATES, from_program
 from cereus.languages.par.machine.machine import Machine
 from cereus.languages.par.machine.minimise import minimise
+from cereus.languages.par.words import words
 from cereus.limits import Limits
 from cereus.plan.atoms import event_test
 from cereus.plan.tests import EventTest
@@ -113,6 +117,25 @@ class ParQuery(EventwiseQuery):
 
     def diagram(self) -> str:
         return self.machine.dot()
+
+    def of(self, program: par.Program) -> ParQuery:
+        """The same with another program."""
+        return ParQuery(program, self.stream, limits=self.limits)
+
+    def words(self) -> str:
+        return words(self.program, self.keys)
+
+    def anatomy(self, schema: pa.Schema | None = None) -> Anatomy:
+        return anatomy(self, schema)
+
+    def rows_of(self, results: pa.RecordBatch) -> pa.Array:
+        """A program with outputs says with them where it has found something; one without, by
+        its completion."""
+        if not any(isinstance(node, par.Output) for node in self.program.walk()):
+            return super().rows_of(results)
+        notified = pc.greater(pc.list_value_length(results.column("outputs")), 0)
+        rows = super().rows_of(results)
+        return pc.if_else(notified, rows, pa.scalar([], rows.type))
 
     def explain(self, schema: pa.Schema | None = None) -> str:
         self.check(schema)

@@ -18,6 +18,7 @@ class Sase(Language):
     name = "sase"
     title = "SASE+"
     suffixes = ("sase",)
+    signature = r"\A\s*(FROM\s+\w+\s+)?PATTERN\s+(SEQ\b|\w+\+?\s+\w+)"
     options = (
         Option(
             "aggregates",

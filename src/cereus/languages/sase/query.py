@@ -13,8 +13,10 @@ import pyarrow as pa
 from cereus.clauses.tree import TimeWindow
 from cereus.engine.executor import Executor
 from cereus.explain.explain import explain
+from cereus.language.anatomy import Anatomy
 from cereus.language.compiled import EventwiseQuery, Path, sections
 from cereus.languages.sase import tree as sase
+from cereus.languages.sase.anatomy import anatomy
 from cereus.languages.sase.planning.description import SaseDescription
 from cereus.languages.sase.planning.keys import shared_keys
 from cereus.languages.sase.planning.program import (
@@ -28,6 +30,7 @@ from cereus.languages.sase.planning.warnings import warnings
 from cereus.languages.sase.print import to_text
 from cereus.languages.sase.run.program import ProgramExecutor
 from cereus.languages.sase.show import program_dot
+from cereus.languages.sase.words import words
 from cereus.limits import Limits
 from cereus.plan.result_names import SPANS
 from cereus.plan.tests import EventTest
@@ -135,6 +138,17 @@ class SaseQuery(EventwiseQuery):
         return ProgramExecutor(
             self.plan(schema), schema, limits=self.limits, keep=keep, row_numbers=row_numbers
         )
+
+    def of(self, program: sase.Program, output: str | int | None = None) -> SaseQuery:
+        """The same with another program."""
+        chosen = self.output if output is None else output
+        return SaseQuery(program, self.stream, self.limits, self.aggregates, chosen)
+
+    def words(self) -> str:
+        return words(self.program)
+
+    def anatomy(self, schema: pa.Schema | None = None) -> Anatomy:
+        return anatomy(self, schema)
 
     # ------------------------------------------------------------ explaining
 

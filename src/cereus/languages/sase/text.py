@@ -14,7 +14,7 @@ from lark.visitors import merge_transformers
 
 from cereus.clauses.text import WindowTexts
 from cereus.clauses.tree import Window
-from cereus.errors import QueryError, QuerySyntaxError, Span, UnknownNameError, did_you_mean
+from cereus.errors import QuerySyntaxError, Span, UnknownNameError, did_you_mean
 from cereus.expr import tree as ex
 from cereus.expr.functions import FUNCTIONS
 from cereus.expr.text import percentile_part, scalar_call, span_of, token_span
@@ -24,7 +24,7 @@ from cereus.languages.sase.hints import HINTS
 from cereus.languages.sase.names import resolved
 from cereus.languages.sase.print import to_text
 from cereus.syntax import literals
-from cereus.syntax.parsing import TOO_DEEP, located, read
+from cereus.syntax.parsing import errors_in, read
 
 __all__ = ["parse", "to_text"]
 
@@ -48,17 +48,13 @@ def parse(
     program: sase.Program = read(
         "languages/sase/grammar.lark", "program", text, _transformer(), HINTS, params
     )
-    try:
+    with errors_in(text):
         queries = tuple(
             sase.Union(tuple(map(resolved, union.blocks)), span=union.span)
             for union in program.queries
         )
         program = sase.Program(queries, span=program.span, text=text)
         check(program, aggregates)
-    except QueryError as error:
-        raise located(error, text) from None
-    except RecursionError:
-        raise QuerySyntaxError(TOO_DEEP) from None
     return program
 
 

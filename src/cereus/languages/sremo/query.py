@@ -7,12 +7,15 @@ from dataclasses import replace
 import pyarrow as pa
 
 from cereus.clauses.tree import Consume
+from cereus.language.anatomy import Anatomy
 from cereus.language.compiled import CompiledQuery
 from cereus.language.pattern import PatternQuery
 from cereus.languages.sremo import text as language
 from cereus.languages.sremo import tree as sremo
+from cereus.languages.sremo.anatomy import anatomy
 from cereus.languages.sremo.description import SremoDescription
 from cereus.languages.sremo.plan import build
+from cereus.languages.sremo.words import words
 from cereus.plan.plan import Plan
 
 
@@ -25,6 +28,12 @@ class SremoQuery(PatternQuery[sremo.Pattern]):
 
     def build(self, schema: pa.Schema | None) -> Plan:
         return build(self.query, self.stream, schema)
+
+    def words(self) -> str:
+        return words(self.query, self.keys)
+
+    def anatomy(self, schema: pa.Schema | None = None) -> Anatomy:
+        return anatomy(self, schema)
 
     def counting(self) -> CompiledQuery | None:
         """Matches end where they are reported, so they can be counted unless something limits

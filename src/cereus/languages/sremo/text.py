@@ -14,14 +14,14 @@ from lark.visitors import merge_transformers
 from cereus.clauses import build as clauses
 from cereus.clauses.text import ClauseTexts
 from cereus.clauses.tree import ParsedQuery, Window
-from cereus.errors import QueryError, QuerySyntaxError, RefusedError
+from cereus.errors import QuerySyntaxError, RefusedError
 from cereus.expr import tree as ex
 from cereus.expr.text import Conditions, span_of, token_span
 from cereus.languages.sremo import tree as sremo
 from cereus.languages.sremo.hints import in_words
 from cereus.languages.sremo.print import expression_text, to_text
 from cereus.syntax import literals
-from cereus.syntax.parsing import TOO_DEEP, located, read
+from cereus.syntax.parsing import errors_in, read
 
 __all__ = ["expression_text", "named", "parse", "parse_expression", "to_text"]
 
@@ -35,13 +35,9 @@ def parse(text: str, params: Mapping[str, Any] | None = None) -> sremo.SremoTree
     query: sremo.SremoTree = read(
         "languages/sremo/grammar.lark", "query", text, _transformer(), (in_words,), params
     )
-    try:
+    with errors_in(text):
         expression = named(query.formula.expression)
         return replace(query, formula=replace(query.formula, expression=expression), text=text)
-    except QueryError as error:
-        raise located(error, text) from None
-    except RecursionError:
-        raise QuerySyntaxError(TOO_DEEP) from None
 
 
 def parse_expression(text: str, params: Mapping[str, Any] | None = None) -> sremo.Sremo:

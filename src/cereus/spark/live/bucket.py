@@ -19,8 +19,8 @@ import numpy as np
 import pyarrow as pa
 
 from cereus.engine.executor import Executor
-from cereus.errors import CereusError
 from cereus.spark.batch.ordering import in_order
+from cereus.spark.live.changed import changed
 from cereus.spark.live.packing import from_bytes, to_bytes
 from cereus.spark.live.recipe import AT, LATE, Recipe
 from cereus.spark.live.state import BucketState, Head, Segment, Store
@@ -61,7 +61,7 @@ class Bucket:
         if before.fingerprint == recipe.fingerprint:
             return before
         if not recipe.restart:
-            raise _changed(before, recipe)
+            raise changed([before.text], recipe.text)
         self.state.clear()
         return Head(recipe.fingerprint, recipe.text, passed=before.passed, timer=before.timer)
 
@@ -225,12 +225,3 @@ def _cut(events: pa.Table, passed: int) -> tuple[pa.Table, pa.Table]:
         return events.slice(0, 0), events
     mask = pa.array(before)
     return events.filter(mask), events.filter(pa.array(~before))
-
-
-def _changed(head: Head, recipe: Recipe) -> CereusError:
-    return CereusError(
-        "the checkpoint holds the state of another query, or of other columns or options\n"
-        f"  it was: {head.text}\n  it is:  {recipe.text}",
-        hint="go on with the query that made it, give this one a new checkpointLocation, "
-        'or drop the state: match(…, on_change="restart")',
-    )

@@ -64,10 +64,15 @@ class Building:
             return union(parts)
 
     def matched(
-        self, query: str, events: DataFrame, called: str = "cereus", watermark: str | None = None
+        self,
+        query: str,
+        events: DataFrame,
+        called: str = "cereus",
+        watermark: str | None = None,
+        checkpoint: str | None = None,
     ) -> DataFrame:
         """The matches of a query as a stream of their own; live, `called` is the name that its
-        counts have."""
+        counts have, and `checkpoint` where its state is."""
         of = self.spec.queries[query]
         flow = self.graph.flow(of.from_[0])
         with at(self.pipeline.document, ("queries", query)):
@@ -80,6 +85,7 @@ class Building:
                 order=None if self.spec.live else flow.order,
                 watermark=watermark,
                 on_change=of.on_change,
+                checkpoint=checkpoint,
                 name=called,
             )
             return typed(shaped(matches, of.select, of.where), query, of.type)

@@ -40,6 +40,7 @@ class Listener(StreamingQueryListener):
         self._matches: Counter[tuple[str, str]] = Counter()
         self._late: Counter[tuple[str, str]] = Counter()
         self._last: dict[tuple[str, str], Metrics] = {}
+        self._newest: dict[tuple[str, str], datetime] = {}
         self._ended: set[str] = set()
 
     def expect(self, called: str, sink: str, queries: list[str], reading: list[str]) -> None:
@@ -99,8 +100,6 @@ class Listener(StreamingQueryListener):
         self._events[key] += events or 0
         self._matches[key] += matches or 0
         self._late[key] += 0 if counted is None else counted["late"]
-        before = self._last.get(key)
-        lag = _lag(progress.eventTime)
         seconds = progress.batchDuration / 1000
         return Metrics(
             name,
@@ -118,20 +117,24 @@ class Listener(StreamingQueryListener):
             late=None if counted is None else counted["late"],
             total_late=None if counted is None else self._late[key],
             watermark=progress.eventTime.get("watermark"),
-            lag_seconds=lag if lag is not None or before is None else before.lag_seconds,
+            lag_seconds=self._lag(key, progress.eventTime),
         )
+
+    def _lag(self, key: tuple[str, str], times: dict[str, str]) -> float | None:
+        """From the watermark to the newest event so far. A micro-batch without data has no newest
+        event, and moves the watermark."""
+        if "max" in times:
+            newest = _instant(times["max"])
+            self._newest[key] = max(newest, self._newest.get(key, newest))
+        if key not in self._newest or times.get("watermark", BEFORE_ANY) == BEFORE_ANY:
+            return None
+        return max(0.0, (self._newest[key] - _instant(times["watermark"])).total_seconds())
 
 
 def _bytes(state: Any) -> int:
     """What the state takes: on disk with RocksDB, which reports it, else in memory."""
     on_disk = int(state.customMetrics.get("rocksdbSstFileSize", 0))
     return max(on_disk, int(state.memoryUsedBytes))
-
-
-def _lag(times: dict[str, str]) -> float | None:
-    if "max" not in times or times.get("watermark", BEFORE_ANY) == BEFORE_ANY:
-        return None
-    return max(0.0, (_instant(times["max"]) - _instant(times["watermark"])).total_seconds())
 
 
 def _instant(text: str) -> datetime:

@@ -34,8 +34,10 @@ POLL_SECONDS = 0.1
 @dataclass
 class Chain:
     """The queries that a sink depends on, in the order in which Spark reports their state: each
-    before those that it reads. A query that is there twice has two names."""
+    before those that it reads. A query that is there twice has two names. `checkpoint` is where
+    their state is; None where there is none."""
 
+    checkpoint: str | None = None
     queries: list[str] = field(default_factory=list)
 
     def add(self, query: str) -> str:
@@ -56,7 +58,7 @@ class LiveRun:
 
     def start(self) -> None:
         """Every DataFrame is made, and so checked, before the first of them starts."""
-        made = {name: self._frame(sink.from_) for name, sink in self.spec.sinks.items()}
+        made = {name: self._frame(name) for name in self.spec.sinks}
         self.building.session.streams.addListener(self.listener)
         try:
             for name, (frame, chain) in made.items():
@@ -103,9 +105,14 @@ class LiveRun:
 
     # ------------------------------------------------------------ what is started
 
-    def _frame(self, stream: str) -> tuple[DataFrame, Chain]:
-        chain = Chain()
-        return self._stream(stream, chain), chain
+    def _frame(self, sink: str) -> tuple[DataFrame, Chain]:
+        chain = Chain(self._checkpoint(sink))
+        return self._stream(self.spec.sinks[sink].from_, chain), chain
+
+    def _checkpoint(self, sink: str) -> str | None:
+        """A sink in memory cannot go on from one."""
+        in_memory = isinstance(self.spec.sinks[sink], MemorySink)
+        return None if in_memory else f"{self.spec.checkpoint}/{sink}"
 
     def _stream(self, name: str, chain: Chain) -> DataFrame:
         if name in self.spec.streams:
@@ -121,9 +128,11 @@ class LiveRun:
         graph, names = self.building.graph, self.spec.queries[query].from_
         if len(names) == 1 and names[0] in self.spec.streams:
             events = self.building.source_stream(names[0])
-            return self.building.matched(query, events, called, self._watermark(names[0]))
+            watermark = self._watermark(names[0])
+            return self.building.matched(query, events, called, watermark, chain.checkpoint)
         read = [(graph.flow(name), self._marked(query, name, chain)) for name in names]
-        return self.building.matched(query, self.building.joined(query, read), called)
+        events = self.building.joined(query, read)
+        return self.building.matched(query, events, called, checkpoint=chain.checkpoint)
 
     def _watermark(self, stream: str) -> str | None:
         return self.spec.streams[stream].watermark or self.spec.watermark
@@ -147,8 +156,8 @@ class LiveRun:
 
         def writer(frame: DataFrame) -> DataStreamWriter:
             made = frame.writeStream.queryName(called).outputMode("append")
-            if not isinstance(sink, MemorySink):  # which cannot go on from a checkpoint
-                made = made.option("checkpointLocation", f"{self.spec.checkpoint}/{name}")
+            if chain.checkpoint is not None:
+                made = made.option("checkpointLocation", chain.checkpoint)
             return made.trigger(**self._trigger())
 
         with at(self.document, ("sinks", name)):

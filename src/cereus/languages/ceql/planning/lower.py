@@ -101,10 +101,9 @@ class FormulaLowering:
                 return make.Bind(self.automaton(body), variable)
             case cel.Filter(body, predicate):
                 return self._filter(body, predicate)
-            case cel.Sequence(left, right):
-                return self._then(left, right, False)
-            case cel.ContiguousSequence(left, right):
-                return self._then(left, right, True)
+            case cel.Sequence() | cel.ContiguousSequence():
+                parts = [(self.automaton(part), may_be_nothing(part)) for part in _chain(formula)]
+                return make.concatenation(parts, isinstance(formula, cel.ContiguousSequence))
             case cel.Iteration(body):
                 return make.RepetitionAutomaton(self.automaton(body))
             case cel.ContiguousIteration(body):
@@ -114,8 +113,8 @@ class FormulaLowering:
             case cel.Repeated(body, least, most, contiguous):
                 fewest = 1 if may_be_nothing(body) else max(least, 1)
                 return make.CountedAutomaton(self.automaton(body), fewest, most, contiguous)
-            case cel.Or(left, right):
-                return make.UnionAutomaton(self.automaton(left), self.automaton(right))
+            case cel.Or():
+                return make.union([self.automaton(part) for part in _chain(formula)])
             case cel.And(left, right):
                 return make.Product(self.automaton(left), self.automaton(right))
             case cel.All(left, right):
@@ -138,15 +137,6 @@ class FormulaLowering:
                     return select(strategy, self._without_slots(body, CHOSEN))
                 return select(strategy, self.automaton(body))
         raise TypeError(f"not a CEL formula: {formula!r}")
-
-    def _then(self, left: cel.Formula, right: cel.Formula, contiguous: bool) -> Automaton:
-        return make.ConcatenationAutomaton(
-            self.automaton(left),
-            self.automaton(right),
-            contiguous,
-            may_be_nothing(left),
-            may_be_nothing(right),
-        )
 
     def _without_slots(self, formula: cel.Formula, why: str) -> Automaton:
         """A part whose runs are followed as sets of states, which have no room for values."""
@@ -191,10 +181,7 @@ class FormulaLowering:
                 (*kind.conditions, *(without_variable(c) for c in conditions)),
             )
             automata.append(make.AtomAutomaton(self.tests.bit(test), kind.label))
-        union = automata[0]
-        for part in automata[1:]:
-            union = make.UnionAutomaton(union, part)
-        return union
+        return make.union(automata)
 
     def _negated(self, body: cel.Formula) -> EventTest:
         """The test for an event that is not such as `body` describes."""
@@ -246,10 +233,7 @@ class FormulaLowering:
                     body = cel.Filter(body, operand)
                 return self._filter(body, operands[-1])
             case cel.AnyOf(operands):
-                union = self._filter(body, operands[0])
-                for operand in operands[1:]:
-                    union = make.UnionAutomaton(union, self._filter(body, operand))
-                return union
+                return make.union([self._filter(body, operand) for operand in operands])
             case cel.Holds(condition):
                 return self._local(body, condition)
         raise TypeError(f"not a predicate: {predicate!r}")
@@ -272,6 +256,19 @@ class FormulaLowering:
         if self.slots is None:
             return ValueFilter(inner, condition)
         return self.slots.filter(inner, self.comparisons, condition, body)
+
+
+def _chain(formula: cel.Sequence | cel.ContiguousSequence | cel.Or) -> list[cel.Formula]:
+    """φ₁, φ₂ … of `φ₁ ; φ₂ ; …`, from left to right."""
+    parts: list[cel.Formula] = []
+    todo: list[cel.Formula] = [formula]
+    while todo:
+        part = todo.pop()
+        if type(part) is type(formula):
+            todo += (part.right, part.left)
+        else:
+            parts.append(part)
+    return parts
 
 
 def _event_under_filters(

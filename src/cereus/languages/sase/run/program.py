@@ -95,6 +95,7 @@ class ProgramExecutor(Executor):
                 payload=tuple(dict.fromkeys((*block.payload, *carried))),
                 ordinals=True,
                 row_numbers=self.row_numbers if block.source is None else None,
+                watches_keys=bool(self.stream.keys),
             )
             output = BlockOutput(
                 runner,

@@ -1,0 +1,208 @@
+"""Conditions, windows and clauses in plain English: what the sentences of all languages share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime, timedelta
+
+from cereus.clauses.tree import (
+    AnyQuery,
+    AttributeWindow,
+    Consume,
+    EventWindow,
+    Strategy,
+    TimeWindow,
+    Window,
+)
+from cereus.expr import tree as ex
+from cereus.expr.print import condition_text
+from cereus.syntax.literals import duration_text
+
+COMPARED = {
+    "=": "is",
+    "!=": "is not",
+    "<": "is below",
+    "<=": "is at most",
+    ">": "is above",
+    ">=": "is at least",
+}
+NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+CHOSEN = {
+    Strategy.ANY: "one match for each last event",
+    Strategy.NEXT: "for each last event the match that takes what comes next",
+    Strategy.LAST: "for each last event the match with the latest events",
+    Strategy.MAX: "for each last event the matches that no other contains",
+    Strategy.STRICT: "without a gap",
+}
+
+
+def listed(parts: Iterable[str], last: str = "and") -> str:
+    """`a, b and c`"""
+    every = list(parts)
+    if len(every) < 2:
+        return "".join(every)
+    return f"{', '.join(every[:-1])} {last} {every[-1]}"
+
+
+def grouped(words: str) -> str:
+    """Words in parentheses where they could be read together with what stands around them."""
+    return f"({words})" if ", " in words else words
+
+
+def number_word(count: int) -> str:
+    return NUMBERS[count] if count < len(NUMBERS) else f"{count:,}"
+
+
+def with_article(noun: str) -> str:
+    """`a BUY`, `an ORDER`"""
+    return f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun}"
+
+
+def plural(noun: str) -> str:
+    """`BUYs`, `events`; of a noun with more words behind it, the first."""
+    name, _, rest = noun.partition(" ")
+    ending = "es" if name.endswith(("s", "S", "x", "X")) else "s"
+    return f"{name}{ending} {rest}".rstrip()
+
+
+# ---------------------------------------------------------------- conditions
+
+
+def condition_words(condition: ex.Expression) -> str:
+    """`the price of b is above 10`; without a variable, `its price is above 10`."""
+    match condition:
+        case ex.And(operands):
+            return listed(map(_operand_words, operands))
+        case ex.Or(operands):
+            return "either " + listed(map(_operand_words, operands), "or")
+        case ex.Not(ex.IsNull(operand)):
+            return f"{value_words(operand)} is given"
+        case ex.Not(operand):
+            return f"it is not so that {condition_words(operand)}"
+        case ex.Comparison(op, left, right):
+            return f"{value_words(left)} {COMPARED[op]} {value_words(right)}"
+        case ex.IsNull(operand):
+            return f"{value_words(operand)} is missing"
+        case ex.In(operand, items):
+            return f"{value_words(operand)} is {listed(map(value_words, items), 'or')}"
+        case ex.Between(operand, low, high):
+            return f"{value_words(operand)} is {_bounds(low, high)}"
+        case ex.Like(operand, pattern):
+            return f"{value_words(operand)} is like '{pattern}'"
+        case ex.Regexp(operand, pattern):
+            return f"{value_words(operand)} has the form '{pattern}'"
+    return f"{value_words(condition)} holds"
+
+
+def _operand_words(condition: ex.Expression) -> str:
+    words = condition_words(condition)
+    return f"({words})" if isinstance(condition, ex.And | ex.Or) else words
+
+
+def _bounds(low: ex.Expression | None, high: ex.Expression | None) -> str:
+    if low is not None and high is not None:
+        return f"between {value_words(low)} and {value_words(high)}"
+    if low is not None:
+        return f"at least {value_words(low)}"
+    return "anything" if high is None else f"at most {value_words(high)}"
+
+
+def value_words(value: ex.Expression) -> str:
+    match value:
+        case ex.Literal(literal):
+            return _literal_words(literal)
+        case ex.Attribute(path, None):
+            return f"its {'.'.join(path)}"
+        case ex.Attribute(path, variable):
+            return f"the {'.'.join(path)} of {variable}"
+        case ex.Aggregate(function, variable, attribute):
+            of = variable if attribute is None else f"the {'.'.join(attribute)} of {variable}"
+            return f"the {AGGREGATES.get(function, function)} {of}"
+        case ex.Arithmetic(op, left, right):
+            return f"{value_words(left)} {SIGNS[op]} {value_words(right)}"
+        case ex.Call(function, arguments):
+            return f"{function}({', '.join(map(value_words, arguments))})"
+    try:
+        return condition_text(value)
+    except TypeError:  # a node of one language alone
+        return "a value"
+
+
+AGGREGATES = {
+    "sum": "sum of",
+    "avg": "average of",
+    "min": "smallest of",
+    "max": "largest of",
+    "count": "number of events of",
+    "first": "first of",
+    "last": "last of",
+}
+SIGNS = {"+": "plus", "-": "minus", "*": "times", "/": "divided by", "%": "modulo"}
+
+
+def _literal_words(value: ex.LiteralValue) -> str:
+    match value:
+        case None:
+            return "missing"
+        case bool():
+            return str(value).lower()
+        case str():
+            return repr(value)
+        case timedelta():
+            return duration_text(value // timedelta(microseconds=1))
+        case datetime():
+            return value.isoformat(sep=" ")
+    return f"{value:,}"
+
+
+def event_words(noun: str, conditions: Sequence[ex.Expression], variable: str | None = None) -> str:
+    """`SELL (s) whose price is above 3`: what follows an article or a number."""
+    name = noun if variable is None or variable == noun else f"{noun} ({variable})"
+    if not conditions:
+        return name
+    bare = [condition_words(ex.without_variable(each)) for each in conditions]
+    whose = [words.removeprefix("its ") for words in bare]
+    if all(words.startswith("its ") for words in bare):
+        return f"{name} whose {' and whose '.join(whose)}"
+    return f"{name} such that {listed(bare)}"
+
+
+# ---------------------------------------------------------------- clauses
+
+
+def window_words(window: Window) -> str:
+    match window:
+        case TimeWindow(microseconds):
+            return f"all within {duration_text(microseconds)}"
+        case EventWindow(size):
+            return f"all within {size:,} events"
+        case AttributeWindow(size, attribute):
+            return f"with {'.'.join(attribute)} rising by at most {size:,}"
+
+
+def keys_words(paths: Iterable[tuple[str, ...]]) -> str:
+    return f"all of the same {listed('.'.join(path) for path in paths)}"
+
+
+def clause_words(query: AnyQuery, keys: Sequence[tuple[str, ...]]) -> Iterator[str]:
+    """What follows the pattern, part by part."""
+    if keys:
+        yield keys_words(keys)
+    if query.window is not None:
+        yield window_words(query.window)
+    if query.strategy is not Strategy.ALL:
+        yield CHOSEN[query.strategy]
+    if query.consume is Consume.ANY:
+        yield "and after a match everything begins anew"
+    if query.consume is Consume.PARTITION:
+        yield "and after a match its key begins anew"
+    if query.limit is not None:
+        yield f"with at most {query.limit:,} matches for each last event"
+    if query.count:
+        yield "counted, not listed"
+
+
+def sentence(parts: Iterable[str]) -> str:
+    """One sentence: a capital letter, commas between the parts, a full stop."""
+    text = ", ".join(part for part in parts if part)
+    return f"{text[:1].upper()}{text[1:]}." if text else ""

@@ -1,0 +1,1 @@
+"""Funnels: how far each key came through a row of steps."""

@@ -1,0 +1,85 @@
+"""The pass over the events of all keys: which of them are a step of a chain.
+
+The definition is that of ClickHouse's `windowFunnel`: a chain is one event of each of the first
+steps, in the order of time, the last at most `within` after the first; a key has come as far as
+its longest chain. The argument for one pass per step: of all chains that end at an event, the one
+with the latest start leaves the most time, and the latest event of a step has the latest start
+(starts never go back along the events of a step). So an event of the next step has to look at one
+event only, the latest of the step before it: if that is too long ago, so are all others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Ints = npt.NDArray[np.int64]
+Times = npt.NDArray[Any]
+"""Times in the units of their column: int64, or float64."""
+Masks = Sequence[npt.NDArray[np.bool_]]
+
+
+@dataclass(frozen=True)
+class Chains:
+    """The longest chain of each key, the first of several: its events, by place, with as many
+    columns as steps; -1 where the chain has ended."""
+
+    keys: Ints
+    places: Ints
+
+    @property
+    def levels(self) -> Ints:
+        return np.asarray((self.places >= 0).sum(axis=1))
+
+
+def longest_chains(
+    keys: Ints,
+    times: Times,
+    masks: Masks,
+    within: float | None,
+    gaps: Sequence[float | None],
+) -> Chains:
+    """`keys` and `times` are those of events together by key and in the order of time within
+    each; `masks` say for each step which of them are it."""
+    places, parents = [np.flatnonzero(masks[0])], [np.zeros(0, np.int64)]
+    starts = times[places[0]]
+    for mask, gap in zip(masks[1:], gaps, strict=True):
+        before, events = places[-1], np.flatnonzero(mask)
+        latest = np.searchsorted(before, events) - 1
+        some = latest >= 0
+        events, latest = events[some], latest[some]
+        reached = keys[before[latest]] == keys[events]
+        reached &= _near(starts[latest], times[events], within)
+        reached &= _near(times[before[latest]], times[events], gap)
+        places.append(events[reached])
+        parents.append(latest[reached])
+        starts = starts[latest[reached]]
+    return _longest(keys, places, parents)
+
+
+def _near(early: Times, late: Times, most: float | None) -> npt.NDArray[np.bool_]:
+    if most is None:
+        return np.ones(len(early), np.bool_)
+    if early.dtype == np.int64:  # as unsigned numbers, differences do not overflow
+        return np.asarray((late - early).view(np.uint64) <= np.uint64(max(0, int(most))))
+    return np.asarray(late - early <= most)
+
+
+def _longest(keys: Ints, places: list[Ints], parents: list[Ints]) -> Chains:
+    every = np.unique(keys)
+    chosen = np.full((len(every), len(places)), -1, np.int64)
+    open_keys = np.ones(len(every), np.bool_)
+    for level in range(len(places) - 1, -1, -1):
+        with_chain, first = np.unique(keys[places[level]], return_index=True)
+        rows = np.searchsorted(every, with_chain)
+        fresh = open_keys[rows]
+        rows, at = rows[fresh], first[fresh]
+        open_keys[rows] = False
+        for step in range(level, -1, -1):
+            chosen[rows, step] = places[step][at]
+            at = parents[step][at] if step else at
+    return Chains(every, chosen)

@@ -1,0 +1,126 @@
+"""`cereus.funnel`: how far each key came through a row of steps, and what became of the others."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from cereus.funnels.run import FunnelRun
+from cereus.funnels.spec import FunnelSpec, Length, Steps, funnel_spec
+from cereus.funnels.summary import group_names, steps_table, taken_steps
+from cereus.sources import source
+
+SHARES = ("conversion", "from_previous")
+SECONDS = ("mean_seconds", "median_seconds")
+
+
+@dataclass(frozen=True, repr=False)
+class Funnel:
+    """What came of a funnel.
+
+    steps   an Arrow table with a row for each step (of each segment and period): `keys` that took
+            it, `conversion` since the first step, `from_previous`, `dropped` (who went no
+            further), `mean_seconds` and `median_seconds` since the step before
+    keys    a row for each key: its columns and segments, `level` (the number of its last step),
+            `entered` (when it took the first), `took` (the seconds from each step to the next);
+            an Arrow table, on Spark a DataFrame
+    """
+
+    spec: FunnelSpec
+    steps: pa.Table
+    keys: Any
+
+    @property
+    def groups(self) -> list[str]:
+        """The columns of `steps` that tell segments and periods apart."""
+        return group_names(self.spec)
+
+    def to_pandas(self) -> Any:
+        return self.steps.to_pandas()
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self.steps.__arrow_c_stream__(requested_schema)
+
+    def _cells(self) -> tuple[list[str], list[list[str]]]:
+        names = self.steps.column_names
+        rows = [[_cell(n, row[n]) for n in names] for row in self.steps.to_pylist()]
+        return names, rows
+
+    def __repr__(self) -> str:
+        names, rows = self._cells()
+        widths = [max(map(len, column)) for column in zip(names, *rows, strict=True)]
+        lines = [names, *rows]
+        return "\n".join(
+            "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+            for line in lines
+        )
+
+    def _repr_html_(self) -> str:
+        names, rows = self._cells()
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in names)
+        cells = ["".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in rows]
+        body = "".join(f"<tr>{row}</tr>" for row in cells)
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _cell(name: str, value: Any) -> str:
+    if value is None:
+        return ""
+    if name in SHARES:
+        return f"{value:.1%}"
+    return f"{value:.4g}" if name in SECONDS else str(value)
+
+
+def funnel(
+    events: Any,
+    steps: Steps,
+    *,
+    key: str | Iterable[str],
+    time: str,
+    within: Length | None = None,
+    gaps: Length | Sequence[Length | None] | None = None,
+    type: str | None = "type",
+    unit: str | None = None,
+    by: str | Iterable[str] = (),
+    period: str | None = None,
+    sort: bool = False,
+    params: Mapping[str, Any] | None = None,
+) -> Funnel:
+    """How far each key came through the steps, as ClickHouse's `windowFunnel` counts it: one event
+    of each step, in the order of time, all of them `within` a length of time from the first.
+
+    events   what `query.run` takes: tables, frames, paths
+    steps    types in their order, `"VIEW"`, with conditions `"PAY[amount > 10]"`, of any type
+             `"*[page = '/']"`; or a dict of these by the names of the steps
+    key      the columns whose values are who goes through the funnel
+    time     the column with the time; `unit` where it holds plain numbers
+    within   "1 hour": the most time from the first step to any other
+    gaps     the most time from a step to the next, one for all or a list of one for each
+    type     the column with an event's type
+    by       columns whose values at the first step are segments, reported apart
+    period   "day", "week", "month" …: the time of the first step, reported apart
+    sort     put the events in the order of time first
+    params   values of the parameters in the conditions, `PAY[amount > :limit]`
+    """
+    spec = funnel_spec(
+        steps,
+        key=key,
+        time=time,
+        within=within,
+        gaps=gaps,
+        type=type,
+        unit=unit,
+        by=by,
+        period=period,
+        params=params,
+    )
+    read = source(events, spec.stream, sort=sort)
+    run = FunnelRun(spec, read.schema, row_numbers=read.row_numbers)
+    for batch in read.batches(spec.columns(read.schema)):
+        run.push(batch)
+    keys = run.finish()
+    return Funnel(spec, steps_table(spec, taken_steps(spec, keys)), keys)

@@ -1,0 +1,154 @@
+"""What a funnel is: its steps, the columns, and how much time there is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import pyarrow as pa
+
+from cereus.clauses.tree import TimeWindow
+from cereus.engine.ingest.clock import Clock
+from cereus.errors import CereusError, about, did_you_mean
+from cereus.expr.text import parse_condition
+from cereus.expr.tree import Expression
+from cereus.plan.atoms import check_stream, columns_read, event_test
+from cereus.plan.tests import EventTest
+from cereus.stream import Stream
+from cereus.syntax.literals import microseconds, name_of, split_duration
+from cereus.syntax.parameters import check_all_mentioned, for_text
+
+Length = str | timedelta
+Steps = Mapping[str, str] | Sequence[str]
+"""Steps in their order: `"VIEW"`, `"PAY[amount > 10]"`, `"*[page = '/']"`; or by their names."""
+STEP = re.compile(r"""\s*(\*|"[^"]+"|`[^`]+`|[^\W\d]\w*)\s*(?:\[(.*)\])?\s*""", re.DOTALL)
+PERIODS = ("hour", "day", "week", "month", "quarter", "year")
+
+
+@dataclass(frozen=True)
+class FunnelStep:
+    """A step: what it is called, and which events are it."""
+
+    name: str
+    type: str | None
+    condition: Expression | None
+
+    def test(self, schema: pa.Schema | None = None) -> EventTest:
+        return event_test(self.type, self.condition, schema)
+
+
+@dataclass(frozen=True)
+class FunnelSpec:
+    """A funnel over a stream with keys and a time.
+
+    within   the most microseconds from the first step to any other; None: no limit
+    gaps     the most from each step to the next, for all steps but the last
+    by       columns whose value at the first step puts a key into a segment
+    period   the unit of time in which a key began its funnel, if those are told apart
+    """
+
+    steps: tuple[FunnelStep, ...]
+    stream: Stream
+    within: int | None
+    gaps: tuple[int | None, ...]
+    by: tuple[str, ...]
+    period: str | None
+
+    @property
+    def names(self) -> list[str]:
+        return [step.name for step in self.steps]
+
+    def check(self, schema: pa.Schema) -> None:
+        check_stream(self.stream, schema)
+        for name in self.by:
+            if name not in schema.names:
+                hint = did_you_mean(name, schema.names)
+                raise CereusError(f"the events have no column {name!r}", hint=hint)
+        self.span(0, schema)  # refuses what is no time
+        for step in self.steps:
+            with about(f"step {step.name!r}"):
+                step.test(schema)
+
+    def columns(self, schema: pa.Schema) -> list[str]:
+        """Those that are read, in the order of the schema."""
+        tests = [step.test() for step in self.steps]
+        needed = {path[0] for path in columns_read(tests, self.stream)} | set(self.by)
+        return [name for name in schema.names if name in needed]
+
+    def span(self, length: int | None, schema: pa.Schema) -> float | None:
+        """A length in the units of the time column."""
+        if length is None:
+            return None
+        return Clock(TimeWindow(length), self.stream, schema).span
+
+
+def funnel_spec(
+    steps: Steps,
+    *,
+    key: str | Iterable[str],
+    time: str,
+    within: Length | None = None,
+    gaps: Length | Sequence[Length | None] | None = None,
+    type: str | None = "type",
+    unit: str | None = None,
+    by: str | Iterable[str] = (),
+    period: str | None = None,
+    params: Mapping[str, Any] | None = None,
+) -> FunnelSpec:
+    """The funnel that the arguments describe."""
+    made = _steps(steps, params or {})
+    if period is not None and period not in PERIODS:
+        raise CereusError(f"unknown period {period!r}", hint=did_you_mean(period, PERIODS))
+    return FunnelSpec(
+        made,
+        Stream(type=type, time=time, keys=key, unit=unit),
+        None if within is None else length_of(within, "within"),
+        _gaps(gaps, len(made) - 1),
+        (by,) if isinstance(by, str) else tuple(by),
+        period,
+    )
+
+
+def _steps(steps: Steps, params: Mapping[str, Any]) -> tuple[FunnelStep, ...]:
+    if isinstance(steps, str) or not isinstance(steps, Mapping | Sequence) or len(steps) < 1:
+        raise CereusError("a funnel has steps", hint='write steps=["VIEW", "PAY[amount > 10]"]')
+    pairs = list(steps.items()) if isinstance(steps, Mapping) else [(each, each) for each in steps]
+    check_all_mentioned(params, [text for _, text in pairs])
+    return tuple(_step(name, text, params) for name, text in pairs)
+
+
+def _step(name: str, text: str, params: Mapping[str, Any]) -> FunnelStep:
+    matched = STEP.fullmatch(text) if isinstance(text, str) else None
+    if matched is None:
+        raise CereusError(
+            f"{text!r} is no step of a funnel",
+            hint="write a type, VIEW, one with a condition, PAY[amount > 10], or *[page = '/']",
+        )
+    kind, condition = matched[1], matched[2]
+    with about(f"step {name!r}"):
+        parsed = None if condition is None else parse_condition(condition, for_text(params, text))
+    return FunnelStep(name, None if kind == "*" else name_of(kind), parsed)
+
+
+def _gaps(gaps: Length | Sequence[Length | None] | None, count: int) -> tuple[int | None, ...]:
+    each = [gaps] * count if gaps is None or isinstance(gaps, str | timedelta) else list(gaps)
+    if len(each) != count:
+        raise CereusError(
+            f"there are {count} gaps between the steps, and {len(each)} are given",
+            hint='one for each, None for no limit; or one for all: gaps="1 hour"',
+        )
+    return tuple(None if gap is None else length_of(gap, "gaps") for gap in each)
+
+
+def length_of(length: Length, what: str) -> int:
+    """Microseconds of `1 hour 30 minutes`, or of a timedelta."""
+    if isinstance(length, timedelta):
+        return length // timedelta(microseconds=1)
+    parts = split_duration(length) if isinstance(length, str) else None
+    if parts is None:
+        hint = 'write a length of time: "30 minutes"'
+        raise CereusError(f"{what}={length!r} is no length of time", hint=hint)
+    return microseconds(parts, (0, len(length)))

@@ -1,0 +1,187 @@
+"""What a query is made of, so that it can be taken apart: its steps, and the rules that may be
+loosened one at a time. `why` counts with nothing else, whatever the language.
+
+The queries in here are ordinary ones, so whatever is counted with them is what really runs. They
+read the events as they are, and, where results have no row numbers, the column `ROW`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, fields, is_dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from cereus.clauses.print import window_text
+from cereus.clauses.tree import (
+    AnyQuery,
+    AttributeWindow,
+    Consume,
+    EventWindow,
+    Strategy,
+    TimeWindow,
+    Window,
+)
+from cereus.expr.tree import Expression
+from cereus.plan.tests import EventTest
+
+if TYPE_CHECKING:
+    from cereus.language.compiled import CompiledQuery
+
+ROW = "__row"
+"""The column with the number of an event's row."""
+WIDER = (2, 16)
+"""How many times wider a window is made before it is left out."""
+
+
+class RuleKind(StrEnum):
+    """What may exclude a match."""
+
+    CONDITION = "condition"
+    WINDOW = "window"
+    COUNT = "count"
+    STRATEGY = "strategy"
+    NEGATION = "negation"
+    CONSUMPTION = "consumption"
+    LIMIT = "limit"
+
+
+@dataclass(frozen=True)
+class QueryRule:
+    """One thing that a query demands, as it is written in it.
+
+    condition  the condition, where it can be computed from one event of each of its variables,
+               or, without variables, from one event
+    type       the type of that event
+    window     the window, where it is one
+    """
+
+    kind: RuleKind
+    text: str
+    condition: Expression | None = None
+    type: str | None = None
+    window: Window | None = None
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.text}"
+
+
+@dataclass(frozen=True)
+class Loosened:
+    """The query without one of its rules. `queries` begin with the one that is loosened least:
+    a wider window before none."""
+
+    rule: QueryRule
+    queries: tuple[CompiledQuery, ...]
+
+    @property
+    def without(self) -> CompiledQuery:
+        """The query with the rule left out."""
+        return self.queries[-1]
+
+    @property
+    def much(self) -> CompiledQuery:
+        """The query without the rule; of a window, with one that is much wider, because without
+        any window a query remembers the whole stream."""
+        return self.queries[-2] if len(self.queries) > 1 else self.queries[-1]
+
+
+@dataclass(frozen=True)
+class Step:
+    """A part of the pattern that takes events, and the query for all of the pattern up to it.
+
+    tests   an event that passes one of them can be taken here; () where that is not known before
+            the query runs
+    column  the column of the query's results with the rows taken here; None: the last row
+    """
+
+    name: str
+    tests: tuple[EventTest, ...]
+    query: CompiledQuery
+    column: str | None = None
+
+
+@dataclass(frozen=True)
+class Anatomy:
+    """A query taken apart.
+
+    query     the same matches, each with the rows that it is made of
+    bindings  the same with a column of rows for each variable
+    complete  a result names all events that make it a match: they are one without any other
+    chain     every match goes through all steps
+    """
+
+    query: CompiledQuery
+    steps: tuple[Step, ...] = ()
+    loosened: tuple[Loosened, ...] = ()
+    bindings: CompiledQuery | None = None
+    complete: bool = True
+    chain: bool = True
+
+
+Edit = tuple[QueryRule, tuple[Any, ...]]
+"""A rule, and what to put in place of the node that has it: the least loosened first."""
+
+
+def edited(tree: Any, edits: Callable[[Any], Iterable[Edit]]) -> Iterator[Edit]:
+    """Every tree that differs from this one by one edit of one of its nodes. Conditions are not
+    entered: what may be left out of them is for the node that has them."""
+    yield from edits(tree)
+    for each in fields(tree):
+        value = getattr(tree, each.name)
+        for place, node in _nodes(value):
+            for rule, changed in edited(node, edits):
+                values = (_with(value, place, new) for new in changed)
+                yield rule, tuple(replace(tree, **{each.name: new}) for new in values)
+
+
+def _nodes(value: Any) -> Iterator[tuple[int | None, Any]]:
+    if _is_node(value):
+        yield None, value
+    elif isinstance(value, tuple):
+        yield from ((place, item) for place, item in enumerate(value) if _is_node(item))
+
+
+def _is_node(value: Any) -> bool:
+    return is_dataclass(value) and not isinstance(value, type) and not isinstance(value, Expression)
+
+
+def _with(value: Any, place: int | None, new: Any) -> Any:
+    return new if place is None else (*value[:place], new, *value[place + 1 :])
+
+
+# ---------------------------------------------------------------- clauses that languages share
+
+
+def window_rule(window: Window) -> QueryRule:
+    return QueryRule(RuleKind.WINDOW, f"WITHIN {window_text(window)}", window=window)
+
+
+def wider(window: Window) -> tuple[Window | None, ...]:
+    """Ever wider windows, and none at last."""
+    return (*(_times(window, factor) for factor in WIDER), None)
+
+
+def _times(window: Window, factor: int) -> Window:
+    match window:
+        case TimeWindow(microseconds):
+            return TimeWindow(microseconds * factor)
+        case EventWindow(size):
+            return EventWindow(size * factor)
+        case AttributeWindow(size, attribute):
+            return AttributeWindow(size * factor, attribute)
+
+
+def clause_edits(query: AnyQuery) -> Iterator[Edit]:
+    """The clauses beside a pattern that may exclude a match."""
+    if query.window is not None:
+        wide = wider(query.window)
+        yield window_rule(query.window), tuple(replace(query, window=each) for each in wide)
+    if query.strategy is not Strategy.ALL:
+        rule = QueryRule(RuleKind.STRATEGY, f"SELECT {query.strategy}")
+        yield rule, (replace(query, strategy=Strategy.ALL),)
+    if query.consume is not Consume.NONE:
+        rule = QueryRule(RuleKind.CONSUMPTION, f"CONSUME BY {query.consume}")
+        yield rule, (replace(query, consume=Consume.NONE),)
+    if query.limit is not None:
+        yield QueryRule(RuleKind.LIMIT, f"LIMIT {query.limit}"), (replace(query, limit=None),)

@@ -1,0 +1,117 @@
+"""An expression of the event algebra taken apart: its steps, and what may be loosened in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from cereus.clauses.tree import TimeWindow
+from cereus.expr.print import condition_text
+from cereus.expr.tree import And, Expression
+from cereus.language.anatomy import (
+    WIDER,
+    Anatomy,
+    Edit,
+    Loosened,
+    QueryRule,
+    RuleKind,
+    Step,
+    edited,
+)
+from cereus.languages.algebra import tree as algebra
+from cereus.languages.algebra.text import tau_text, to_text
+from cereus.plan.atoms import event_test
+from cereus.plan.tests import EventTest, conjuncts
+
+if TYPE_CHECKING:
+    from cereus.languages.algebra.query import AlgebraQuery
+
+
+def anatomy(query: AlgebraQuery, schema: pa.Schema | None) -> Anatomy:
+    plain = query.of(query.written)
+    loosened = (
+        Loosened(rule, tuple(map(query.of, trees))) for rule, trees in edited(query.written, _edits)
+    )
+    return Anatomy(plain, tuple(_steps(query, schema)), tuple(loosened))
+
+
+def _edits(node: object) -> Iterator[Edit]:
+    match node:
+        case algebra.Primitive(_, condition) if condition is not None:
+            parts = conjuncts(condition)
+            for place, part in enumerate(parts):
+                rest = (*parts[:place], *parts[place + 1 :])
+                rule = QueryRule(
+                    RuleKind.CONDITION, f"{condition_text(part)} of {node.name}", part, node.name
+                )
+                yield rule, (replace(node, condition=_joined(rest)),)
+        case algebra.Negation(left, right):
+            yield QueryRule(RuleKind.NEGATION, f"- {to_text(right)}"), (left,)
+        case algebra.TemporalRestriction(body, tau):
+            wide = (algebra.TemporalRestriction(body, tau * factor) for factor in WIDER)
+            rule = QueryRule(RuleKind.WINDOW, f"_{tau_text(tau)}", window=_window(tau))
+            yield rule, (*wide, body)
+
+
+def _window(tau: algebra.Tau) -> TimeWindow | None:
+    return None if isinstance(tau, int) else TimeWindow(algebra.tau_length(tau))
+
+
+def _joined(parts: tuple[Expression, ...]) -> Expression | None:
+    if len(parts) < 2:
+        return parts[0] if parts else None
+    return And(parts)
+
+
+# ---------------------------------------------------------------- steps
+
+
+def _steps(query: AlgebraQuery, schema: pa.Schema | None) -> Iterator[Step]:
+    for count, unit in enumerate(_units(query.written), 1):
+        upto = query.of(_prefix(query.written, count))
+        yield Step(_name(unit), tuple(_tests(unit, schema)), upto)
+
+
+def _name(unit: algebra.EventExpression) -> str:
+    return unit.name if isinstance(unit, algebra.Primitive) else to_text(unit)
+
+
+def _units(expression: algebra.EventExpression) -> Iterator[algebra.EventExpression]:
+    """The parts that follow one another."""
+    match expression:
+        case algebra.Sequence(left, right):
+            yield from _units(left)
+            yield from _units(right)
+        case algebra.TemporalRestriction(body) | algebra.Negation(body):
+            yield from _units(body)
+        case _:
+            yield expression
+
+
+def _prefix(expression: algebra.EventExpression, count: int) -> algebra.EventExpression:
+    match expression:
+        case algebra.Sequence(left, right):
+            before = sum(1 for _ in _units(left))
+            if count <= before:
+                return _prefix(left, count)
+            return algebra.Sequence(left, _prefix(right, count - before))
+        case algebra.TemporalRestriction(body):
+            return replace(expression, body=_prefix(body, count))
+        case algebra.Negation(left):
+            return replace(expression, left=_prefix(left, count))
+    return expression
+
+
+def _tests(unit: algebra.EventExpression, schema: pa.Schema | None) -> Iterator[EventTest]:
+    """What may be the last event of a part: nothing that only forbids."""
+    match unit:
+        case algebra.Primitive(name, condition):
+            yield event_test(None if name == algebra.ANY_TYPE else name, condition, schema)
+        case algebra.Negation(left):
+            yield from _tests(left, schema)
+        case _:
+            for child in unit.children():
+                yield from _tests(child, schema)

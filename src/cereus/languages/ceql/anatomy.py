@@ -1,0 +1,276 @@
+"""A CEQL query taken apart: its steps, and what may be loosened in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pyarrow as pa
+
+from cereus.clauses.tree import Consume, Output, ParsedQuery, Strategy
+from cereus.expr import tree as ex
+from cereus.expr.check import coerce
+from cereus.language.anatomy import (
+    Anatomy,
+    Edit,
+    Loosened,
+    QueryRule,
+    RuleKind,
+    Step,
+    clause_edits,
+    edited,
+)
+from cereus.language.pattern import PatternQuery
+from cereus.languages.ceql import tree as cel
+from cereus.languages.ceql.print import formula_text, predicate_text
+from cereus.languages.ceql.scope import bound, knows, mentioned
+from cereus.plan.tests import EventTest, conjuncts
+
+Query = PatternQuery[cel.Formula]
+UNSEEN = (cel.Not, cel.Project, cel.Start)
+"""Patterns whose matches depend on events that they do not show."""
+
+
+def anatomy(query: Query, schema: pa.Schema | None) -> Anatomy:
+    tree = replace(query.query, select=None, count=False, totals=(), text=None)
+    plain = query.replaced(query=tree)
+    return Anatomy(
+        plain,
+        tuple(_steps(plain, schema)),
+        tuple(_loosened(plain)),
+        query.replaced(query=replace(tree, select=_every_variable(tree.formula))),
+        complete=not any(isinstance(node, UNSEEN) for node in tree.formula.walk()),
+        chain=not any(map(_may_be_nothing, tree.formula.walk())),
+    )
+
+
+def _may_be_nothing(node: cel.Formula) -> bool:
+    return isinstance(node, cel.Optional) or (isinstance(node, cel.Repeated) and not node.least)
+
+
+def _every_variable(formula: cel.Formula) -> tuple[Output, ...] | None:
+    """All variables, if every event of a match is in one."""
+    if any(not names for leaf, names in leaves(formula, frozenset())):
+        return None
+    return tuple(Output(name) for name in sorted(bound(formula)) if ">" not in name) or None
+
+
+def _loosened(query: Query) -> Iterator[Loosened]:
+    for rule, trees in edited(query.query, _edits):
+        yield Loosened(rule, tuple(query.replaced(query=tree) for tree in trees))
+
+
+# ---------------------------------------------------------------- what may be loosened
+
+
+def _edits(node: object) -> Iterator[Edit]:
+    match node:
+        case ParsedQuery():
+            yield from clause_edits(node)
+        case cel.Filter(body, predicate):
+            parts = conjuncts_of(predicate)
+            for place, part in enumerate(parts):
+                rest = (*parts[:place], *parts[place + 1 :])
+                yield _condition(part), (_filtered(body, rest),)
+        case cel.Unless(left, right):
+            yield QueryRule(RuleKind.NEGATION, f"UNLESS {formula_text(right)}"), (left,)
+        case cel.ContiguousSequence(left, right):
+            rule = QueryRule(RuleKind.STRATEGY, f"no gap before {formula_text(right)}")
+            yield rule, (cel.Sequence(left, right),)
+        case cel.ContiguousIteration(body):
+            text = f"no gap in {formula_text(node)}"
+            yield QueryRule(RuleKind.STRATEGY, text), (cel.Iteration(body),)
+        case cel.Repeated():
+            yield from _rounds(node)
+        case cel.Start(body):
+            yield QueryRule(RuleKind.STRATEGY, "START"), (body,)
+        case cel.Select(strategy, body):
+            yield QueryRule(RuleKind.STRATEGY, str(strategy)), (body,)
+
+
+def _rounds(node: cel.Repeated) -> Iterator[Edit]:
+    if node.least > 1 or node.most is not None:
+        any_number = replace(node, least=min(node.least, 1), most=None)
+        yield QueryRule(RuleKind.COUNT, formula_text(node)), (any_number,)
+    if node.contiguous:
+        rule = QueryRule(RuleKind.STRATEGY, f"no gap in {formula_text(node)}")
+        yield rule, (replace(node, contiguous=False),)
+
+
+def _condition(part: cel.Predicate) -> QueryRule:
+    condition = part.condition if isinstance(part, cel.Holds) else None
+    return QueryRule(RuleKind.CONDITION, predicate_text(part), condition)
+
+
+def conjuncts_of(predicate: cel.Predicate) -> tuple[cel.Predicate, ...]:
+    match predicate:
+        case cel.AllOf(operands):
+            return tuple(part for each in operands for part in conjuncts_of(each))
+        case cel.Holds(ex.And() as condition):
+            return tuple(cel.Holds(part) for part in conjuncts(condition))
+    return (predicate,)
+
+
+def _filtered(body: cel.Formula, parts: tuple[cel.Predicate, ...]) -> cel.Formula:
+    if not parts:
+        return body
+    return cel.Filter(body, parts[0] if len(parts) == 1 else cel.AllOf(parts))
+
+
+# ---------------------------------------------------------------- steps
+
+
+def _steps(query: Query, schema: pa.Schema | None) -> Iterator[Step]:
+    tree = query.query
+    clauses = replace(tree, consume=Consume.NONE, limit=None, strategy=_kept(tree.strategy))
+    units = list(_units(tree.formula))
+    for count, unit in enumerate(units, 1):
+        prefix = _prefix(tree.formula, count)
+        tests = tuple(_tests(unit, query, schema))
+        upto = query.replaced(query=replace(clauses, formula=prefix))
+        yield Step(_name(unit), tests, upto)
+
+
+def _kept(strategy: Strategy) -> Strategy:
+    """The strategies that choose one match of several say nothing about parts of matches."""
+    return strategy if strategy is Strategy.STRICT else Strategy.ALL
+
+
+def _name(unit: cel.Formula) -> str:
+    while isinstance(unit, cel.Filter):
+        unit = unit.body
+    return formula_text(unit)
+
+
+def _units(formula: cel.Formula) -> Iterator[cel.Formula]:
+    """The parts that follow one another."""
+    match formula:
+        case cel.Sequence(left, right) | cel.ContiguousSequence(left, right):
+            yield from _units(left)
+            yield from _units(right)
+        case cel.Filter(body, _) | cel.Start(body) | cel.Project(_, body) | cel.Select(_, body):
+            yield from _units(body)
+        case cel.Unless(left, _):
+            yield from _units(left)
+        case cel.As(body, _) if sum(1 for _ in _units(body)) > 1:
+            yield from _units(body)
+        case _:
+            yield formula
+
+
+def _prefix(formula: cel.Formula, count: int) -> cel.Formula:
+    """The pattern up to its unit of this number, with the conditions that are about it."""
+    size = sum(1 for _ in _units(formula))
+    match formula:
+        case cel.Sequence(left, right) | cel.ContiguousSequence(left, right):
+            before = sum(1 for _ in _units(left))
+            if count <= before:
+                return _prefix(left, count)
+            return replace(formula, right=_prefix(right, count - before))
+        case cel.Filter(body, predicate):
+            return _filter_of_prefix(_prefix(body, count), predicate)
+        case cel.Unless(left, _):
+            return replace(formula, left=_prefix(left, count))
+        case cel.As(body, _) if size > 1:
+            return replace(formula, body=_prefix(body, count))
+        case cel.Start(body):
+            return replace(formula, body=_prefix(body, count))
+        case cel.Select(strategy, body):
+            inner = _prefix(body, count)
+            return cel.Select(strategy, inner) if strategy is Strategy.STRICT else inner
+        case cel.Project(_, body):
+            return _prefix(body, count)
+    return _something(formula)
+
+
+def _something(unit: cel.Formula) -> cel.Formula:
+    """A part that may be nothing, taken after all."""
+    match unit:
+        case cel.Optional(body):
+            return _something(body)
+        case cel.Repeated(least=0):
+            return replace(unit, least=1)
+        case cel.As(body, _):
+            return replace(unit, body=_something(body))
+    return unit
+
+
+def _filter_of_prefix(body: cel.Formula, predicate: cel.Predicate) -> cel.Formula:
+    names = bound(body)
+    decided = (
+        part
+        for part in conjuncts_of(predicate)
+        if all(knows(name, names, ()) for name, _ in mentioned(part))
+    )
+    return _filtered(body, tuple(decided))
+
+
+# ---------------------------------------------------------------- tests of single events
+
+
+def _local(formula: cel.Formula) -> Iterator[tuple[cel.Formula, str, ex.Expression]]:
+    """The conditions on single events: what they filter, the variable, the condition."""
+    for node in formula.walk():
+        if not isinstance(node, cel.Filter):
+            continue
+        for part in conjuncts_of(node.predicate):
+            names = sorted({name for name, _ in mentioned(part)})
+            if isinstance(part, cel.Holds) and len(names) == 1 and ex.is_local(part.condition):
+                yield node.body, names[0], part.condition
+
+
+def conditions_on_single_events(
+    formula: cel.Formula,
+) -> Iterator[tuple[cel.Type, ex.Expression]]:
+    """Conditions on a variable that one part of the pattern alone can hold, beside that part."""
+    of = list(leaves(formula, frozenset()))
+    for body, variable, condition in _local(formula):
+        inside = [id(node) for node in body.walk()]
+        holding = [leaf for leaf, names in of if variable in names and id(leaf) in inside]
+        if len(holding) == 1:
+            yield holding[0], condition
+
+
+def _tests(
+    unit: cel.Formula,
+    query: Query,
+    schema: pa.Schema | None,
+) -> Iterator[EventTest]:
+    formula, streams = query.query.formula, query.query.streams
+    conditions = list(_local(formula))
+    inside = [id(node) for node in unit.walk()]
+    for leaf, names in leaves(formula, frozenset()):
+        if id(leaf) not in inside:
+            continue
+        tested = (
+            _of_event(condition, schema)
+            for body, variable, condition in conditions
+            if variable in names and any(node is leaf for node in body.walk())
+        )
+        type_name = None if leaf.name == "*" else leaf.name
+        distinct = tuple(dict.fromkeys(tested))
+        for stream in (leaf.stream,) if leaf.stream else streams or (None,):
+            yield EventTest(type_name, stream if query.stream.stream else None, distinct)
+
+
+def leaves(
+    formula: cel.Formula, names: frozenset[str]
+) -> Iterator[tuple[cel.Type, frozenset[str]]]:
+    """The events that a part takes, each with the variables that hold it."""
+    match formula:
+        case cel.Type():
+            yield formula, names | bound(formula)
+        case cel.As(body, variable):
+            yield from leaves(body, names | {variable})
+        case cel.Unless(left, _):
+            yield from leaves(left, names)
+        case cel.Not():
+            return
+        case _:
+            for child in formula.children():
+                yield from leaves(child, names)
+
+
+def _of_event(condition: ex.Expression, schema: pa.Schema | None) -> ex.Expression:
+    bare = ex.without_variable(condition)
+    return bare if schema is None else coerce(bare, schema)

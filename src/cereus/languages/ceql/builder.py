@@ -1,0 +1,239 @@
+"""CEQL put together in Python: pieces of a text that know how tightly they bind.
+
+A builder prints as the text that it stands for, and is compiled as that text: whatever the
+language has can be built, parameters stay parameters, and errors show the text with a caret.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any
+
+from cereus.errors import CereusError
+from cereus.languages.ceql.print import CeqlLevel, counts_text
+from cereus.syntax.literals import duration_text, quote_name
+
+SAME = -1
+"""Of `times(3)`: at most as many as at least."""
+
+
+class CeqlBuilder:
+    """A text of CEQL in the making."""
+
+    @property
+    def text(self) -> str:
+        """The query as CEQL."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True)
+class Pattern(CeqlBuilder):
+    """A pattern: `x >> y` is `x ; y`, `x | y` is `x OR y`, `x & y` is `x AND y`.
+
+    formula     the text without the conditions
+    level       how tightly its outermost operator binds
+    variable    what conditions on its events call them; None where they have no one name
+    conditions  those on its events, without the variable
+    """
+
+    formula: str
+    level: CeqlLevel = CeqlLevel.ATOM
+    variable: str | None = None
+    conditions: tuple[str, ...] = ()
+
+    # ------------------------------------------------------------ text
+
+    @property
+    def text(self) -> str:
+        return BuiltQuery(self).text
+
+    @property
+    def pattern_text(self) -> str:
+        """The pattern alone, with its conditions."""
+        if not self.conditions:
+            return self.formula
+        return f"{self.formula} FILTER {' AND '.join(map(self._condition, self.conditions))}"
+
+    def _condition(self, condition: str) -> str:
+        if self.variable is not None:
+            return f"{quote_name(self.variable)}[{condition}]"
+        return condition if len(self.conditions) == 1 else f"({condition})"
+
+    def at(self, level: int) -> str:
+        """The pattern as an operand of an operator of this level."""
+        binds = CeqlLevel.FILTER if self.conditions else self.level
+        return self.pattern_text if binds >= level else f"({self.pattern_text})"
+
+    def _joined(self, sign: str, other: Pattern, level: CeqlLevel) -> Pattern:
+        _check(other, sign.strip())
+        return Pattern(f"{self.at(level)}{sign}{other.at(level + 1)}", level)
+
+    def _after(self, sign: str) -> Pattern:
+        return Pattern(f"{self.at(CeqlLevel.POSTFIX)}{sign}", CeqlLevel.POSTFIX, self.variable)
+
+    # ------------------------------------------------------------ operators
+
+    def __rshift__(self, other: Pattern) -> Pattern:
+        """`x ; y`: later."""
+        return self._joined(" ; ", other, CeqlLevel.SEQUENCE)
+
+    def then(self, other: Pattern) -> Pattern:
+        """`x : y`: immediately after."""
+        return self._joined(" : ", other, CeqlLevel.SEQUENCE)
+
+    def __or__(self, other: Pattern) -> Pattern:
+        """`x OR y`"""
+        return self._joined(" OR ", other, CeqlLevel.OR)
+
+    def __and__(self, other: Pattern) -> Pattern:
+        """`x AND y`: both, on the same events."""
+        return self._joined(" AND ", other, CeqlLevel.AND)
+
+    def beside(self, other: Pattern) -> Pattern:
+        """`x ALL y`: both, in any order."""
+        return self._joined(" ALL ", other, CeqlLevel.AND)
+
+    def unless(self, other: Pattern) -> Pattern:
+        """`x UNLESS y`"""
+        return self._joined(" UNLESS ", other, CeqlLevel.UNLESS)
+
+    def without(self, other: Pattern) -> Pattern:
+        """`x WITHOUT y`: no y after the first and before the last event of x."""
+        _check(other, "WITHOUT")
+        text = f"{self.at(CeqlLevel.UNLESS)} WITHOUT {other.at(CeqlLevel.ATOM)}"
+        return Pattern(text, CeqlLevel.UNLESS)
+
+    def until(self, other: Pattern) -> Pattern:
+        """`x+ UNTIL y`: as long as no y comes."""
+        _check(other, "UNTIL")
+        return self._after(f" UNTIL {other.at(CeqlLevel.ATOM)}")
+
+    def plus(self, *, contiguous: bool = False) -> Pattern:
+        """`x+`: once or more; `x:+` without other events in between."""
+        return self._after(":+" if contiguous else "+")
+
+    def times(self, least: int, most: int | None = SAME, *, contiguous: bool = False) -> Pattern:
+        """`x{3}`, or `x{2,5}`; `most=None` is any number."""
+        counts = counts_text(least, least if most == SAME else most)
+        return self._after(f"{':' if contiguous else ''}{{{counts}}}")
+
+    def optional(self) -> Pattern:
+        """`x?`"""
+        return self._after("?")
+
+    def negated(self) -> Pattern:
+        """`NOT(x)`: an event that is no x."""
+        return Pattern(f"NOT({self.pattern_text})")
+
+    def at_start(self) -> Pattern:
+        """`START(x)`: right at the start."""
+        return Pattern(f"START({self.pattern_text})", variable=self.variable)
+
+    # ------------------------------------------------------------ names and conditions
+
+    def named(self, variable: str) -> Pattern:
+        """`x AS variable`. The name stands in the conditions of an event too."""
+        body = self if self.level < CeqlLevel.ATOM else replace(self, conditions=())
+        conditions = () if body is self else self.conditions
+        text = f"{body.at(CeqlLevel.POSTFIX)} AS {quote_name(variable)}"
+        return Pattern(text, CeqlLevel.POSTFIX, variable, conditions)
+
+    def where(self, condition: str) -> Pattern:
+        """A condition on the events of this pattern, `price > 3`; of a pattern of several parts,
+        one that names its variables, `a.price < b.price`."""
+        if self.formula == "*":
+            return self.named("event").where(condition)
+        return replace(self, conditions=(*self.conditions, condition))
+
+    def filter(self, condition: str) -> Pattern:
+        """A condition that names its variables, `a.price < b.price`."""
+        return Pattern(f"{self.at(CeqlLevel.FILTER)} FILTER {condition}", CeqlLevel.FILTER)
+
+    # ------------------------------------------------------------ clauses
+
+    def select(self, *variables: str, strategy: str | None = None) -> BuiltQuery:
+        """`SELECT a, b`; all, if none is named. `strategy` is NEXT, LAST, MAX, ANY or STRICT."""
+        return BuiltQuery(self).select(*variables, strategy=strategy)
+
+    def count(self) -> BuiltQuery:
+        """`SELECT COUNT(*)`"""
+        return BuiltQuery(self).count()
+
+    def within(self, window: str | int | timedelta) -> BuiltQuery:
+        """`WITHIN 5 minutes`; a number is a number of events."""
+        return BuiltQuery(self).within(window)
+
+    def by(self, *columns: str) -> BuiltQuery:
+        """`PARTITION BY user`"""
+        return BuiltQuery(self).by(*columns)
+
+    def of(self, *streams: str) -> BuiltQuery:
+        """`FROM stream`"""
+        return BuiltQuery(self).of(*streams)
+
+
+@dataclass(frozen=True)
+class BuiltQuery(CeqlBuilder):
+    """A pattern with clauses. Every method gives a new one."""
+
+    pattern: Pattern
+    selected: str = "*"
+    strategy: str | None = None
+    streams: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+    window: str | None = None
+    last: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        words = ["SELECT", *([self.strategy] if self.strategy else []), self.selected]
+        lines = [" ".join(words)]
+        if self.streams:
+            lines.append(f"FROM {', '.join(map(quote_name, self.streams))}")
+        lines.append(f"WHERE {self.pattern.pattern_text}")
+        if self.keys:
+            lines.append(f"PARTITION BY {', '.join(map(_path, self.keys))}")
+        if self.window is not None:
+            lines.append(f"WITHIN {self.window}")
+        return "\n".join([*lines, *self.last])
+
+    def select(self, *variables: str, strategy: str | None = None) -> BuiltQuery:
+        names = ", ".join(map(quote_name, variables)) or "*"
+        return replace(self, selected=names, strategy=strategy)
+
+    def count(self) -> BuiltQuery:
+        return replace(self, selected="COUNT(*)")
+
+    def within(self, window: str | int | timedelta) -> BuiltQuery:
+        return replace(self, window=_window(window))
+
+    def by(self, *columns: str) -> BuiltQuery:
+        return replace(self, keys=columns)
+
+    def of(self, *streams: str) -> BuiltQuery:
+        return replace(self, streams=streams)
+
+    def clause(self, text: str) -> BuiltQuery:
+        """One more clause as it is written: `CONSUME BY ANY`, `LIMIT 5`."""
+        return replace(self, last=(*self.last, text))
+
+
+def _window(window: str | int | timedelta) -> str:
+    if isinstance(window, timedelta):
+        return duration_text(window // timedelta(microseconds=1))
+    return f"{window} EVENTS" if isinstance(window, int) else window
+
+
+def _path(column: str) -> str:
+    return ".".join(map(quote_name, column.split(".")))
+
+
+def _check(other: Any, sign: str) -> None:
+    if not isinstance(other, Pattern):
+        hint = "clauses (within, by, select) come last, on the pattern that has all parts"
+        kind = type(other).__name__
+        raise CereusError(f"{sign} joins two patterns, and this is a {kind}", hint=hint)

@@ -1,0 +1,151 @@
+"""What a CEQL query asks, in plain English."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from cereus.explain.phrases import (
+    CHOSEN,
+    clause_words,
+    condition_words,
+    event_words,
+    grouped,
+    listed,
+    number_word,
+    plural,
+    sentence,
+    with_article,
+)
+from cereus.languages.ceql import tree as cel
+from cereus.languages.ceql.anatomy import conditions_on_single_events, conjuncts_of
+from cereus.languages.ceql.print import formula_text
+
+ANY_EVENT = "event"
+
+
+def words(query: cel.CeqlTree, keys: Sequence[tuple[str, ...]]) -> str:
+    phrasing = _Phrasing(query.formula)
+    pattern = phrasing.part(query.formula)
+    return sentence([pattern, *clause_words(query, keys)])
+
+
+class _Phrasing:
+    """Says a formula; conditions on single events stand beside the event, the others behind the
+    part that they filter."""
+
+    def __init__(self, formula: cel.Formula) -> None:
+        self.on_events = list(conditions_on_single_events(formula))
+
+    def part(self, node: cel.Formula) -> str:
+        match node:
+            case cel.Filter(body):
+                between = list(self._between(node))
+                where = f", where {listed(between)}" if between else ""
+                return f"{self.part(body)}{where}"
+            case cel.Sequence(left, right):
+                return f"{self.part(left)}, then {self.part(right)}"
+            case cel.ContiguousSequence(left, right):
+                return f"{self.part(left)}, directly followed by {self.part(right)}"
+            case cel.Or(left, right):
+                return f"either {self._inner(left)} or {self._inner(right)}"
+            case cel.And(left, right):
+                return f"{self._inner(left)} that is also {self._inner(right)}"
+            case cel.All(left, right):
+                return f"{self._inner(left)} and {self._inner(right)}, in any order"
+            case cel.Unless(left, right):
+                return f"{self.part(left)}, with no {self._noun(right)} meanwhile"
+            case cel.Start(body):
+                return f"from the very first event on, {self.part(body)}"
+            case cel.Project(_, body):
+                return self.part(body)
+            case cel.Not(body):
+                return f"an event that is not {self.part(body)}"
+            case cel.Select(strategy, body):
+                return f"{self._inner(body)} ({CHOSEN[strategy]})"
+            case cel.Optional(body):
+                return f"optionally {self.part(body)}"
+            case cel.As(body, variable) if not isinstance(_event(body), cel.Type):
+                return f"{self.part(body)} (together {variable})"
+        return self._events(node)
+
+    def _inner(self, node: cel.Formula) -> str:
+        return grouped(self.part(node))
+
+    def _events(self, node: cel.Formula) -> str:
+        """An event, or several of a kind."""
+        inner, apart = node, ""
+        name: str | None = None
+        count = "a"
+        while True:
+            match inner:
+                case cel.As(body, variable):
+                    name, inner = variable, body
+                case cel.Iteration(body):
+                    count, inner = "one or more", body
+                case cel.ContiguousIteration(body):
+                    count, apart, inner = "one or more", " without a gap", body
+                case cel.Repeated(body, contiguous=contiguous):
+                    apart = " without a gap" if contiguous else apart
+                    count, inner = _rounds(inner), body
+                case cel.Filter(body, _):
+                    inner = body
+                case _:
+                    break
+        if not isinstance(inner, cel.Type):
+            return self._several(count, inner, apart, name) if count != "a" else self._other(inner)
+        conditions = [condition for leaf, condition in self.on_events if leaf is inner]
+        noun = ANY_EVENT if inner.name == "*" else inner.name
+        stream = "" if inner.stream is None else f" of {inner.stream}"
+        if count == "a":
+            return with_article(event_words(f"{noun}{stream}", conditions, name))
+        return f"{count} {event_words(plural(f'{noun}{stream}'), conditions, name)}{apart}"
+
+    def _several(self, count: str, body: cel.Formula, apart: str, name: str | None) -> str:
+        named = "" if name is None else f" (together {name})"
+        return f"{count} times in a row{apart} ({self.part(body)}){named}"
+
+    def _other(self, node: cel.Formula) -> str:
+        children = [type(child) for child in node.children()]
+        return formula_text(node) if not children else f"what {formula_text(node)} describes"
+
+    def _noun(self, node: cel.Formula) -> str:
+        phrase = self.part(node)
+        return phrase.split(" ", 1)[1] if phrase.startswith(("a ", "an ")) else f"({phrase})"
+
+    def _between(self, node: cel.Filter) -> Iterator[str]:
+        """The conditions of a filter that do not stand beside an event."""
+        beside = [id(condition) for _, condition in self.on_events]
+        for part in conjuncts_of(node.predicate):
+            if not isinstance(part, cel.Holds):
+                yield _predicate(part)
+            elif id(part.condition) not in beside:
+                yield condition_words(part.condition)
+
+
+def _event(node: cel.Formula) -> cel.Formula:
+    """What is repeated or filtered, at its core."""
+    while isinstance(
+        node,
+        cel.As | cel.Filter | cel.Iteration | cel.ContiguousIteration | cel.Repeated,
+    ):
+        node = node.body
+    return node
+
+
+def _rounds(node: cel.Repeated) -> str:
+    if node.most is None:
+        return f"{number_word(node.least)} or more"
+    if node.least == node.most:
+        return number_word(node.least)
+    return f"{number_word(node.least)} to {number_word(node.most)}"
+
+
+def _predicate(predicate: cel.Predicate) -> str:
+    match predicate:
+        case cel.AnyOf(operands):
+            return "either " + listed(map(_predicate, operands), "or")
+        case cel.AllOf(operands):
+            return listed(map(_predicate, operands))
+        case cel.Holds(condition):
+            return condition_words(condition)
+    return "a condition"

@@ -1,0 +1,220 @@
+"""A clause taken apart: its steps, and what may be loosened in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from cereus.clauses.tree import TimeWindow
+from cereus.expr import tree as ex
+from cereus.expr.check import coerce
+from cereus.language.anatomy import (
+    ROW,
+    WIDER,
+    Anatomy,
+    Edit,
+    Loosened,
+    QueryRule,
+    RuleKind,
+    Step,
+    edited,
+)
+from cereus.languages.match_recognize import tree
+from cereus.languages.match_recognize.print import pattern_text, value_text
+from cereus.plan.tests import EventTest, conjuncts
+
+if TYPE_CHECKING:
+    from cereus.languages.match_recognize.query import MatchRecognizeQuery
+
+POSITIONS = "positions"
+EVERY, GAP = "__EVERY", "__GAP"
+MOST_BETWEEN = 8
+"""How many rows may lie between two parts where a pattern without gaps is loosened."""
+GAPS = tree.Quantified(tree.Variable(GAP), 0, MOST_BETWEEN, reluctant=True)
+
+
+def anatomy(query: MatchRecognizeQuery, schema: pa.Schema | None) -> Anatomy:
+    clause = replace(query.clause, rows=tree.Rows.ONE, text=None)
+    if clause.within is not None:
+        clause = replace(clause, within=replace(clause.within, timeouts=False))
+    plain = query.of(_showing_rows(clause))
+    loosened = (
+        Loosened(rule, tuple(query.of(_showing_rows(each)) for each in clauses))
+        for rule, clauses in edited(clause, _edits)
+    )
+    return Anatomy(
+        plain,
+        tuple(_steps(query, clause, schema)),
+        tuple(loosened),
+        plain,
+        complete=not _looks_around(clause),
+    )
+
+
+def _looks_around(clause: tree.Clause) -> bool:
+    """Conditions read rows that need not be in the match."""
+    conditions = (node for each in clause.define for node in each.condition.walk())
+    anchors = (tree.PartitionStart, tree.PartitionEnd)
+    return any(isinstance(node, tree.Step | tree.MatchNumber) for node in conditions) or any(
+        isinstance(node, anchors) for node in clause.pattern.walk()
+    )
+
+
+def _showing_rows(clause: tree.Clause) -> tree.Clause:
+    """The rows of a match, and those of each variable, as measures."""
+    names = tuple(name for name in clause.variables() if name != GAP)
+    every = tree.Subset(EVERY, names)
+    others = tuple(each for each in clause.subsets if each.name != EVERY)
+    measures = [_rows(EVERY, POSITIONS), *(_rows(name, name) for name in names)]
+    return replace(clause, subsets=(*others, every), measures=tuple(measures))
+
+
+def _rows(variable: str, name: str) -> tree.Measure:
+    row = ex.Attribute((ROW,), variable)
+    return tree.Measure(tree.Aggregate("array_agg", (row,), semantics=tree.Semantics.FINAL), name)
+
+
+# ---------------------------------------------------------------- what may be loosened
+
+
+def _edits(node: object) -> Iterator[Edit]:
+    match node:
+        case tree.Clause():
+            yield from _clause_edits(node)
+        case tree.PartitionStart():
+            yield QueryRule(RuleKind.STRATEGY, "^, at the first row"), (tree.Empty(),)
+        case tree.PartitionEnd():
+            yield QueryRule(RuleKind.STRATEGY, "$, at the last row"), (tree.Empty(),)
+        case tree.Concatenation(parts) if GAPS not in parts:
+            apart = [parts[0], *(each for part in parts[1:] for each in (GAPS, part))]
+            rule = QueryRule(RuleKind.STRATEGY, f"no gap in {pattern_text(node)}")
+            yield rule, (tree.Concatenation(tuple(apart)),)
+
+
+def _clause_edits(clause: tree.Clause) -> Iterator[Edit]:
+    for definition in clause.define:
+        parts = conjuncts(definition.condition)
+        for place, part in enumerate(parts):
+            rest = (*parts[:place], *parts[place + 1 :])
+            rule = _condition(definition.variable, part)
+            yield rule, (_redefined(clause, definition, rest),)
+    if clause.within is not None:
+        length = clause.within.length
+        microseconds = length // timedelta(microseconds=1)
+        wide = (replace(clause.within, length=length * factor) for factor in WIDER)
+        rule = QueryRule(RuleKind.WINDOW, f"WITHIN {length}", window=TimeWindow(microseconds))
+        yield rule, tuple(replace(clause, within=each) for each in (*wide, None))
+    if clause.skip.to is not tree.SkipTo.NEXT_ROW:
+        skip = f"AFTER MATCH SKIP {clause.skip.to} {clause.skip.variable or ''}".rstrip()
+        yield QueryRule(RuleKind.CONSUMPTION, skip), (replace(clause, skip=NEXT_ROW),)
+
+
+NEXT_ROW = tree.Skip(tree.SkipTo.NEXT_ROW)
+
+
+def _condition(variable: str, part: ex.Expression) -> QueryRule:
+    text = f"{value_text(part)} of {variable}"
+    if any(isinstance(node, tree.Step | tree.Aggregate | tree.Classifier) for node in part.walk()):
+        return QueryRule(RuleKind.CONDITION, text)
+    return QueryRule(RuleKind.CONDITION, text, _of_variable(part, variable))
+
+
+def _of_variable(node: ex.Expression, variable: str) -> ex.Expression:
+    """With the row at hand named by the variable that it is matched with."""
+    if isinstance(node, ex.Attribute):
+        return node if node.variable is not None else replace(node, variable=variable)
+    return ex.rebuild(node, lambda child: _of_variable(child, variable))
+
+
+def _redefined(
+    clause: tree.Clause, definition: tree.Definition, parts: tuple[ex.Expression, ...]
+) -> tree.Clause:
+    """The clause with another condition of one variable; () leaves it undefined."""
+    defined = []
+    for each in clause.define:
+        if each is not definition:
+            defined.append(each)
+        elif parts:
+            condition = ex.And(parts) if len(parts) > 1 else parts[0]
+            defined.append(replace(each, condition=condition))
+    return replace(clause, define=tuple(defined))
+
+
+# ---------------------------------------------------------------- steps
+
+
+def _steps(
+    query: MatchRecognizeQuery, clause: tree.Clause, schema: pa.Schema | None
+) -> Iterator[Step]:
+    parts = (
+        clause.pattern.parts
+        if isinstance(clause.pattern, tree.Concatenation)
+        else (clause.pattern,)
+    )
+    for count, part in enumerate(parts, 1):
+        taken = tuple(node.name for node in part.walk() if isinstance(node, tree.Variable))
+        if not taken:
+            continue
+        prefix = _prefix(clause, parts[:count])
+        tests = tuple(_test(clause, name, schema) for name in dict.fromkeys(taken))
+        column = taken[0] if len(set(taken)) == 1 else None
+        yield Step(pattern_text(part), tests, query.of(prefix), column)
+
+
+def _prefix(clause: tree.Clause, parts: tuple[tree.Pattern, ...]) -> tree.Clause:
+    """The clause with the first parts of its pattern, tried at every row."""
+    pattern = parts[0] if len(parts) == 1 else tree.Concatenation(parts)
+    cut = replace(clause, pattern=pattern, skip=NEXT_ROW, define=(), subsets=())
+    names = cut.variables()
+    subsets = (
+        replace(s, members=tuple(n for n in s.members if n in names)) for s in clause.subsets
+    )
+    subsets_left = tuple(each for each in subsets if each.members)
+    known = {*names, *(each.name for each in subsets_left)}
+    cut = replace(cut, define=tuple(_decided(clause, names, known)), subsets=subsets_left)
+    return _showing_rows(cut)
+
+
+def _decided(
+    clause: tree.Clause, names: tuple[str, ...], known: set[str]
+) -> Iterator[tree.Definition]:
+    for each in clause.define:
+        parts = [p for p in conjuncts(each.condition) if _mentioned(p) <= known]
+        if each.variable in names and parts:
+            condition = ex.And(tuple(parts)) if len(parts) > 1 else parts[0]
+            yield replace(each, condition=condition)
+
+
+def _mentioned(condition: ex.Expression) -> set[str]:
+    names = {getattr(node, "variable", None) for node in condition.walk()}
+    return {name for name in names if name is not None}
+
+
+def _test(clause: tree.Clause, name: str, schema: pa.Schema | None) -> EventTest:
+    """The conditions of a variable that are about the row alone."""
+    parts = [p for d in clause.define if d.variable == name for p in conjuncts(d.condition)]
+    local = [ex.without_variable(part) for part in parts if _is_local(part, name)]
+    named = [part if schema is None else _as_named(part, schema) for part in local]
+    return EventTest(conditions=tuple(named))
+
+
+def _is_local(part: ex.Expression, name: str) -> bool:
+    special = (tree.Step, tree.Aggregate, tree.Classifier, tree.MatchNumber)
+    return _mentioned(part) <= {name} and not any(isinstance(n, special) for n in part.walk())
+
+
+def _as_named(part: ex.Expression, schema: pa.Schema) -> ex.Expression:
+    """With columns called as the table calls them: names are written in any case."""
+    names = {name.lower(): name for name in schema.names}
+
+    def named(node: ex.Expression) -> ex.Expression:
+        if isinstance(node, ex.Attribute):
+            first, *rest = node.path
+            return replace(node, path=(names.get(first.lower(), first), *rest))
+        return ex.rebuild(node, named)
+
+    return coerce(named(part), schema)

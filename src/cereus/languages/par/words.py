@@ -1,0 +1,35 @@
+"""What a PAR program does, in plain English."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cereus.explain.phrases import event_words, keys_words, listed, sentence, with_article
+from cereus.languages.par import tree as par
+from cereus.plan.tests import conjuncts
+
+
+def words(program: par.Program, keys: Sequence[tuple[str, ...]]) -> str:
+    return sentence([_part(program), keys_words(keys) if keys else ""])
+
+
+def _part(node: par.Program) -> str:
+    match node:
+        case par.Simple(par.Atom(type_name, condition)):
+            conditions = () if condition is None else conjuncts(condition)
+            return f"wait for {with_article(event_words(type_name or 'event', conditions))}"
+        case par.Sequential(first, second):
+            return f"{_part(first)}, then {_part(second)}"
+        case par.Selection(left, right):
+            return f"at the same time ({_part(left)}) and ({_part(right)})"
+        case par.Negation(body):
+            return f"({_part(body)}), with success and failure exchanged"
+        case par.Repetition(body):
+            return f"again and again: {_part(body)}"
+        case par.Output(body, names):
+            if not names:
+                return _part(body)
+            return f"{_part(body)}, and at its end put out {listed(sorted(names))}"
+        case par.Preemption(body, unless):
+            return f"({_part(body)}), given up if before that ({_part(unless)}) succeeds"
+    return "do nothing"

@@ -1,0 +1,204 @@
+"""One expected match: which rules of the query exclude it.
+
+The match is looked for three times, among ever more events: alone, then with the events that lie
+between its own, then with all. Where it is lost, the rules that lose it are those without which it
+is there: one that suffices, else two, else all, of which one after the other is put back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations, islice
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from cereus.errors import CereusError
+from cereus.language.anatomy import Anatomy, QueryRule, RuleKind
+from cereus.language.compiled import CompiledQuery
+from cereus.stream import Stream
+from cereus.why.events import EventTable, FoundMatch, matched
+from cereus.why.measure import Measured, measured
+from cereus.why.steps import TestedStep
+
+MOST_LISTED = 200_000
+"""Matches of a loosened query among which the expected one is looked for."""
+MOST_PAIRS = 120
+
+
+@dataclass(frozen=True)
+class Excluded:
+    """A rule that excludes a match, and by how much it is missed."""
+
+    kind: RuleKind
+    text: str
+    by: str | None = None
+
+    def __str__(self) -> str:
+        return f"the {self.kind} {self.text}" + ("" if self.by is None else f": {self.by}")
+
+
+@dataclass(frozen=True)
+class ExpectedMatch:
+    """Why some events are no match, or that they are one.
+
+    matched    they are a match
+    excluded   the rules that exclude them: without all of these, they are a match
+    reason     in words
+    """
+
+    rows: tuple[int, ...]
+    matched: bool
+    excluded: tuple[Excluded, ...]
+    reason: str
+    events: pa.Table
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values, as `cereus why --json` writes it."""
+        return {
+            "rows": list(self.rows),
+            "matched": self.matched,
+            "excluded": [asdict(each) for each in self.excluded],
+            "reason": self.reason,
+            "events": self.events.to_pylist(),
+        }
+
+    def __str__(self) -> str:
+        lines = [f"rows {', '.join(map(str, self.rows))}: {self.reason}"]
+        return "\n".join([*lines, *(f"  {each}" for each in self.excluded)])
+
+
+ALONE = ""
+BETWEEN = ", because of the events between them"
+BEFORE = ", because of other events"
+
+
+def expected(
+    query: CompiledQuery, rows: Sequence[int], events: EventTable, stream: Stream
+) -> ExpectedMatch:
+    wanted = tuple(sorted(set(rows)))
+    _check(wanted, events)
+    anatomy = query.anatomy(events.table.schema)
+    shown = events.of_rows(np.array(wanted))
+    for part, where in _parts(wanted, events, anatomy):
+        if not _is_match(anatomy.query, wanted, part):
+            excluded, reason = _blamed(anatomy, wanted, part, where, stream)
+            return ExpectedMatch(wanted, False, excluded, reason, shown)
+    return ExpectedMatch(wanted, True, (), "they are a match", shown)
+
+
+def _check(rows: tuple[int, ...], events: EventTable) -> None:
+    if not rows:
+        raise CereusError("no rows were given", hint="write the rows of a match: 3,17,20")
+    missing = [row for row in rows if row not in set(events.rows.tolist())]
+    if missing:
+        count = len(events.rows)
+        hint = f"rows are numbered from 0 to {count - 1}" if count else "there are no events"
+        raise CereusError(f"there is no row {missing[0]}", hint=hint)
+
+
+def _parts(
+    rows: tuple[int, ...], events: EventTable, anatomy: Anatomy
+) -> Iterator[tuple[EventTable, str]]:
+    places = np.sort(events.places(np.array(rows)))
+    if anatomy.complete:
+        yield events.part(places), ALONE
+        yield events.part(np.arange(places[0], places[-1] + 1)), BETWEEN
+    yield events, BEFORE
+
+
+def _is_match(query: CompiledQuery, rows: tuple[int, ...], events: EventTable) -> bool:
+    for number, match in enumerate(matched(query, events)):
+        if match.rows == rows:
+            return True
+        if number > MOST_LISTED:
+            raise CereusError(f"the first {MOST_LISTED:,} matches do not have these events")
+    return False
+
+
+def _blamed(
+    anatomy: Anatomy, rows: tuple[int, ...], events: EventTable, where: str, stream: Stream
+) -> tuple[tuple[Excluded, ...], str]:
+    rules = [each.rule for each in anatomy.loosened]
+    blamed = _fewest(anatomy, rules, rows, events)
+    if blamed is None:
+        return (), _misfit(anatomy, rows, events, stream)
+    excluded = tuple(_measured(rule, anatomy, blamed, rows, events, stream) for rule in blamed)
+    many = "one rule excludes" if len(blamed) == 1 else f"{len(blamed)} rules exclude"
+    return excluded, f"no match; {many} them{where}"
+
+
+def _fewest(
+    anatomy: Anatomy, rules: Sequence[QueryRule], rows: tuple[int, ...], events: EventTable
+) -> Sequence[QueryRule] | None:
+    """Few rules without which the events are a match: one, else two, else as few as are left when
+    one after the other is put back."""
+    for few in (*combinations(rules, 1), *islice(combinations(rules, 2), MOST_PAIRS), rules):
+        if _is_match_without(anatomy.query, few, rows, events):
+            break
+    else:
+        return None
+    for rule in few:
+        fewer = [each for each in few if each is not rule]
+        if _is_match_without(anatomy.query, fewer, rows, events):
+            few = fewer
+    return few
+
+
+def _is_match_without(
+    query: CompiledQuery, rules: Sequence[QueryRule], rows: tuple[int, ...], events: EventTable
+) -> bool:
+    try:
+        return _is_match(without(query, rules, events.table.schema), rows, events)
+    except CereusError:
+        return False
+
+
+def without(query: CompiledQuery, rules: Sequence[QueryRule], schema: pa.Schema) -> CompiledQuery:
+    """The query with some rules left out."""
+    left = set(rules)
+    while True:
+        loosened = query.anatomy(schema).loosened
+        first = next((each for each in loosened if each.rule in left), None)
+        if first is None:
+            return query
+        query = first.without
+
+
+def _measured(
+    rule: QueryRule,
+    anatomy: Anatomy,
+    left_out: Sequence[QueryRule],
+    rows: tuple[int, ...],
+    events: EventTable,
+    stream: Stream,
+) -> Excluded:
+    schema = events.table.schema
+    loose = without(anatomy.query, left_out, schema)
+    shown = loose.anatomy(schema).bindings or loose
+    names = shown.variables or shown.returned
+    by: Measured | None = None
+    for number, match in enumerate(matched(shown, events, names)):
+        if match.rows == rows or number > MOST_LISTED:
+            (by,) = measured(rule, [FoundMatch(rows, match.variables)], events, stream)
+            break
+    return Excluded(rule.kind, rule.text, None if by is None else by.text)
+
+
+def _misfit(anatomy: Anatomy, rows: tuple[int, ...], events: EventTable, stream: Stream) -> str:
+    """No rule can be left out that makes them match: they are not of the pattern's shape."""
+    alone = events.part(events.places(np.array(rows)))
+    fitting = [TestedStep(step, stream, alone).typed for step in anatomy.steps if step.tests]
+    if fitting:
+        unfit = [
+            row for row, fits in zip(alone.rows, np.any(fitting, axis=0), strict=True) if not fits
+        ]
+        if unfit:
+            listed = ", ".join(map(str, unfit))
+            return f"no match; the pattern has no place for row {listed}"
+    return (
+        "no match; the pattern has another shape: other types, another order, or another number "
+        "of events"
+    )

@@ -1,0 +1,218 @@
+"""What `why` finds out, as objects, as a table, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cereus.language.anatomy import RuleKind
+
+NOTHING_BEFORE = "nothing that they could continue"
+
+
+@dataclass(frozen=True)
+class Ended:
+    """EventTable that would have been taken here without one rule."""
+
+    kind: RuleKind
+    text: str
+    events: int
+
+
+@dataclass(frozen=True)
+class StepCounts:
+    """How far partial matches came.
+
+    events      those of the step's type; None where it reads the results of another query
+    conditions  how many of them pass each condition on a single event
+    passed      how many pass all of these
+    reached     events that were taken here, at the end of some partial match
+    partial     partial matches that end here; `exact` is False where there are at least so many
+    ended       of the events that passed and were not taken: which rule is to blame; the window,
+                if one that is 16 times as wide would have let them in
+    rest        and those for which there was nothing to continue
+
+    `passed` is `reached`, `ended` and `rest` together.
+    """
+
+    name: str
+    events: int | None
+    conditions: tuple[tuple[str, int], ...]
+    passed: int | None
+    reached: int
+    partial: int | float
+    exact: bool
+    ended: tuple[Ended, ...]
+    rest: int
+
+
+@dataclass(frozen=True)
+class RuleEffect:
+    """How many more matches there are without one rule; `exact` is False where at least so many.
+    `more` is None where it could not be tried, for the reason in `note`."""
+
+    kind: RuleKind
+    text: str
+    more: int | None
+    exact: bool = True
+    note: str | None = None
+
+
+@dataclass(frozen=True)
+class Miss:
+    """EventTable that would be a match without one rule. `by` says by how much they miss it, where
+    that can be measured; `amount` is the same as a number, relative to what is demanded."""
+
+    rows: tuple[int, ...]
+    kind: RuleKind
+    text: str
+    by: str | None = None
+    amount: float | None = None
+
+
+@dataclass(frozen=True)
+class Why:
+    """Why a query has as many matches as it has: `print` it, or read its parts.
+
+    `events` has the events of the misses, a row each, beside the number of their miss.
+    """
+
+    matches: int
+    steps: tuple[StepCounts, ...]
+    rules: tuple[RuleEffect, ...]
+    misses: tuple[Miss, ...]
+    events: pa.Table
+    notes: tuple[str, ...] = ()
+
+    @property
+    def table(self) -> pa.Table:
+        """All counts, one a row: which step, what was counted, and how many."""
+        return pa.Table.from_pylist(list(self._rows()), TABLE)
+
+    def _rows(self) -> Iterator[dict[str, Any]]:
+        for number, step in enumerate(self.steps, 1):
+            first = {"step": number, "name": step.name}
+            if step.events is not None:
+                yield {**first, "what": "events", "count": step.events}
+            for text, count in step.conditions:
+                yield {**first, "what": "passed", "kind": "condition", "text": text, "count": count}
+            if step.passed is not None:
+                yield {**first, "what": "passed", "count": step.passed}
+            yield {**first, "what": "reached", "count": step.reached}
+            yield {**first, "what": "partial", "count": step.partial}
+            for ended in step.ended:
+                told = {"kind": str(ended.kind), "text": ended.text, "count": ended.events}
+                yield {**first, "what": "ended", **told}
+            yield {**first, "what": "rest", "count": step.rest}
+        for effect in self.rules:
+            if effect.more is not None:
+                told = {"kind": str(effect.kind), "text": effect.text, "count": effect.more}
+                yield {"what": "more without", **told}
+        yield {"what": "matches", "count": self.matches}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values, as `cereus why --json` writes it."""
+        return {
+            "matches": self.matches,
+            "steps": [_plain(step) for step in self.steps],
+            "rules": [asdict(effect) for effect in self.rules],
+            "misses": [
+                {**asdict(miss), "events": self._events_of(number)}
+                for number, miss in enumerate(self.misses, 1)
+            ],
+            "notes": list(self.notes),
+        }
+
+    def _events_of(self, number: int) -> list[dict[str, Any]]:
+        events = self.events.filter(pc.equal(self.events["miss"], number))
+        return list(events.drop_columns(["miss"]).to_pylist())
+
+    def __str__(self) -> str:
+        return "\n".join(_lines(self))
+
+
+def _plain(step: StepCounts) -> dict[str, Any]:
+    conditions = [{"text": text, "passed": count} for text, count in step.conditions]
+    return {**asdict(step), "conditions": conditions}
+
+
+TABLE = pa.schema(
+    {
+        "step": pa.int32(),
+        "name": pa.string(),
+        "what": pa.string(),
+        "kind": pa.string(),
+        "text": pa.string(),
+        "count": pa.float64(),
+    }
+)
+
+
+# ---------------------------------------------------------------- as text
+
+
+def _lines(why: Why) -> Iterator[str]:
+    yield f"{_several(why.matches, 'match', 'matches')}"
+    for number, step in enumerate(why.steps, 1):
+        yield ""
+        yield f"step {number}  {step.name}"
+        yield from (f"  {line}" for line in _step_lines(step))
+    effects = [effect for effect in why.rules if effect.more or effect.note]
+    if effects:
+        yield ""
+        yield "without one rule"
+        yield from (f"  {_effect_line(effect)}" for effect in effects)
+    if why.misses:
+        yield ""
+        yield "nearest misses"
+        yield from _miss_lines(why)
+    for note in why.notes:
+        yield ""
+        yield f"note: {note}"
+
+
+def _step_lines(step: StepCounts) -> Iterator[str]:
+    if step.events is not None:
+        yield f"{step.events:>12,}  events of its type"
+    for text, count in step.conditions:
+        yield f"{count:>12,}  of them with {text}"
+    if len(step.conditions) > 1:
+        yield f"{step.passed:>12,}  with all of that"
+    least = "" if step.exact else "at least "
+    partial = _several(step.partial, "partial match ends", "partial matches end")
+    yield f"{step.reached:>12,}  reached: {least}{partial} there"
+    for ended in step.ended:
+        yield f"{ended.events:>12,}  ended by the {ended.kind} {ended.text}"
+    if step.rest:
+        yield f"{step.rest:>12,}  with {NOTHING_BEFORE}"
+
+
+def _effect_line(effect: RuleEffect) -> str:
+    if effect.more is None:
+        return f"{'?':>12}  {effect.kind} {effect.text}: {effect.note}"
+    least = "" if effect.exact else ", at least,"
+    return f"{effect.more:>12,}  more{least} without the {effect.kind} {effect.text}"
+
+
+def _miss_lines(why: Why) -> Iterator[str]:
+    shown = why.events.to_pylist()
+    for number, miss in enumerate(why.misses, 1):
+        by = "" if miss.by is None else f": {miss.by}"
+        rows = ", ".join(map(str, miss.rows))
+        yield f"  {number}  rows {rows} miss the {miss.kind} {miss.text}{by}"
+        for event in shown:
+            if event["miss"] == number:
+                yield f"       {_event_text(event)}"
+
+
+def _event_text(event: dict[str, Any]) -> str:
+    values = {name: value for name, value in event.items() if name not in ("miss", "row")}
+    return f"{event['row']}  " + ", ".join(f"{name}={value}" for name, value in values.items())
+
+
+def _several(count: int | float, one: str, many: str) -> str:
+    return f"{count:,} {one if count == 1 else many}"

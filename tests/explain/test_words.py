@@ -1,0 +1,76 @@
+"""What queries ask, in plain English; every language."""
+
+from __future__ import annotations
+
+import pytest
+
+import cereus
+from cereus import Stream
+
+from .test_golden import CASES
+
+WORDS = [
+    (
+        "ceql",
+        "SELECT * WHERE SELL AS s ; BUY+ AS b FILTER s[volume >= 2000] PARTITION BY name"
+        " WITHIN 10 seconds",
+        "A SELL (s) whose volume is at least 2,000, then one or more BUYs (b), all of the same"
+        " name, all within 10 seconds.",
+    ),
+    (
+        "ceql",
+        "SELECT * WHERE SELL AS s : BUY:+ AS b UNLESS HALT FILTER s.price < b.price",
+        "A SELL (s), directly followed by one or more BUYs (b) without a gap, with no HALT"
+        " meanwhile, where the price of s is below the price of b.",
+    ),
+    ("ceql", "SELECT * WHERE A{2,5} ; B?", "Two to five As, then optionally a B."),
+    (
+        "sremo",
+        "any({SELL: volume > 4000} -> a, {BUY: price > a.price}) WITHIN 1 hour",
+        "A SELL (a) whose volume is above 4,000, then a BUY such that its price is above the price"
+        " of a (with any events between), all within 1 hour.",
+    ),
+    (
+        "sase",
+        "PATTERN SEQ(SELL s, ~HALT h, BUY+ b[]) WHERE [name] AND s.volume > 10"
+        " AND b[i].price > b[i-1].price WITHIN 10 minutes",
+        "A SELL (s) whose volume is above 10, then no HALT (h), then one or more BUYs (b), where"
+        " the price of each b is above the price of the b before, all of the same name, each time"
+        " taking the next event that fits, all within 10 minutes.",
+    ),
+    (
+        "algebra",
+        "((SELL(price > 3) ; BUY)_{10s} - HALT)",
+        "(a SELL whose price is above 3, then a BUY, all within 10 seconds) without a HALT"
+        " meanwhile.",
+    ),
+    (
+        "par",
+        "repeat (SELL ; BUY(price IN (1, 2))[sold])",
+        "Again and again: wait for a SELL, then wait for a BUY whose price is 1 or 2, and at its"
+        " end put out sold.",
+    ),
+    (
+        "match_recognize",
+        "MATCH_RECOGNIZE (PARTITION BY name ORDER BY time MEASURES a.price AS p PATTERN (a b+?)"
+        " DEFINE b AS price > a.price)",
+        "In rows that follow one another, one A, then one or more B (as few as possible), where B"
+        " is a row such that its price is above the price of A, in the order of time, all of the"
+        " same name. Put out one row for each match, with A.price as p, and go on behind the"
+        " match.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("dialect", "text", "words"), WORDS)
+def test_the_words_of_a_query(dialect: str, text: str, words: str) -> None:
+    assert cereus.compile(text, dialect=dialect, stream=Stream(time="time")).words() == words
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_query_has_words(name: str) -> None:
+    case = CASES[name]
+    query = cereus.compile(case.text, dialect=case.dialect, stream=case.stream, **case.options)
+    words = query.words()
+    assert words.endswith(".")
+    assert "ex." not in words and "object at" not in words

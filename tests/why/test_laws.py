@@ -1,0 +1,122 @@
+"""Laws of `why`, for random queries of every language: counts add up, and loosening the rule that
+a miss names makes the match appear."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import cereus
+from cereus import Stream
+from cereus.errors import CereusError
+from cereus.expr.text import parse_condition
+from cereus.language.compiled import CompiledQuery
+from cereus.languages.algebra.tree import Primitive
+from cereus.sources import source
+from cereus.why.events import EventTable, matched
+from tests.languages import streams
+from tests.languages.algebra import drawing as algebra
+from tests.languages.ceql import strategies as ceql
+from tests.languages.match_recognize import random_clauses as clauses
+from tests.languages.par import random_programs as par
+from tests.languages.sase import strategies as sase
+from tests.languages.sremo import random_queries as sremo
+from tests.volume import volume
+
+CASES = range(volume(24, 1500))
+
+
+def check(query: cereus.Query, table: pa.Table) -> int:
+    """All laws, of one query and table; how many misses there were."""
+    try:
+        query.run(table)
+    except CereusError:
+        return 0
+    answer = query.why(table)
+    for step in answer.steps:
+        assert step.rest >= 0
+        assert all(each.events > 0 for each in step.ended)
+        if step.passed is not None:
+            ended = sum(each.events for each in step.ended)
+            assert step.passed == step.reached + ended + step.rest, step
+            assert all(count <= step.events for _, count in step.conditions)
+    events = EventTable.of(source(table, query.stream))
+    anatomy = query.compiled.anatomy(events.table.schema)
+    found = rows_of(anatomy.query, events)
+    for miss in answer.misses:
+        assert miss.rows not in found
+        loosened = [
+            each
+            for each in anatomy.loosened
+            if (each.rule.kind, each.rule.text) == (miss.kind, miss.text)
+        ]
+        assert any(
+            miss.rows in rows_of(each, events) for every in loosened for each in every.queries
+        )
+        assert not query.why_not(table, miss.rows).matched
+    for rows in sorted(found)[:2]:
+        assert query.why_not(table, rows).matched or anatomy.query.emits_late
+    return len(answer.misses)
+
+
+def rows_of(query: CompiledQuery, events: EventTable) -> set[tuple[int, ...]]:
+    try:
+        return {each.rows for each in matched(query, events)}
+    except CereusError:
+        return set()
+
+
+@pytest.mark.parametrize("seed", CASES)
+def test_ceql(seed: int) -> None:
+    case = ceql.case(Random(seed), streams=1, largest=5)
+    check(cereus.compile(case.query, stream=case.stream), ceql.table(case.streams[0]))
+
+
+@pytest.mark.parametrize("seed", CASES)
+def test_sase(seed: int) -> None:
+    draw = Random(seed)
+    text = sase.query(draw)
+    stream = Stream(type="type", time="time")
+    query = cereus.compile(text, dialect="sase", stream=stream, aggregates=sase.AGGREGATES)
+    check(query, sase.table(sase.events(draw)))
+
+
+@pytest.mark.parametrize("seed", CASES)
+def test_sremo(seed: int) -> None:
+    draw = Random(seed)
+    query = cereus.compile(sremo.query(draw, 2), dialect="sremo", stream=Stream(time="t", unit="s"))
+    check(query, sremo.table(sremo.events(draw)))
+
+
+@pytest.mark.parametrize("seed", CASES)
+def test_the_algebra(seed: int) -> None:
+    draw = Random(seed)
+    primitives = [Primitive(name, parse_condition(f"v > {draw.randrange(3)}")) for name in "AB"]
+    tree = algebra.expression(draw, 3, primitives)
+    events = [{"type": draw.choice("AB"), "v": draw.randrange(4), "t": time} for time in range(8)]
+    check(
+        cereus.compile(tree, dialect="algebra", stream=Stream(time="t")),
+        pa.Table.from_pylist(events),
+    )
+
+
+@settings(max_examples=volume(24, 1500), deadline=None)
+@given(st.data())
+def test_par(data: st.DataObject) -> None:
+    program = data.draw(par.programs(leaves=4))
+    table = streams.table(data.draw(streams.rows("ab", most=8)))
+    check(cereus.compile(program, dialect="par", stream=Stream(time="t")), table)
+
+
+@settings(max_examples=volume(24, 1500), deadline=None)
+@given(st.data())
+def test_match_recognize(data: st.DataObject) -> None:
+    text = data.draw(clauses.clauses(clauses.OF_SLOTS))
+    check(
+        cereus.compile(text, dialect="match_recognize", stream=Stream(type=None)),
+        data.draw(clauses.tables()),
+    )

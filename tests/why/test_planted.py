@@ -1,0 +1,241 @@
+"""Near misses that were planted in a stream are found, with the one rule that they miss, in every
+language; and an expected match is told which rule excludes it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import cereus
+from cereus import Stream
+from cereus.errors import CereusError
+from cereus.why import Why
+
+EVENTS = pa.table(
+    {
+        "type": ["SELL", "BUY", "BUY", "SELL", "BUY", "SELL", "BUY"],
+        "time": pa.array([0, 1, 2, 30, 43, 50, 51], pa.timestamp("s")),
+        "price": [10, 12, 9, 20, 25, 30, 29],
+        "name": ["a", "a", "a", "b", "b", "b", "b"],
+    }
+)
+TIMED = Stream(type="type", time="time")
+CEQL = (
+    "SELECT * WHERE SELL AS s ; BUY AS b FILTER s.price < b.price AND b[price > 12]"
+    " AND s.name = b.name WITHIN 10 seconds"
+)
+SREMO = "any({SELL:} -> s, {BUY: price > s.price AND price > 12}) WITHIN 10 seconds"
+SASE = "PATTERN SEQ(SELL s, BUY b) WHERE s.price < b.price AND b.price > 12 WITHIN 10 seconds"
+CLAUSE = (
+    "MATCH_RECOGNIZE (ORDER BY time MEASURES s.price AS p PATTERN (s b) WITHIN INTERVAL '10' SECOND"
+    " DEFINE s AS type = 'SELL', b AS type = 'BUY' AND price > s.price AND price > 12)"
+)
+ALGEBRA = "(SELL ; BUY(price > 12))_{10s}"
+PAR = "repeat ((SELL(price > 10) ; BUY(price > 26))[UP])"
+
+
+def why(text: str, dialect: str = "ceql", events: pa.Table = EVENTS, **options: Any) -> Why:
+    return cereus.compile(text, dialect=dialect, stream=TIMED, **options).why(events)
+
+
+def misses(answer: Why) -> dict[tuple[int, ...], tuple[str, str | None]]:
+    return {miss.rows: (str(miss.kind), miss.by) for miss in answer.misses}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text"),
+    [("ceql", CEQL), ("sremo", SREMO), ("sase", SASE), ("match_recognize", CLAUSE)],
+)
+def test_what_misses_a_condition_or_the_window_is_found(dialect: str, text: str) -> None:
+    answer = why(text, dialect)
+    assert answer.matches == 0
+    found = misses(answer)
+    assert found[0, 1][0] == "condition"
+    assert found[0, 1][1] in ("b.price is 12", "price is 12", "B.price is 12")
+    assert found[5, 6][0] == "condition"
+    assert found[3, 4] == ("window", "3 seconds too long")
+
+
+def test_a_condition_between_events_says_both_values() -> None:
+    for dialect, text in (("ceql", CEQL), ("sase", SASE)):
+        by = misses(why(text, dialect))[5, 6][1]
+        assert by == "s.price is 30 and b.price is 29, off by 1"
+    assert misses(why(CLAUSE, "match_recognize"))[5, 6][1] == (
+        "B.price is 29 and S.price is 30, off by 1"
+    )
+
+
+def test_the_event_algebra() -> None:
+    answer = why(ALGEBRA, "algebra")
+    assert answer.matches == 1
+    assert misses(answer) == {
+        (0, 1): ("condition", "price is 12"),
+        (0, 2): ("condition", "price is 9, off by 3"),
+        (3, 4): ("window", "3 seconds too long"),
+    }
+
+
+def test_par_says_which_event_would_have_been_notified() -> None:
+    answer = why(PAR, "par")
+    assert answer.matches == 1
+    assert misses(answer) == {(4,): ("condition", "price is 25, off by 1")}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text"),
+    [("ceql", CEQL), ("sremo", SREMO), ("sase", SASE), ("match_recognize", CLAUSE)],
+)
+def test_each_step_says_what_passed_and_what_ended(dialect: str, text: str) -> None:
+    first, second = why(text, dialect).steps
+    assert (first.passed, first.reached, first.partial) == (3, 3, 3)
+    assert dict(second.conditions)["price > 12"] in (2, 4)  # 4: of all rows, not of the BUYs
+    assert (second.passed, second.reached, second.rest) == (2, 0, 0)
+    assert {str(each.kind): each.events for each in second.ended} == {"condition": 1, "window": 1}
+
+
+NEGATION = [
+    ("ceql", "SELECT * WHERE (SELL AS s ; HALT AS h) UNLESS BUY AS x WITHIN 10 seconds"),
+    ("sase", "PATTERN SEQ(SELL s, ~BUY x, HALT h) WITHIN 10 seconds"),
+    ("algebra", "((SELL ; HALT) - BUY)_{10s}"),
+]
+
+
+@pytest.mark.parametrize(("dialect", "text"), NEGATION)
+def test_what_a_negation_excludes(dialect: str, text: str) -> None:
+    times = pa.array([0, 1, 2], pa.timestamp("s"))
+    events = pa.table({"type": ["SELL", "BUY", "HALT"], "time": times})
+    answer = why(text, dialect, events)
+    assert misses(answer) == {(0, 2): ("negation", None)}
+    assert answer.steps[-1].ended[0].kind == "negation"
+    query = cereus.compile(text, dialect=dialect, stream=TIMED)
+    assert [str(each.kind) for each in query.why_not(events, [0, 2]).excluded] == ["negation"]
+
+
+STRATEGY = [
+    ("ceql", "SELECT * WHERE SELL : HALT", "no gap before HALT"),
+    ("sremo", "{SELL:} . {HALT:}", "no gap before {HALT:}"),
+    ("sase", "PATTERN SEQ(SELL s, HALT h) WHERE strict_contiguity(s, h) { h.time > s.time }", None),
+    (
+        "match_recognize",
+        "MATCH_RECOGNIZE (ORDER BY time MEASURES 1 AS p PATTERN (s h) "
+        "DEFINE s AS type = 'SELL', h AS type = 'HALT')",
+        "no gap in S H",
+    ),
+]
+
+
+@pytest.mark.parametrize(("dialect", "text", "rule"), STRATEGY)
+def test_what_a_strategy_excludes(dialect: str, text: str, rule: str | None) -> None:
+    times = pa.array([0, 1, 2], pa.timestamp("s"))
+    events = pa.table({"type": ["SELL", "BUY", "HALT"], "time": times})
+    query = cereus.compile(text, dialect=dialect, stream=TIMED)
+    (miss,) = (miss for miss in query.why(events).misses if miss.rows == (0, 2))
+    assert str(miss.kind) == "strategy"
+    assert rule is None or miss.text == rule
+    (excluded,) = query.why_not(events, [0, 2]).excluded
+    assert (excluded.kind, excluded.text) == (miss.kind, miss.text)
+
+
+def test_what_consumption_excludes() -> None:
+    events = pa.table({"type": ["A", "A", "B", "B"]})
+    query = cereus.compile("SELECT * WHERE A ; B CONSUME BY ANY", stream=Stream(type="type"))
+    assert {miss.rows for miss in query.why(events).misses} == {(0, 3), (1, 3)}
+    (excluded,) = query.why_not(events, [0, 3]).excluded
+    assert excluded.kind == "consumption"
+
+
+def test_what_skip_past_last_row_excludes() -> None:
+    clause = "MATCH_RECOGNIZE (MEASURES 1 AS p PATTERN (a a) DEFINE a AS type = 'A')"
+    query = cereus.compile(clause, dialect="match_recognize", stream=Stream())
+    events = pa.table({"type": ["A", "A", "A"]})
+    (miss,) = query.why(events).misses
+    assert (miss.rows, miss.text) == ((1, 2), "AFTER MATCH SKIP PAST LAST ROW")
+
+
+@pytest.mark.parametrize(("text", "by"), [("WITHIN 2 EVENTS", "2 events too long"),
+                                          ("WITHIN 3 [price]", "2 too long")])  # fmt: skip
+def test_other_windows_are_measured_too(text: str, by: str) -> None:
+    events = pa.table({"type": ["A", "C", "C", "B"], "price": [10, 11, 12, 15]})
+    answer = cereus.compile(f"SELECT * WHERE A ; B {text}", stream=Stream()).why(events)
+    assert misses(answer) == {(0, 3): ("window", by)}
+
+
+def test_a_composed_text_names_its_queries() -> None:
+    text = (
+        "PATTERN SEQ(SELL s) WHERE s.price > 15 RETURN s.price AS OUT(price) IN STREAM big\n"
+        "FROM big PATTERN SEQ(OUT o) WHERE o.price > 100"
+    )
+    answer = why(text, "sase")
+    assert [step.name for step in answer.steps] == [
+        "stream big, block 1: SELL s",
+        "query 2, block 1: OUT o",
+    ]
+    assert answer.steps[0].reached == 2
+    assert answer.steps[1].events is None
+    assert {miss.text for miss in answer.misses} == {"o.price > 100"}
+
+
+def test_rows_are_those_of_the_input_where_it_was_sorted() -> None:
+    turned = EVENTS.take(pa.array([6, 5, 4, 3, 2, 1, 0]))
+    query = cereus.compile(CEQL, stream=TIMED)
+    found = query.why(turned, sort=True)
+    assert {miss.rows for miss in found.misses} == {(5, 6), (0, 1), (2, 3)}
+    assert query.why_not(turned, [6, 5], sort=True).excluded[0].text == "b[price > 12]"
+
+
+# ---------------------------------------------------------------- one expected match
+
+
+def test_several_rules_may_exclude_a_match() -> None:
+    answer = cereus.compile(CEQL, stream=TIMED).why_not(EVENTS, [0, 4])
+    assert [str(each) for each in answer.excluded] == [
+        "the window WITHIN 10 seconds: 33 seconds too long",
+        "the condition s.name = b.name: s.name is 'a' and b.name is 'b'",
+    ]
+
+
+def test_events_that_the_pattern_has_no_place_for() -> None:
+    query = cereus.compile("SELECT * WHERE SELL ; HALT", stream=TIMED)
+    assert "no place for row 1" in query.why_not(EVENTS, [0, 1]).reason
+    assert "another shape" in query.why_not(EVENTS, [0, 3]).reason
+
+
+def test_a_match_is_said_to_be_one() -> None:
+    query = cereus.compile("SELECT * WHERE SELL ; BUY WITHIN 10 seconds", stream=TIMED)
+    assert query.why_not(EVENTS, [0, 2]).matched
+
+
+@pytest.mark.parametrize("rows", [[], [99], [-1]])
+def test_rows_that_are_not_there(rows: list[int]) -> None:
+    with pytest.raises(CereusError):
+        cereus.compile(CEQL, stream=TIMED).why_not(EVENTS, rows)
+
+
+# ---------------------------------------------------------------- shown
+
+
+def test_the_table_has_every_count() -> None:
+    counts = why(CEQL).table.to_pylist()
+    assert {row["what"] for row in counts} == {
+        "events", "passed", "reached", "partial", "ended", "rest", "more without", "matches",
+    }  # fmt: skip
+    assert counts[-1] == {
+        "step": None, "name": None, "what": "matches", "kind": None, "text": None, "count": 0.0,
+    }  # fmt: skip
+
+
+def test_many_matches_have_no_near_misses() -> None:
+    events = pa.table({"type": ["A"] * 90 + ["B"] * 90, "x": [0] * 180})
+    answer = cereus.compile("SELECT * WHERE A ; B FILTER A[x = 0]").why(events)
+    assert answer.matches == 8100
+    assert answer.misses == ()
+    assert answer.notes
+
+
+def test_a_query_over_nothing() -> None:
+    answer = why(CEQL, events=EVENTS.slice(0, 0))
+    assert answer.matches == 0
+    assert [step.reached for step in answer.steps] == [0, 0]
+    assert answer.misses == ()
