@@ -8,6 +8,7 @@
 #   make test-checked the same, compiled with bounds checks
 #   make golden       write the golden files anew; read the difference with git diff
 #   make bench        the benchmarks               (BENCH_ARGS="stocks" to choose)
+#   make docs         the documentation as a site, in build/site
 #   make install      the set-up only
 #   make clean        remove what was made: .venv, compiled modules, caches
 #
@@ -39,7 +40,7 @@ PYTEST   = $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 # What runs on compiled modules, without Spark.
 COMPILED = tests/engine tests/languages -m "not spark"
 
-.PHONY: demo test lint types pytest test-long test-pure test-checked golden bench install clean help
+.PHONY: demo docs test lint types pytest test-long test-pure test-checked golden bench install clean help
 
 help:
 	@sed -n 's/^#  *make/  make/p' Makefile
@@ -77,6 +78,11 @@ test-checked: install
 golden: install
 	$(BIN)/python -m pytest -q --update-golden
 	@git status --short tests
+
+docs: install
+	@$(PIP) ".[docs]"
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet
+	@echo "the site is build/site/index.html"
 
 bench: install
 	$(BIN)/python -m bench $(BENCH_ARGS)

@@ -26,7 +26,10 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.ge
 
 # What takes too much memory fails where it does, instead of the whole run.
 MOST_BYTES = 10 << 30
-resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, resource.getrlimit(resource.RLIMIT_AS)[1]))
+# RLIMIT_DATA, not RLIMIT_AS: V8, which draws charts, reserves far more addresses than it uses.
+_soft, _hard = resource.getrlimit(resource.RLIMIT_DATA)
+if _soft == resource.RLIM_INFINITY:
+    resource.setrlimit(resource.RLIMIT_DATA, (MOST_BYTES, _hard))
 
 # Spark's JVM lives for minutes and sees little data: the optimising compiler costs more than it
 # gives (a third of the CPU time of these tests).

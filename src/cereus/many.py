@@ -101,6 +101,10 @@ class QuerySet:
     def __len__(self) -> int:
         return len(self.queries)
 
+    def flat(self, schema: pa.Schema) -> QuerySet:
+        """The same queries with flat columns for variables that hold one event."""
+        return QuerySet({name: query.flat(schema) for name, query in self.queries.items()})
+
     def run(
         self, data: Any, *, sort: bool = False, progress: Progress | None = None
     ) -> dict[str, Matches]:

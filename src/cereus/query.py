@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +15,9 @@ import pyarrow as pa
 from cereus.engine.executor import Executor
 from cereus.engine.match.counting_runner import AmbiguousCount
 from cereus.engine.results.counts import counted
+from cereus.engine.results.time_order import in_order
 from cereus.errors import CereusError
+from cereus.explain.document import document
 from cereus.language.compiled import CompiledQuery
 from cereus.language.protocol import Params
 from cereus.language.registry import compile_source
@@ -126,14 +129,37 @@ class Query:
 
     # ------------------------------------------------------------ running
 
-    def run(self, data: Any, *, sort: bool = False, progress: Progress | None = None) -> Matches:
+    def flat(self, schema: pa.Schema) -> Query:
+        """The same query over events with these columns, with flat columns for variables that hold
+        one event: `a_price` in place of a list of events."""
+        columns = to_schema(schema)
+        flat = self.compiled.flat(columns)
+        flat.check(columns)
+        return Query(flat, columns)
+
+    def run(
+        self,
+        data: Any,
+        *,
+        sort: bool = False,
+        progress: Progress | None = None,
+        flat: bool = False,
+        order: Literal["time"] | None = None,
+    ) -> Matches:
         """All matches in a table: pyarrow, pandas, polars, a DuckDB relation, a Parquet, CSV or
-        JSON path, or, with `Stream(stream=…)`, a dict of such by stream name."""
+        JSON path, or, with `Stream(stream=…)`, a dict of such by stream name.
+
+        flat   columns like `a_price` for variables that hold one event
+        order  "time" puts the matches in the order in which they end, then start; without it
+               those of one key come together"""
         events = source(data, self.stream, sort=sort)
-        executor, batches = self._start(events, progress)
+        query = self.flat(events.schema) if flat else self
+        executor, batches = query._start(events, progress)
         rows = list(batches)
+        if order is not None:
+            rows = in_order(rows, executor.schema, order)
         notes = self.notes(events, rows, above=2)
-        return Matches(executor.schema, rows, self.compiled, events, executor.shed, notes)
+        return Matches(executor.schema, rows, query.compiled, events, executor.shed, notes)
 
     def notes(self, events: Source, rows: list[pa.RecordBatch], *, above: int) -> list[str]:
         """What to know of a run, which becomes Python warnings as well."""
@@ -201,7 +227,7 @@ class Query:
         `forget_idle`: while events come in the order of time over all keys, keys that have left
         the window are forgotten when there are many; an event that is late by more than the
         window is refused from then on."""
-        self.notices.issue(self.warnings, above=2)
+        self.notices.issue([*self.warnings, *self.compiled.live_warnings], above=2)
         return Recognizer(self, keep_events=keep_events, schema=schema, forget_idle=forget_idle)
 
     def restore(self, snapshot: bytes) -> Recognizer:
@@ -216,6 +242,25 @@ class Query:
         columns = self.schema if schema is None else to_schema(schema)
         with errors_in(None):
             return self.compiled.explain(columns)
+
+    def explained(self, schema: pa.Schema | None = None) -> dict[str, Any]:
+        """`explain` as plain values for programs, as `cereus.explain.document.json_schema()`
+        describes them."""
+        compiled = self.compiled
+        words = diagram = None
+        with suppress(CereusError):
+            words = compiled.words()
+        with suppress(CereusError):
+            diagram = compiled.diagram()
+        return document(
+            self.explain(schema),
+            dialect=self.dialect,
+            query=self.text,
+            words=words,
+            diagram=diagram,
+            keys=[".".join(path) for path in self.keys],
+            warnings=list(self.warnings),
+        )
 
     def words(self) -> str:
         """What the query asks, in plain English."""
@@ -236,6 +281,13 @@ class Query:
         """What to know before running the query: it can never match, its state grows …"""
         with errors_in(None):
             return self.compiled.warnings
+
+    def _repr_html_(self) -> str:
+        """In a notebook: the text, and what it asks."""
+        shown = f"<pre>{html.escape(self.text)}</pre>"
+        with suppress(CereusError):
+            shown += f"<p>{html.escape(self.words())}</p>"
+        return shown
 
     def __repr__(self) -> str:
         return f"cereus.compile({self.text!r})"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -129,3 +130,36 @@ def test_a_query_that_cannot_be_read_is_no_answer_of_equivalent(cli: Run) -> Non
     for first in ("a ; (", "nothing.par"):
         failed = cli("equivalent", first, "a", "--dialect", "par")
         assert failed.exit_code == 3 and failed.stderr.startswith("error: "), failed.output
+
+
+CLAUSE = """MATCH_RECOGNIZE (
+    PARTITION BY k ORDER BY ts MEASURES count(*) AS n PATTERN (a b+) DEFINE b AS x > PREV(x)
+)"""
+
+
+def test_a_clause_needs_no_types_of_events(cli: Run) -> None:  # noqa: F811
+    times = pa.array([0, 1, 2, 3], pa.timestamp("s"))
+    table = pa.table({"k": ["u", "u", "u", "v"], "ts": times, "x": [1, 2, 3, 1]})
+    pq.write_table(table, "rows.parquet")
+    Path("q.sql").write_text(CLAUSE)
+    ran = cli("run", "q.sql", "rows.parquet", "--engine", "local")
+    assert ran.exit_code == 0 and "1 match" in ran.stdout, ran.output
+    for command in ("check", "explain"):
+        assert cli(command, "q.sql", "--schema", "rows.parquet").exit_code == 0
+    explained = cli("explain", "q.sql", "--schema", "rows.parquet").stdout
+    assert "two passes" in " ".join(explained.split()) and "every key that ever came" in explained
+    drawn = cli("show", "q.sql").stdout
+    assert drawn.startswith("digraph pattern") and 'label="B"' in drawn
+
+
+def test_a_clause_is_refused_with_its_place_and_by_its_limits(cli: Run) -> None:  # noqa: F811
+    wrong = cli("check", CLAUSE.replace("a b+", "a c+"), "--dialect", "match_recognize")
+    assert wrong.exit_code == 1 and "B is not a variable" in wrong.stderr and "^" in wrong.stderr
+    pq.write_table(pa.table({"x": range(40), "k": [1] * 40, "ts": range(40)}), "rows.parquet")
+    many = (
+        "MATCH_RECOGNIZE (ORDER BY ts MEASURES 1 AS m PATTERN ((a | b)* c) "
+        "DEFINE c AS sum(a.x) = 1e9)"
+    )
+    limited = ("--dialect", "match_recognize", "--engine", "local", "--limit", "configurations=300")
+    stopped = cli("run", many, "rows.parquet", *limited)
+    assert stopped.exit_code == 1 and "limit configurations" in " ".join(stopped.stderr.split())

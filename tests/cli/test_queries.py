@@ -71,7 +71,7 @@ def test_show_draws_the_automaton(cli: Run) -> None:
     assert cli("show", QUERY).stdout.startswith("digraph")
     assert cli("show", QUERY, "-o", "a.dot").exit_code == 0
     assert Path("a.dot").read_text().startswith("digraph")
-    assert cli("show", QUERY, "-o", "a.png").exit_code == 1
+    assert cli("show", QUERY, "-o", "a.gif").exit_code == 1
 
 
 def test_version(cli: Run) -> None:

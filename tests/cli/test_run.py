@@ -184,3 +184,14 @@ def test_what_counts_matches_is_not_called_one(cli: Run, write: Write) -> None:
 
 def test_progress_is_not_written_to_a_pipe(cli: Run, write: Write) -> None:
     assert cli("run", QUERY, write(), *LOCAL).stderr == ""
+
+
+def test_flat_columns_in_the_order_of_time(cli: Run, write: Write) -> None:
+    query = "SELECT a, b WHERE SELL AS a ; BUY AS b PARTITION BY name"
+    done = cli("run", query, write(), *LOCAL, "--flat", "--order", "time", "-o", "out.parquet")
+    assert done.exit_code == 0
+    table = pq.read_table("out.parquet")
+    assert {"a_price", "b_ts"} <= set(table.column_names)
+    ends = table.column("end_time").to_pylist()
+    assert ends == sorted(ends)
+    assert "a_price" in cli("run", query, write(), *LOCAL, "--flat").stdout

@@ -173,7 +173,7 @@ def test_a_bounded_pattern_is_not_warned_of(where: str) -> None:
 
 @pytest.mark.parametrize("where", ["A ; B", "A+", "A ALL B", "(A ; B) UNLESS C", "MAX(A+ ; B)"])
 def test_state_that_grows_with_the_stream_is_warned_of(where: str) -> None:
-    assert query(where).warnings == [GROWS]
+    assert GROWS in query(where).warnings
 
 
 def test_a_window_of_time_without_times_is_warned_of() -> None:

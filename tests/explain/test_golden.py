@@ -80,6 +80,11 @@ CASES = {
     "ceql_late": Case(f"SELECT * FROM S WHERE {WAITS} WITHIN 30 seconds"),
     "ceql_places": Case("SELECT * FROM S WHERE START(A : B:+) LIMIT 3 CONSUME BY PARTITION"),
     "ceql_streams": Case("SELECT x FROM X, Y WHERE X>A AS x ; Y>B WITHIN 6 s", stream=VENUES),
+    "ceql_counts": Case("SELECT * FROM S WHERE A:{2,3} ; B? ; C PARTITION BY name WITHIN 1 minute"),
+    "ceql_without": Case(
+        "SELECT * FROM S WHERE (A AS a ; C) WITHOUT (B FILTER B.name = a.name) WITHIN 1 minute"
+    ),
+    "ceql_misread": Case("SELECT * FROM S WHERE A ; NOT(B) ; C UNLESS D WITHIN 1 minute"),
     "ceql_warnings": Case("SELECT * FROM S WHERE A OR (B FILTER B[volume > 3 AND volume < 2]) ; C"),
     "ceql_large": Case(f"SELECT * FROM S WHERE {LARGE}", schema=None),
     "sremo_registers": Case(

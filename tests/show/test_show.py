@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pyarrow as pa
 import pytest
@@ -13,6 +14,7 @@ import pytest
 import cereus
 from cereus import show
 from cereus.errors import CereusError
+from cereus.show.layout import laid_out
 
 QUERY = "SELECT a, b FROM S WHERE A AS a ; B AS b FILTER a[name = 'x\"y'] WITHIN 5 EVENTS"
 EVENTS = pa.table(
@@ -56,17 +58,62 @@ def test_a_large_automaton_is_cut() -> None:
     assert "more" in dot
 
 
-@pytest.mark.skipif(shutil.which("dot") is None, reason="graphviz is not installed")
-def test_graphviz_draws_it() -> None:
-    assert "<svg" in show.diagram(query()).svg()
-    assert "<svg" in str(show.diagram(query())._repr_svg_())
+def test_a_picture_needs_no_graphviz() -> None:
+    pytest.importorskip("igraph")
+    pytest.importorskip("pydot")
+    drawn = show.diagram(query())
+    svg = ElementTree.fromstring(drawn.svg())
+    texts = ["".join(each.itertext()) for each in svg.iter("{http://www.w3.org/2000/svg}text")]
+    assert {"s0", "s1", "s2", "t0/ a", "t1/ b"} <= set(texts)
+    assert "t0: A where name = 'x\"y'" in texts
+    assert drawn._repr_svg_() == drawn.svg()
 
 
-def test_without_graphviz_there_is_the_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shutil, "which", lambda _: None)
+def test_nodes_stand_apart_from_left_to_right() -> None:
+    pytest.importorskip("igraph")
+    spots = laid_out(show.diagram(query()).graph)
+    assert spots["start"].x < spots["s0"].x < spots["s1"].x < spots["s2"].x
+
+
+LANGUAGES = [
+    ("ceql", "SELECT * WHERE A ; B+ ; C"),
+    ("sremo", "any({A:}, {B:})"),
+    ("sase", "PATTERN SEQ(A a, B+ b[], C c)"),
+    ("par", "repeat (a ; try b[OUT] unless c)"),
+    ("algebra", "((A ; B)_5 - C) + (B | D)"),
+    ("match_recognize", "MATCH_RECOGNIZE (MEASURES 1 AS x PATTERN (a (b | c)+ d?))"),
+]
+
+
+@pytest.mark.parametrize(("dialect", "text"), LANGUAGES)
+def test_every_language_is_drawn(dialect: str, text: str) -> None:
+    pytest.importorskip("igraph")
+    drawn = show.diagram(cereus.compile(text, dialect=dialect))
+    graph = drawn.graph
+    assert {edge.head for edge in graph.edges} <= {node.name for node in graph.nodes}
+    assert drawn.mermaid().count("-->") + drawn.mermaid().count("-.->") == len(graph.edges)
+    ElementTree.fromstring(drawn.svg())
+
+
+def test_names_are_text_in_every_form() -> None:
+    pytest.importorskip("igraph")
+    text = "SELECT * WHERE A AS a ; B FILTER a[name = '</svg><script>alert(1)</script>']"
+    drawn = show.diagram(cereus.compile(text))
+    assert "<script" not in drawn.svg()
+    assert "<script" not in drawn.mermaid()
+
+
+def test_a_picture_in_pixels() -> None:
+    pytest.importorskip("vl_convert")
+    pytest.importorskip("igraph")
+    assert show.diagram(query()).png().startswith(b"\x89PNG")
+
+
+def test_without_the_libraries_there_is_the_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pydot", None)
     drawn = show.diagram(query())
     assert drawn._repr_svg_() is None
-    with pytest.raises(CereusError, match="graphviz"):
+    with pytest.raises(CereusError, match="pydot is not installed"):
         drawn.svg()
 
 
@@ -77,6 +124,42 @@ def test_a_timeline_has_a_mark_per_event() -> None:
     assert len(rows) == 4
     assert rows[0]["variables"] == "a"
     assert show.timeline(query().run(EVENTS)).to_dict()
+
+
+def test_lanes_of_a_column_and_bands_of_matches() -> None:
+    pytest.importorskip("altair")
+    chart = show.timeline(query().run(EVENTS), time="ts", lanes="variables").to_dict()
+    bands, points = chart["layer"]
+    assert bands["mark"]["type"] == "line" and bands["encoding"]["detail"][0]["field"] == "match"
+    assert points["encoding"]["y"]["field"] == "variables"
+    assert "tooltip" in points["encoding"]
+    assert chart["layer"][0].get("params") or chart.get("params")  # it zooms
+
+
+def test_matches_per_time_and_per_key() -> None:
+    pytest.importorskip("altair")
+    timed = cereus.compile(QUERY, stream=cereus.Stream(time="ts", keys="name")).run(EVENTS)
+    per_time = show.matches_per_time(timed).to_dict()
+    assert len(per_time["data"]["values"]) == 2
+    per_key = show.matches_per_key(timed, "name").to_dict()
+    assert per_key["data"]["values"] == [{"name": 'x"y', "matches": 2}]
+    with pytest.raises(CereusError, match="no column 'nam'"):
+        show.matches_per_key(timed, "nam")
+
+
+@pytest.mark.parametrize(("suffix", "begins"), [("png", b"\x89PNG"), ("svg", b"<svg")])
+def test_charts_are_saved(tmp_path: Path, suffix: str, begins: bytes) -> None:
+    pytest.importorskip("vl_convert")
+    file = tmp_path / f"chart.{suffix}"
+    show.save(show.timeline(query().run(EVENTS), time="ts"), file)
+    assert file.read_bytes().startswith(begins)
+    with pytest.raises(CereusError, match="cannot draw"):
+        show.save(show.timeline(query().run(EVENTS)), tmp_path / "chart.gif")
+
+
+def test_a_query_shows_itself_in_a_notebook() -> None:
+    shown = query()._repr_html_()
+    assert "x&quot;y" in shown and "An A (a)" in shown
 
 
 def test_aligned_matches_begin_at_zero() -> None:

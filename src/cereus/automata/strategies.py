@@ -159,6 +159,33 @@ class NextAutomaton(StrategyAutomaton):
 
 
 @dataclass(frozen=True)
+class FirstEventsAutomaton(NextAutomaton):
+    """NXT among the runs with the same first event. A state is (whether something is marked, the
+    contest); what began earlier or later is no rival."""
+
+    def initial(self) -> Iterable[State]:
+        return [(False, contest) for contest in super().initial()]
+
+    def moves(self, state: Any, letter: Letter) -> Iterator[Move]:
+        begun, contest = state
+        if begun:
+            for move in super().moves(contest, letter):
+                yield move._replace(target=(True, move.target))
+            return
+        body = Remembered(self.body)
+        equal = _fan(body, contest.equal, letter)
+        for label, reached in targets_by_label(body, contest.same, letter).items():
+            now = equal.marked if marks(label) else equal.unmarked
+            yield Move(label, (marks(label), Contest(frozenset(reached), now, NONE)))
+
+    def accepts(self, state: Any) -> bool:
+        return super().accepts(state[1])
+
+    def goes_on(self, state: Any) -> bool:
+        return super().goes_on(state[1])
+
+
+@dataclass(frozen=True)
 class LastAutomaton(StrategyAutomaton):
     """LAST: at the largest position where two differ, having it wins. The latest event decides."""
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from cereus.clauses.tree import AttributeWindow, Consume, EventWindow, TimeWindow, Window
+from cereus.clauses.tree import AttributeWindow, Consume, EventWindow, Skip, TimeWindow, Window
 from cereus.errors import QuerySyntaxError, Span, did_you_mean
 from cereus.syntax import literals
 
@@ -16,6 +16,8 @@ TITLES = {
     "window": "WITHIN",
     "consume": "CONSUME BY",
     "limit": "LIMIT",
+    "returned": "RETURN",
+    "skip": "AFTER MATCH SKIP",
 }
 
 
@@ -48,6 +50,25 @@ def consume(word: str, place: Span, span: Span) -> Clause:
             hint=did_you_mean(word, Consume.__members__),
         )
     return Clause("consume", Consume(word.upper()), span)
+
+
+SKIPS = {
+    ("MATCH", "SKIP", *skip.value.split()[:2], event): skip
+    for skip in Skip
+    for event in ("EVENT", "ROW")
+}
+"""The words after AFTER; SQL says ROW."""
+
+
+def skip(words: Sequence[str], span: Span) -> Clause:
+    chosen = SKIPS.get(tuple(word.upper() for word in words))
+    if chosen is None:
+        raise QuerySyntaxError(
+            f"unknown skip mode {' '.join(('AFTER', *words))!r}",
+            span=span,
+            hint="write AFTER MATCH SKIP PAST LAST EVENT, or AFTER MATCH SKIP TO NEXT EVENT",
+        )
+    return Clause("skip", chosen, span)
 
 
 def limit(amount: str, span: Span) -> Clause:

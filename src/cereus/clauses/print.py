@@ -19,6 +19,8 @@ def clause_lines(query: AnyQuery) -> Iterator[str]:
         yield f"CONSUME BY {query.consume}"
     if query.limit is not None:
         yield f"LIMIT {query.limit}"
+    if query.skip is not None:
+        yield f"AFTER MATCH SKIP {query.skip}"
 
 
 def window_text(window: Window) -> str:

@@ -74,5 +74,8 @@ class ClauseTexts(WindowTexts):
     def consume(self, meta: Meta, word: Token) -> clauses.Clause:
         return clauses.consume(word, token_span(word), span_of(meta))
 
+    def skip(self, meta: Meta, *words: Token) -> clauses.Clause:
+        return clauses.skip(words, span_of(meta))
+
     def limit(self, meta: Meta, amount: str) -> clauses.Clause:
         return clauses.limit(clauses.amount(amount, span_of(meta)), span_of(meta))

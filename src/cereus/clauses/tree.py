@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Generic, TypeVar
 
 from cereus.errors import Span
-from cereus.expr.tree import Aggregate
+from cereus.expr.tree import Aggregate, Expression
 
 
 @dataclass(frozen=True)
@@ -54,12 +54,27 @@ class Consume(StrEnum):
     PARTITION = "PARTITION"
 
 
+class Skip(StrEnum):
+    """Where to go on after a match."""
+
+    PAST_LAST = "PAST LAST EVENT"
+    TO_NEXT = "TO NEXT EVENT"
+
+
 @dataclass(frozen=True)
 class Output(Node):
     """One selected variable: `a`, or `a[price, volume]` with attributes."""
 
     variable: str
     attributes: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True)
+class Returned(Node):
+    """A value that is computed for each match: `avg(b.price) AS mean`."""
+
+    value: Expression
+    name: str | None = None
 
 
 @dataclass(frozen=True)
@@ -87,6 +102,9 @@ class AttributeWindow(Node):
 Window = EventWindow | TimeWindow | AttributeWindow
 
 
+ADDED = {"added": True}
+"""Marks clauses that came later: where a query has none, its fingerprint is that of before."""
+
 P_co = TypeVar("P_co", bound=PatternTree, covariant=True)
 
 
@@ -95,7 +113,8 @@ class ParsedQuery(Node, Generic[P_co]):
     """A query as it was parsed: a pattern in the tree of its language, and its clauses.
 
     `select` None is `SELECT *`. `count` is `SELECT COUNT(*)`, and `totals` are the aggregates
-    over all matches that stand beside it, `SUM(b.volume)`."""
+    over all matches that stand beside it, `SUM(b.volume)`. `returned` is what is computed for each
+    match."""
 
     formula: P_co
     select: tuple[Output, ...] | None = None
@@ -108,6 +127,8 @@ class ParsedQuery(Node, Generic[P_co]):
     count: bool = False
     totals: tuple[Aggregate, ...] = ()
     text: str | None = field(default=None, compare=False, repr=False)
+    returned: tuple[Returned, ...] = field(default=(), metadata=ADDED)
+    skip: Skip | None = field(default=None, metadata=ADDED)
 
 
 AnyQuery = ParsedQuery[PatternTree]

@@ -15,7 +15,7 @@ from cereus.errors import CereusError, DataError, did_you_mean
 from cereus.expr import tree as ex
 from cereus.expr.text import parse_condition
 from cereus.language.protocol import OptionKind
-from cereus.language.registry import default_name, dialect_of, names, options_of
+from cereus.language.registry import default_name, dialect_of, language, names, options_of
 from cereus.limits import Limits
 from cereus.query import Query, compile
 from cereus.sources import SUFFIXES, Source, source
@@ -76,29 +76,37 @@ def stream_of(
     unit: str | None,
     *,
     schema: pa.Schema | None = None,
+    typed: bool = True,
 ) -> Stream:
-    """The stream that the options describe. Without `--type` the type column is `type`."""
-    if type is None and schema is not None and DEFAULT_TYPE not in schema.names:
+    """The stream that the options describe. Without `--type` the type column is `type`; it is
+    needed where the language is `typed`."""
+    if typed and type is None and schema is not None and DEFAULT_TYPE not in schema.names:
         raise DataError(
             f"the events have no column {DEFAULT_TYPE!r} that says their type",
             hint="name it with --type COLUMN, or say --type none when every event is an EVENT; "
             f"the columns are {', '.join(schema.names)}",
         )
     return Stream(
-        type=_column(type or DEFAULT_TYPE),
-        time=_column(time),
+        type=column_or_none(type or DEFAULT_TYPE),
+        time=column_or_none(time),
         keys=tuple(keys or ()),
-        stream=_column(stream),
+        stream=column_or_none(stream),
         unit=unit,
     )
 
 
+def is_typed(query: Written, dialect: str | None) -> bool:
+    """Whether the language of a text asks for types of events."""
+    named = query.dialect(dialect)
+    return named not in names() or language(named).typed
+
+
 def ordered_by(time: str | None) -> Stream:
     """What reading events needs to know of their stream: the column to sort them by."""
-    return Stream(time=_column(time))
+    return Stream(time=column_or_none(time))
 
 
-def _column(name: str | None) -> str | None:
+def column_or_none(name: str | None) -> str | None:
     return None if name is None or name.lower() == NO_COLUMN else name
 
 

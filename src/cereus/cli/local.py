@@ -23,6 +23,7 @@ from cereus.cli.output import writer
 from cereus.cli.several import fitted, joined_schema
 from cereus.cli.view import ShownEvent, ShownMatch, err
 from cereus.engine.results.counts import counted
+from cereus.engine.results.time_order import in_order
 from cereus.many import QuerySet
 from cereus.notices import types_in
 from cereus.query import Query
@@ -88,13 +89,20 @@ def chosen_rows(
 
 
 def run_local(
-    queries: QuerySet, events: Source, out: Path | None, shown: int, *, named: bool = False
+    queries: QuerySet,
+    events: Source,
+    out: Path | None,
+    shown: int,
+    *,
+    named: bool = False,
+    order: str | None = None,
 ) -> dict[str, Outcome]:
     """Read once, match and write batch by batch; only the first `shown` matches of each query are
-    kept. Where they are `named`, what is written says whose match it is."""
+    kept, unless there is an `order` to put them in. Where they are `named`, what is written says
+    whose match it is."""
     outcomes = {name: Outcome() for name in queries.queries}
     samples = {
-        name: Sample(shown, [".".join(path) for path in query.keys])
+        name: Sample(shown, [".".join(path) for path in query.keys] if order is None else [])
         for name, query in queries.queries.items()
     }
 
@@ -106,6 +114,8 @@ def run_local(
     begin = time.perf_counter()
     with event_progress(events) as advance:
         batches = queries.batches(events, progress=advanced)
+        if order is not None:
+            batches = _ordered(batches, queries, events, order)
         for name, batch in _written(batches, queries, events, out, named=named):
             samples[name].add(batch)
             outcomes[name].add(batch, queries[name])
@@ -119,6 +129,16 @@ def run_local(
 
 
 NamedBatches = Iterator[tuple[str, pa.RecordBatch]]
+
+
+def _ordered(batches: NamedBatches, queries: QuerySet, events: Source, order: str) -> NamedBatches:
+    """All matches of each query, in order."""
+    rows: dict[str, list[pa.RecordBatch]] = {name: [] for name in queries.queries}
+    for name, batch in batches:
+        rows[name].append(batch)
+    for name, query in queries.queries.items():
+        schema = query.executor(events.schema).schema
+        yield from ((name, batch) for batch in in_order(rows[name], schema, order))
 
 
 def _written(

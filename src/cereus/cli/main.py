@@ -6,11 +6,11 @@ import errno
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 import cereus
 from cereus.cli import run
-from cereus.cli.commands import demo, equivalent, queries, spark, why
+from cereus.cli.commands import demo, equivalent, fmt, funnel, lsp, queries, report, spark, why
+from cereus.cli.help import PlainFlags
 from cereus.cli.view import err, out, show_error, show_warning
 from cereus.compiled import compiled_notice
 from cereus.errors import CereusError
@@ -20,7 +20,7 @@ INTERRUPTED = 130
 """The exit code of a shell command that Ctrl-C has ended."""
 
 
-class Commands(TyperGroup):
+class Commands(PlainFlags):
     """The commands; an error of Cereus is a message and exit code 1, never a traceback."""
 
     def invoke(self, ctx: Any) -> Any:
@@ -47,7 +47,6 @@ def _place(error: OSError) -> str | None:
 app = typer.Typer(
     cls=Commands,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
@@ -76,8 +75,12 @@ app.command("run")(run.run)
 app.command("explain")(queries.explain)
 app.command("check")(queries.check)
 app.command("why")(why.why)
+app.command("report")(report.report)
+app.command("fmt")(fmt.fmt)
+app.command("lsp")(lsp.lsp)
 app.command("show")(queries.show)
 app.command("equivalent")(equivalent.equivalent)
+app.command("funnel")(funnel.run_funnel)
 app.command("demo")(demo.demo)
 app.add_typer(spark.app, name="spark")
 

@@ -16,6 +16,7 @@ from cereus.cli.output import format_of
 from cereus.cli.several import QUERY
 from cereus.cli.spark_progress import spark_progress
 from cereus.cli.view import ShownEvent, ShownMatch
+from cereus.engine.results.time_order import time_columns
 from cereus.errors import CereusError, DataError
 from cereus.many import QuerySet
 from cereus.notices import MOST_TYPES
@@ -39,6 +40,7 @@ def run_on_spark(
     master: str,
     tie: Sequence[str] = (),
     named: bool = False,
+    order: str | None = None,
 ) -> tuple[dict[str, Outcome], QuerySet]:
     """A job for each query. Where they are `named`, what is written says whose match it is."""
     from cereus import spark as cs
@@ -55,6 +57,10 @@ def run_on_spark(
                 name: cs.match(events, query, events=out is None or not query.variables, tie=tie)
                 for name, query in queries.queries.items()
             }
+            if order is not None:
+                matches = {
+                    n: each.orderBy(time_columns(each.columns)) for n, each in matches.items()
+                }
             if out is None:
                 outcomes = {n: collected(each, queries[n], shown) for n, each in matches.items()}
             else:

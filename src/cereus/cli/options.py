@@ -6,9 +6,11 @@ from typing import Annotated
 
 import typer
 
+from cereus.cli.help import one_of
 from cereus.cli.inputs import LIMITS
 from cereus.language.protocol import OptionKind
 from cereus.language.registry import default_name, languages, names, suffixes
+from cereus.stream import UNITS
 
 QUERY_FILES = (
     f"a path that ends in {', '.join(f'.{name}' for name in suffixes())} or .txt, or @FILE"
@@ -33,6 +35,7 @@ Dialect = Annotated[
         help=f"The language of the query: {', '.join(names())}. If not said, the one that the "
         f"suffix of its file names, else {default_name()}.",
         show_default=False,
+        autocompletion=one_of(names()),
     ),
 ]
 TypeColumn = Annotated[
@@ -74,6 +77,7 @@ Unit = Annotated[
         metavar="UNIT",
         help="What one unit of a numeric time column is: s, ms, us or ns.",
         show_default=False,
+        autocompletion=one_of(UNITS),
     ),
 ]
 Limits = Annotated[
@@ -83,6 +87,7 @@ Limits = Annotated[
         metavar="NAME=N",
         help=f"How much of one thing a run may hold: {', '.join(LIMITS)}; repeatable.",
         show_default=False,
+        autocompletion=one_of(f"{name}=" for name in LIMITS),
     ),
 ]
 Params = Annotated[

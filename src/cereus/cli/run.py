@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -11,12 +12,14 @@ import typer
 
 from cereus.cli import inputs
 from cereus.cli import options as opt
+from cereus.cli.as_json import json_errors, run_fields, write_json
 from cereus.cli.engines import Engine, chosen_engine
 from cereus.cli.local import Outcome, run_local
 from cereus.cli.output import make_room
 from cereus.cli.pipeline import run_pipeline
 from cereus.cli.several import CommandQueries, query_texts
 from cereus.cli.view import columns_to_show, matches_table, out, rate_text
+from cereus.engine.results.time_order import TIME
 from cereus.errors import CereusError, DataError, did_you_mean
 from cereus.many import QuerySet
 from cereus.matches import count_text
@@ -27,6 +30,11 @@ from cereus.syntax.parameters import check_all_mentioned, for_text
 PIPELINE = ".toml"
 
 
+class MatchOrder(StrEnum):
+    TIME = TIME
+
+
+@json_errors
 def run(
     query: Annotated[
         str | None,
@@ -95,6 +103,14 @@ def run(
             show_default=False,
         ),
     ] = None,
+    flat: Annotated[
+        bool,
+        typer.Option("--flat", help="Columns like a_price for variables that hold one event."),
+    ] = False,
+    order: Annotated[
+        MatchOrder | None,
+        typer.Option(help="Put all matches in this order: that of time.", show_default=False),
+    ] = None,
     limit_shown: Annotated[
         int, typer.Option(min=0, help="How many matches to show when none are written.")
     ] = 5,
@@ -112,30 +128,42 @@ def run(
             show_default=False,
         ),
     ] = None,
+    json: Annotated[
+        bool, typer.Option("--json", help="Write what came of it as one JSON object instead.")
+    ] = False,
 ) -> None:
     """Find all matches of queries in files of events, or run a pipeline."""
     if not queries and query is not None and query.lower().endswith(PIPELINE):
         columns = (type, time, key, stream, unit)
+        if json:
+            hint = "--metrics FILE writes how a pipeline is doing"
+            raise CereusError("--json is for queries over files", hint=hint)
         elsewhere = (events, output, *columns, settings, param, limit, tie, dialect)
-        if any(elsewhere) or sort or overwrite or engine is Engine.LOCAL:
+        if any((*elsewhere, sort, overwrite, flat, order)) or engine is Engine.LOCAL:
             hint = "leave out all but --master, --dry-run and --metrics, and write it in the file"
             raise CereusError("a pipeline says inputs, columns and outputs itself", hint=hint)
         run_pipeline(query, master=master, dry_run=dry_run, metrics=metrics)
         return
     if dry_run or metrics is not None:
         raise CereusError("--dry-run and --metrics are for pipelines", hint="cereus run FILE.toml")
+    if json and output is not None and str(output) == "-":
+        raise CereusError(
+            "matches and their summary cannot both be written to -", hint="name a file"
+        )
     paths = _inputs(query, events or [], queries or [])
     commanded = CommandQueries(query_texts(queries or [str(query)]), several=bool(queries))
     limits, params = inputs.limits_of(limit or ()), inputs.params_of(param or ())
     check_all_mentioned(params, (each.text for each in commanded.texts.values()))
 
     def compile_all(schema: pa.Schema | None) -> QuerySet:
-        described = inputs.stream_of(type, time, key, stream, unit, schema=schema)
-        return commanded.compiled(
+        typed = any(inputs.is_typed(each, dialect) for each in commanded.texts.values())
+        described = inputs.stream_of(type, time, key, stream, unit, schema=schema, typed=typed)
+        made = commanded.compiled(
             lambda each: inputs.compiled(
                 each, dialect, described, schema, settings, limits, for_text(params, each.text)
             )
         )
+        return made if schema is None or not flat else made.flat(schema)
 
     def compiler(schema: pa.Schema) -> QuerySet:
         query_set = compile_all(schema)
@@ -154,14 +182,24 @@ def run(
     if choice.engine is Engine.LOCAL:
         read = inputs.events_of(paths, inputs.ordered_by(time), sort=sort)
         compiled = compiler(read.schema)
-        outcomes = run_local(compiled, read, output, shown, named=named)
+        outcomes = run_local(compiled, read, output, shown, named=named, order=order)
     else:
         from cereus.cli.on_spark import run_on_spark
 
         _need_order(time)
         outcomes, compiled = run_on_spark(
-            compiler, paths, output, shown, master=master or "local[*]", tie=tie or (), named=named
+            compiler,
+            paths,
+            output,
+            shown,
+            master=master or "local[*]",
+            tie=tie or (),
+            named=named,
+            order=order,
         )
+    if json:
+        write_json(ok=True, **run_fields(choice, output, outcomes, compiled))
+        return
     for name, outcome in outcomes.items():
         report(outcome, compiled[name], output, name if queries else None)
         if outcome.types:

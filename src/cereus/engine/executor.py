@@ -15,6 +15,7 @@ from cereus.engine.ingest.shared_letters import SharedLetters
 from cereus.engine.match.counting_runner import CountingRunner
 from cereus.engine.match.letter_strategy import LetterStrategy, PlainLetters
 from cereus.engine.match.runner import Runner
+from cereus.engine.match.skipping import SkippingRunner
 from cereus.engine.match.strategy_by_listing import ListingRunner
 from cereus.engine.match.strategy_by_replay import ReplayRunner
 from cereus.engine.match.table_cache import TableCache
@@ -37,10 +38,28 @@ def runner_kind(plan: Plan) -> type[Runner]:
     """The class of runner that counts matches, or chooses among them, as the plan demands."""
     if plan.query.count:
         return CountingRunner
-    return RUNNERS.get(plan.traits.chosen_by, Runner)
+    kinds = SKIPPING if plan.query.skip is not None else RUNNERS
+    return kinds.get(plan.traits.chosen_by, kinds[ChosenBy.AUTOMATON])
 
 
-RUNNERS = {ChosenBy.LISTING: ListingRunner, ChosenBy.REPLAY: ReplayRunner}
+class SkippingListing(SkippingRunner, ListingRunner):
+    """Lists all matches of an event, chooses, and keeps those that move on."""
+
+
+class SkippingReplay(SkippingRunner, ReplayRunner):
+    """Reads windows once more, and keeps the matches that move on."""
+
+
+RUNNERS: dict[ChosenBy, type[Runner]] = {
+    ChosenBy.AUTOMATON: Runner,
+    ChosenBy.LISTING: ListingRunner,
+    ChosenBy.REPLAY: ReplayRunner,
+}
+SKIPPING: dict[ChosenBy, type[Runner]] = {
+    ChosenBy.AUTOMATON: SkippingRunner,
+    ChosenBy.LISTING: SkippingListing,
+    ChosenBy.REPLAY: SkippingReplay,
+}
 
 
 def letters_for(plan: Plan) -> LetterStrategy:

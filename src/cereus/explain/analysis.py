@@ -145,6 +145,8 @@ def warnings(plan: Plan, description: Description) -> list[str]:
         texts.append(GROWS)
     if isinstance(plan.query.window, TimeWindow) and plan.stream.time is None:
         texts.append("WITHIN a length of time needs a time column: Stream(time=…)")
+    if not analysis.never_matches:
+        texts += description.misread(plan)
     return texts + description.exponential(plan)
 
 

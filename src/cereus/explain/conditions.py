@@ -6,14 +6,8 @@ from collections.abc import Iterable, Iterator
 from itertools import combinations
 
 from cereus.automata.explore import Edge, Explored, explore_deterministic
-from cereus.automata.memory.filters import (
-    FLIPPED,
-    ComparisonFilter,
-    Side,
-    SlotFilter,
-    TermFilter,
-    Value,
-)
+from cereus.automata.memory.absence import AbsenceFilter
+from cereus.automata.memory.filters import FLIPPED, ComparisonFilter, Side, TermFilter, Value
 from cereus.automata.memory.terms import Term
 from cereus.automata.model import NOTHING, Automaton, Check, Label, Slot
 from cereus.automata.subset import exclusive, index_columns
@@ -22,6 +16,7 @@ from cereus.expr.print import condition_text
 from cereus.expr.tree import Comparison, Expression, about
 from cereus.plan.plan import Plan
 
+SlotFilter = ComparisonFilter | TermFilter | AbsenceFilter
 MATCHED_ONCE = "a match is found in one way only"
 MATCHED_AGAIN = "a match may be found in several ways: duplicates are removed"
 COUNTED_AGAIN = "a match may be found in several ways, so that COUNT(*) is refused when it happens"
@@ -56,7 +51,7 @@ def comparisons(automaton: Automaton) -> Iterator[SlotFilter]:
     """The conditions in an automaton that registers decide, in the order of their numbers."""
 
     def filters_in(part: object) -> Iterator[SlotFilter]:
-        if isinstance(part, ComparisonFilter | TermFilter):
+        if isinstance(part, SlotFilter):
             yield part
         if isinstance(part, Automaton):
             for value in vars(part).values():
@@ -86,7 +81,7 @@ def slot_names(analysis: PlanAnalysis) -> dict[Slot, str]:
 
 
 def _condition_text(plan: Plan, node: SlotFilter) -> str:
-    if isinstance(node, TermFilter):
+    if not isinstance(node, ComparisonFilter):
         return node.text
     left, right = (_expression(plan, side) for side in node.sides)
     return condition_text(Comparison(node.op, left, right))
@@ -105,6 +100,8 @@ def _value(plan: Plan, side: Side | Value) -> str:
 
 
 def _when_checked(node: SlotFilter) -> str:
+    if isinstance(node, AbsenceFilter):
+        return "checked when such an event comes"
     if isinstance(node, TermFilter):
         if node.at_the_end:
             return "checked where the rest of its part of the pattern is complete"
@@ -121,7 +118,7 @@ def _when_checked(node: SlotFilter) -> str:
 
 def _slot_contents(plan: Plan, node: SlotFilter) -> list[str]:
     """What the slot of each place holds; nothing where none is needed."""
-    if isinstance(node, TermFilter):
+    if not isinstance(node, ComparisonFilter):
         return [_value(plan, value) if value.needed else "" for value in node.values]
     sides = enumerate(node.sides)
     return [_extreme(plan, node, side, n) if side.needed else "" for n, side in sides]

@@ -52,6 +52,10 @@ class Description(ABC):
         events."""
         return []
 
+    def misread(self, plan: Plan) -> list[str]:
+        """A warning for each part of the pattern that people read otherwise than it is defined."""
+        return []
+
     def slot_values(self, plan: Plan) -> dict[Slot, str]:
         """What slots hold that belong to no comparison of the automaton."""
         return {}

@@ -6,12 +6,14 @@ from collections.abc import Iterator
 
 from cereus.automata.explore import Edge, Explored
 from cereus.automata.model import NOTHING
-from cereus.clauses.tree import Consume, Strategy
+from cereus.clauses.tree import Consume, Skip, Strategy
 from cereus.explain.analysis import PlanAnalysis, warnings
 from cereus.explain.conditions import ambiguity, doing_text, growth, slot_names
 from cereus.explain.description import Description
 from cereus.explain.wording import label_text, letters_text, several, test_text
+from cereus.expr.print import condition_text
 from cereus.plan.plan import Plan
+from cereus.plan.returned import returned_variables
 from cereus.plan.traits import ChosenBy
 
 __all__ = ["explain", "moves", "warnings"]
@@ -176,10 +178,15 @@ def _matches(plan: Plan, analysis: PlanAnalysis) -> Iterator[str]:
         yield "each event that ends some, once, with the latest start; none of them is made"
     elif query.count:
         yield "counted per event that completes them, not listed"
-    elif plan.names is None:
+    elif plan.names is None and not plan.returned:
         yield "each complex event once, however many ways it was found"
+    elif plan.names is None:
+        read = ", ".join(sorted(returned_variables(query))) or "no variable"
+        yield f"each complex event once for every binding of what is returned: {read}"
     else:
         yield analysis.description.each_match(plan.names)
+    for column in plan.returned:
+        yield f"returns {column.name}: {condition_text(column.value)}"
     if plan.traits.correlated and not plan.traits.detects:
         yield ambiguity(analysis)
     if query.strategy is not Strategy.ALL:
@@ -194,6 +201,9 @@ def _matches(plan: Plan, analysis: PlanAnalysis) -> Iterator[str]:
     if query.consume is not Consume.NONE:
         whose = "the key's" if query.consume is Consume.PARTITION else "all"
         yield f"after an event that completes matches, {whose} partial matches are dropped"
+    if query.skip is not None:
+        event = "first" if query.skip is Skip.TO_NEXT else "last"
+        yield f"after a match, only matches that begin after its {event} event are taken"
     if query.limit is not None:
         yield f"at most {query.limit} per event that completes matches"
 

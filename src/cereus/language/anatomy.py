@@ -183,5 +183,8 @@ def clause_edits(query: AnyQuery) -> Iterator[Edit]:
     if query.consume is not Consume.NONE:
         rule = QueryRule(RuleKind.CONSUMPTION, f"CONSUME BY {query.consume}")
         yield rule, (replace(query, consume=Consume.NONE),)
+    if query.skip is not None:
+        rule = QueryRule(RuleKind.CONSUMPTION, f"AFTER MATCH SKIP {query.skip}")
+        yield rule, (replace(query, skip=None),)
     if query.limit is not None:
         yield QueryRule(RuleKind.LIMIT, f"LIMIT {query.limit}"), (replace(query, limit=None),)

@@ -88,6 +88,11 @@ class CompiledQuery(ABC):
         """What to know before running the query."""
         return []
 
+    @property
+    def live_warnings(self) -> list[str]:
+        """What to know in addition before running it while events come."""
+        return []
+
     @abstractmethod
     def check(self, schema: pa.Schema | None) -> None:
         """Refuse what cannot be run, as early as that can be known."""
@@ -115,6 +120,11 @@ class CompiledQuery(ABC):
     def counting(self) -> CompiledQuery | None:
         """A query that counts the matches of this one without listing them, if there is one."""
         return None
+
+    def flat(self, schema: pa.Schema) -> CompiledQuery:
+        """The same query with a column for each attribute, `a_price`, of variables that hold one
+        event; the query itself where it has no such variables."""
+        return self
 
     @abstractmethod
     def explain(self, schema: pa.Schema | None = None) -> str:

@@ -21,6 +21,7 @@ from cereus.language.compiled import CompiledQuery, Path
 from cereus.limits import Limits
 from cereus.plan.plan import Plan
 from cereus.plan.result_names import check_pattern
+from cereus.plan.returned import shown_paths
 from cereus.plan.tests import EventTest
 from cereus.stream import Stream
 
@@ -56,6 +57,10 @@ class PatternQuery(CompiledQuery, Generic[P]):
     @property
     def variables(self) -> tuple[str, ...]:
         return tuple(output.variable for output in self.query.select or ())
+
+    @property
+    def returned(self) -> tuple[str, ...]:
+        return tuple(column.name for column in self.plan().returned)
 
     @property
     def counts(self) -> bool:
@@ -94,8 +99,7 @@ class PatternQuery(CompiledQuery, Generic[P]):
             Clock(plan.query.window, self.stream, schema)  # refuses what it cannot measure
 
     def columns(self, schema: pa.Schema) -> frozenset[Path]:
-        shown = (path for output in self.query.select or () for path in output.attributes)
-        return self.plan(schema).columns.union(shown)
+        return self.plan(schema).columns.union(shown_paths(self.query))
 
     def executor(
         self,

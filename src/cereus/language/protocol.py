@@ -58,6 +58,7 @@ class Language(ABC):
     limits    the names of the `Limits` that bound a run of it
     compares  `equivalent` is implemented
     embedded  its texts stand in statements of SQL, behind a table
+    typed     its patterns ask for the types of events, so that a column has to say them
     signature what shows that a text is of this language, as a regular expression
     """
 
@@ -69,6 +70,7 @@ class Language(ABC):
     limits: ClassVar[tuple[str, ...]] = tuple(each.name for each in fields(Limits))
     compares: ClassVar[bool] = False
     embedded: ClassVar[bool] = False
+    typed: ClassVar[bool] = True
     signature: ClassVar[str | None] = None
 
     @abstractmethod
@@ -95,6 +97,10 @@ class Language(ABC):
         **options: Any,
     ) -> CompiledQuery:
         """The query of a syntax tree. `text` is what it was parsed from, for error messages."""
+
+    def printed(self, tree: Any) -> str:
+        """A syntax tree as text: parsing it gives the tree again."""
+        raise CereusError(f"no way is known to print a query in {self.title}")
 
     def equivalent(self, first: str, second: str) -> EquivalenceAnswer:
         """Decide whether two texts mean the same."""

@@ -7,9 +7,10 @@ import pyarrow as pa
 from cereus.clauses.tree import AnyQuery, AttributeWindow, Node
 from cereus.errors import UnknownNameError, did_you_mean
 from cereus.expr.check import check
-from cereus.expr.tree import Attribute
-from cereus.expr.types import Kind
+from cereus.expr.tree import Attribute, Expression
+from cereus.expr.types import Kind, column_type
 from cereus.stream import Stream
+from cereus.syntax.parsing import located
 
 
 def check_clauses(query: AnyQuery, stream: Stream, schema: pa.Schema) -> None:
@@ -23,8 +24,21 @@ def check_clauses(query: AnyQuery, stream: Stream, schema: pa.Schema) -> None:
     for output in query.select or ():
         for path in output.attributes:
             _require(path, schema, query, "the selected attribute", output)
+    for each in query.returned:
+        check_value(each.value, schema, query.text)
     for total in query.totals:
         check(Attribute(total.attribute or (), span=total.span), schema, query.text, Kind.NUMBER)
+
+
+def check_value(value: Expression, schema: pa.Schema, text: str | None) -> None:
+    """A value to be shown; a column may be of any type."""
+    if isinstance(value, Attribute):
+        try:
+            column_type(value, value.path, schema)
+        except UnknownNameError as error:
+            raise (error if text is None else located(error, text)) from None
+    else:
+        check(value, schema, text, expected=None)
 
 
 def _require(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import Field, dataclass, fields, is_dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from cereus.automata.memory.slots import Column
 from cereus.automata.model import Automaton, Label, marks
@@ -13,6 +13,7 @@ from cereus.automata.selection import BEGINS_UNSEEN, NamedAutomaton
 from cereus.clauses.tree import AnyQuery, AttributeWindow
 from cereus.expr.tree import attributes
 from cereus.plan.lowered import Lowered
+from cereus.plan.returned import ReturnedColumn, returned_columns, returned_variables
 from cereus.plan.tests import EventTest
 from cereus.plan.traits import PatternFacts, Traits, keys_of, selected
 from cereus.stream import Stream
@@ -105,9 +106,20 @@ class Plan:
         """The keys that results show."""
         return keys_of(self.query, self.stream.keys)
 
+    @cached_property
+    def returned(self) -> tuple[ReturnedColumn, ...]:
+        """The columns that are computed for each match."""
+        return returned_columns(self.query, self.keys)
+
+    @property
+    def shown_keys(self) -> tuple[tuple[str, ...], ...]:
+        """The keys that have columns of their own: not those that are returned."""
+        names = {column.name for column in self.returned}
+        return tuple(path for path in self.declared_keys if ".".join(path) not in names)
+
     @property
     def names(self) -> tuple[str, ...] | None:
-        """The selected variables, or None for `SELECT *`."""
+        """The variables that tell matches apart, or None for `SELECT *`."""
         return selected(self.query)
 
     @cached_property
@@ -149,7 +161,16 @@ class Plan:
             return None
         if self.query.totals:
             return frozenset({""}) | (label & {total.variable for total in self.query.totals})
-        return frozenset({""}) if self.names is None else label & frozenset(self.names)
+        if self.names is None:
+            return frozenset({""}) | (label & returned_variables(self.query))
+        return label & frozenset(self.names)
+
+
+def _counts(tree: object, each: Field[Any]) -> bool:
+    """Whether a field says something: a clause that came later does where it is given."""
+    if each.metadata.get("added") and getattr(tree, each.name) == each.default:
+        return False
+    return each.compare
 
 
 def _described(value: object) -> object:
@@ -159,6 +180,8 @@ def _described(value: object) -> object:
     if isinstance(value, tuple):
         return [_described(part) for part in value]
     if is_dataclass(value):
-        parts = [_described(getattr(value, each.name)) for each in fields(value) if each.compare]
+        parts = [
+            _described(getattr(value, each.name)) for each in fields(value) if _counts(value, each)
+        ]
         return [type(value).__name__, *parts]
     return repr(value)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from cereus.clauses.tree import AnyQuery
 from cereus.errors import RefusedError
+from cereus.plan.returned import returned_columns
 
 SPANS = ("start", "end", "start_time", "end_time", "positions")
 COUNTS = ("end", "end_time", "count", "exact")
@@ -30,6 +31,7 @@ def check_pattern(query: AnyQuery, keys: Iterable[Path], *, timed: bool) -> None
                 hint="call the variable something else",
             )
         taken.add(output.variable)
+    returned_columns(query, keys)
 
 
 def check_keys(keys: Iterable[Path], columns: Sequence[str]) -> None:

@@ -9,6 +9,7 @@ from enum import Enum
 from cereus.automata.model import Automaton
 from cereus.clauses.tree import AnyQuery, Consume, EventWindow, Strategy
 from cereus.plan.lowered import Lowered
+from cereus.plan.returned import returned_variables
 
 CHOOSING = frozenset({Strategy.NEXT, Strategy.LAST, Strategy.MAX, Strategy.ANY})
 """The strategies that compare matches with each other."""
@@ -118,7 +119,7 @@ class Traits:
             chosen_late=chosen_late,
             emits_late=emits_late,
             hides=hides,
-            labelled=names is not None or facts.detects,
+            labelled=names is not None or facts.detects or bool(query.returned),
             limit=limit,
             limited_late=limit is not None and several_ways,
             consumes_late=(
@@ -147,10 +148,12 @@ class Traits:
 
 
 def selected(query: AnyQuery) -> tuple[str, ...] | None:
-    """The selected variables, or None for `SELECT *`."""
+    """The variables that tell matches apart, or None for `SELECT *`: those that are selected, and
+    those that are read by what is returned."""
     if query.select is None:
         return None
-    return tuple(output.variable for output in query.select)
+    names = [output.variable for output in query.select]
+    return tuple(dict.fromkeys((*names, *sorted(returned_variables(query)))))
 
 
 def keys_of(query: AnyQuery, stream_keys: Iterable[str]) -> tuple[tuple[str, ...], ...]:

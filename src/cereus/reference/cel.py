@@ -16,7 +16,15 @@ from functools import cached_property
 from itertools import product
 from typing import Any
 
-from cereus.clauses.tree import AttributeWindow, Consume, EventWindow, Strategy, TimeWindow, is_kept
+from cereus.clauses.tree import (
+    AttributeWindow,
+    Consume,
+    EventWindow,
+    Skip,
+    Strategy,
+    TimeWindow,
+    is_kept,
+)
 from cereus.expr.tree import Aggregate, Attribute, Expression, Literal, rebuild
 from cereus.languages.ceql import tree as cel
 from cereus.reference.conditions import evaluate as value_of
@@ -40,6 +48,10 @@ class Match:
     end: int
     positions: tuple[int, ...]
     bindings: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    values: tuple[Any, ...] = ()
+    """What RETURN gives."""
+    read: tuple[tuple[int, ...], ...] = ()
+    """The events of the variables that RETURN reads: rows that differ there are two."""
 
 
 @dataclass(eq=False)
@@ -147,10 +159,35 @@ def _denote(formula: cel.Formula, stream: Stream, i: int, j: int) -> Iterator[Va
         case cel.Unless(left, right):
             if not any(of(right, a, b) for a, b in _intervals(i, j)):
                 yield from of(left)
+        case cel.Without(body, events, through):
+            for valuation in of(body):
+                between = _between(valuation, through)
+                if not any(_occurs(e, valuation, stream, p) for e in events for p in between):
+                    yield valuation
         case cel.Select(strategy, body):
             yield from select(strategy, of(body))
         case _:
             raise TypeError(f"not a CEL formula: {formula!r}")
+
+
+def _between(valuation: Valuation, through: bool) -> range:
+    """The positions between the first and the last event of a match; with both, if `through`."""
+    marked = support(valuation)
+    if not marked:
+        return range(0)
+    return range(min(marked), max(marked) + 1) if through else range(min(marked) + 1, max(marked))
+
+
+def _occurs(event: cel.Excluded, valuation: Valuation, stream: Stream, position: int) -> bool:
+    """Whether the event at a position is such as must not occur in a match. Its names hold it,
+    whatever they hold in the match."""
+    labels = stream.labels(event.event, position)
+    if labels is None:
+        return False
+    names = labels | frozenset(event.names)
+    others = frozenset(p for p in valuation if p[0].rpartition(">")[2] not in names)
+    with_it = others | {(name, position) for name in names}
+    return event.predicate is None or satisfies(event.predicate, with_it, stream.events)
 
 
 def is_optional(formula: cel.Formula) -> bool:
@@ -217,7 +254,7 @@ def satisfies(predicate: cel.Predicate, valuation: Valuation, events: Sequence[E
 
 
 def _events_of(variable: str, valuation: Valuation, events: Sequence[Event]) -> list[Event]:
-    return [events[p] for p in sorted(p for name, p in valuation if name == variable)]
+    return [events[p] for p in _positions_of(variable, valuation)]
 
 
 def _with_aggregates(
@@ -300,6 +337,27 @@ def fitting(total: Any) -> Any:
     return None if isinstance(total, int) and abs(total) >= 2**63 else total
 
 
+def returned_value(value: Expression, valuation: Valuation, events: Sequence[Event]) -> Any:
+    """A value of RETURN: aggregates of sets of events, attributes of a variable that holds one
+    event; of one that holds none, NULL."""
+
+    def literal(node: Expression) -> Expression:
+        if isinstance(node, Attribute):
+            (event,) = _events_of(str(node.variable), valuation, events) or ({},)
+            return Literal(value_of(Attribute(node.path), event) if event else None)
+        return rebuild(node, literal)
+
+    return value_of(literal(_with_aggregates(value, valuation, events)), {})
+
+
+def _mentioned(value: Expression) -> set[str]:
+    return {str(node.variable) for node in value.walk() if isinstance(node, Attribute | Aggregate)}
+
+
+def _positions_of(variable: str, valuation: Valuation) -> list[int]:
+    return sorted(position for name, position in valuation if name == variable)
+
+
 # ---------------------------------------------------------------- strategies, §7.1
 
 
@@ -348,6 +406,8 @@ class _Partition:
     rows: list[int]
     measure: Callable[[int], Any]
     begin: int = 0
+    passed: int = -1
+    """AFTER MATCH SKIP: matches begin after this position."""
 
     @cached_property
     def reach(self) -> Callable[[int, int], bool]:
@@ -369,21 +429,39 @@ class _Partition:
             return []
         candidates = valuations(self.query.formula, self.stream, self.begin, j)
         kept = frozenset(v for v in candidates if (s := support(v)) and self.reach(min(s), max(s)))
-        rows = [self._row(v, j, key) for v in select(self.query.strategy, kept)]
+        chosen = select(self.query.strategy, kept)
+        if self.query.skip is not None:
+            chosen = self._skipping(chosen, j)
+        rows = [self._row(v, j, key) for v in chosen]
         latest: dict[Any, Match] = {}
         for row in sorted((r for r in rows if r.positions), key=lambda r: (r.start, r.end)):
-            latest[row.positions, row.bindings] = row
+            latest[row.positions, row.bindings, row.read] = row
         return list(latest.values())
+
+    def _skipping(self, candidates: frozenset[Valuation], j: int) -> frozenset[Valuation]:
+        """AFTER MATCH SKIP: of the complex events that are complete at j, the one with the earliest
+        start, and where two first differ the one that has the event. After it evaluation begins
+        anew (PAST LAST EVENT), or the next one is taken that starts later (TO NEXT EVENT)."""
+        taken: frozenset[Valuation] = frozenset()
+        while rest := frozenset(v for v in candidates if min(support(v)) > self.passed):
+            taken |= (best := select(Strategy.NEXT, rest))
+            if self.query.skip is Skip.PAST_LAST:
+                self.begin = j + 1
+                break
+            self.passed = min(support(next(iter(best))))
+        return taken
 
     def _row(self, valuation: Valuation, j: int, key: tuple[Any, ...]) -> Match:
         marked = sorted(support(valuation))
         bindings: tuple[tuple[str, tuple[int, ...]], ...] = ()
         positions = marked
+        names_read = {name for each in self.query.returned for name in _mentioned(each.value)}
+        read = {name: _positions_of(name, valuation) for name in names_read}
         if self.query.select is not None:
             names = [output.variable for output in self.query.select]
-            events = {name: sorted(p for n, p in valuation if n == name) for name in names}
+            events = {name: _positions_of(name, valuation) for name in names}
             bindings = tuple((n, tuple(self.rows[p] for p in events[n])) for n in names)
-            positions = sorted({p for each in events.values() for p in each})
+            positions = sorted({p for each in (events | read).values() for p in each})
         return Match(
             key,
             self.rows[j],
@@ -391,6 +469,11 @@ class _Partition:
             self.rows[marked[-1]],
             tuple(self.rows[p] for p in positions),
             bindings,
+            tuple(
+                returned_value(each.value, valuation, self.stream.events)
+                for each in self.query.returned
+            ),
+            tuple(tuple(read[name]) for name in sorted(read)),
         )
 
 

@@ -2,6 +2,14 @@
 
 from cereus.show.diagram import Diagram, diagram
 from cereus.show.funnel import funnel_chart
-from cereus.show.timeline import timeline
+from cereus.show.timeline import matches_per_key, matches_per_time, save, timeline
 
-__all__ = ["Diagram", "diagram", "funnel_chart", "timeline"]
+__all__ = [
+    "Diagram",
+    "diagram",
+    "funnel_chart",
+    "matches_per_key",
+    "matches_per_time",
+    "save",
+    "timeline",
+]

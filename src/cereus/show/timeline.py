@@ -1,20 +1,26 @@
-"""Matches as a timeline: one line per match, one mark per matched event."""
+"""Matches along time: events as marks in lanes, matches as bands; and how many matches there are
+when, and of which key."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import timedelta
-from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from cereus.errors import CereusError
 from cereus.matches import Matches
+from cereus.show.colours import INK, PALETTE
+from cereus.show.graphs import library
 
 MOST_MATCHES = 50
 NAMES = ("variables", "type")
 SINCE = "since the first event"
+MATCH = "match"
 LABEL = "label"
+BINS = 60
 
 
 def timeline(
@@ -22,41 +28,58 @@ def timeline(
     *,
     time: str | None = None,
     color: str | None = None,
+    lanes: str = MATCH,
     aligned: bool = False,
     most: int = MOST_MATCHES,
 ) -> Any:
-    """An altair chart of the first matches: events along `time` (positions without one).
+    """An altair chart of the first matches: events along `time` (positions without one), matches
+    as bands from their first event to their last. It zooms and shows the values of an event.
 
-    `color` is a column of the events; without it, the selected variables or the type.
-    `aligned` lets every match begin at 0 (seconds, or positions), to compare their shapes.
+    `lanes` is what has a lane of its own: each match, or the values of a column of the events (a
+    key, `variables`, `type`). `color` is a column of the events; without it, the selected
+    variables or the type. `aligned` lets every match begin at 0 (seconds, or positions), to
+    compare their shapes.
     """
     alt = altair_module()
-    events = _events(matches, most)
+    events = matches.head(most).events()
     along = time or "position"
     shade = color or next((name for name in NAMES if name in events.column_names), None)
-    for name in (along, shade):
-        if name is not None and name not in events.column_names:
-            raise CereusError(
-                f"the events have no column {name!r}",
-                hint=f"they have {', '.join(events.column_names)}",
-            )
+    _check(events, (along, shade, lanes))
     title = _title(matches, events, along, aligned=aligned)
     if aligned:
         events, along = _aligned(events, along), SINCE
     keys = _keys(matches)
     events = _labelled(events, matches, keys)
     base = alt.Chart(alt.Data(values=plain_rows(events))).encode(
-        x=alt.X(along, type=_scale(events, along), title=title, scale=alt.Scale(zero=False)),
-        y=alt.Y(f"{LABEL}:O", title=" · ".join(["match", *keys]), sort=None),
+        x=alt.X(
+            _quoted(along), type=_scale(events, along), title=title, scale=alt.Scale(zero=False)
+        ),
+        y=alt.Y(f"{LABEL}:O", title=" · ".join([MATCH, *keys]), sort=None)
+        if lanes == MATCH
+        else alt.Y(_quoted(lanes), type="ordinal", title=lanes),
     )
-    joined = base.mark_line(color="lightgray").encode(detail="match:O")
+    bands = base.mark_line(color=INK, opacity=0.35, strokeWidth=7, strokeCap="round").encode(
+        detail=[alt.Detail("match:O")]
+    )
     points = base.mark_circle(size=70, opacity=1).encode(
-        color=alt.Color(f"{shade}:N", sort=_order(matches, events, shade), title=shade)
-        if shade
-        else alt.value("steelblue"),
-        tooltip=[alt.Tooltip(name, type="nominal") for name in events.column_names],
+        color=_colour(alt, matches, events, shade),
+        tooltip=[
+            alt.Tooltip(_quoted(name), type="nominal", title=name) for name in events.column_names
+        ],
     )
-    return (joined + points).properties(width=640)
+    return _styled((bands + points).properties(width=640)).interactive()
+
+
+def _colour(alt: Any, matches: Matches, events: pa.Table, shade: str | None) -> Any:
+    if shade is None:
+        return alt.value(PALETTE[0])
+    return alt.Color(
+        _quoted(shade),
+        type="nominal",
+        title=shade,
+        sort=_order(matches, events, shade),
+        scale=alt.Scale(range=list(PALETTE)),
+    )
 
 
 def _title(matches: Matches, events: pa.Table, along: str, *, aligned: bool) -> str:
@@ -93,16 +116,72 @@ def _order(matches: Matches, events: pa.Table, shade: str) -> list[str]:
 
 
 def altair_module() -> Any:
-    try:
-        return import_module("altair")
-    except ImportError:
-        raise CereusError(
-            "altair is not installed", hint="pip install 'cereus[notebook]'"
-        ) from None
+    return library("altair")
 
 
-def _events(matches: Matches, most: int) -> pa.Table:
-    return matches.head(most).events()
+def matches_per_time(matches: Matches, *, time: str = "end_time") -> Any:
+    """An altair chart: how many matches there are when."""
+    alt = altair_module()
+    table = matches.table
+    _check(table, (time,))
+    kind = _scale(table, time)
+    values = [{time: _plain(value)} for value in table.column(time).to_pylist()]
+    chart = alt.Chart(alt.Data(values=values)).mark_bar(color=PALETTE[0])
+    x = alt.X(_quoted(time), type=kind, bin=alt.Bin(maxbins=BINS), title=time)
+    return _styled(chart.encode(x=x, y=alt.Y("count()", title="matches")).properties(width=640))
+
+
+def matches_per_key(matches: Matches, key: str, *, most: int = 30) -> Any:
+    """An altair chart: how many matches the keys have that have most."""
+    alt = altair_module()
+    _check(matches.table, (key,))
+    counts = matches.table.column(key).value_counts().to_pylist()
+    largest = sorted(counts, key=lambda each: -each["counts"])[:most]
+    values = [{key: _plain(each["values"]), "matches": each["counts"]} for each in largest]
+    chart = alt.Chart(alt.Data(values=values)).mark_bar(color=PALETTE[0])
+    y = alt.Y(_quoted(key), type="nominal", sort="-x", title=key)
+    return _styled(chart.encode(x=alt.X("matches:Q"), y=y).properties(width=640))
+
+
+def save(chart: Any, path: str | Path) -> None:
+    """Write a chart: .svg or .png as a still picture, .html to zoom in, offline."""
+    file, spec = Path(path), chart.to_dict()
+    convert = library("vl_convert")
+    match file.suffix.lower():
+        case ".svg":
+            file.write_text(convert.vegalite_to_svg(spec), encoding="utf-8")
+        case ".png":
+            file.write_bytes(convert.vegalite_to_png(spec, scale=2))
+        case ".html":
+            file.write_text(convert.vegalite_to_html(spec, bundle=True), encoding="utf-8")
+        case _:
+            raise CereusError(f"cannot draw to {str(path)!r}", hint="use .svg, .png or .html")
+
+
+def _styled(chart: Any) -> Any:
+    """Without a background, and in a gray that can be read in dark and light."""
+    gray = {"labelColor": INK, "titleColor": INK, "gridColor": INK, "gridOpacity": 0.2}
+    return (
+        chart.configure(background="transparent")
+        .configure_axis(domainColor=INK, tickColor=INK, **gray)
+        .configure_legend(labelColor=INK, titleColor=INK)
+        .configure_view(stroke=None)
+    )
+
+
+def _check(table: pa.Table, names: Iterable[str | None]) -> None:
+    for name in names:
+        if name is not None and name not in table.column_names:
+            raise CereusError(
+                f"there is no column {name!r}", hint=f"there are {', '.join(table.column_names)}"
+            )
+
+
+def _quoted(name: str) -> str:
+    """A column as Vega-Lite reads it, whatever signs are in its name."""
+    for sign in ("\\", ".", "[", "]", ":"):
+        name = name.replace(sign, f"\\{sign}")
+    return name
 
 
 def _aligned(events: pa.Table, along: str) -> pa.Table:
@@ -110,7 +189,7 @@ def _aligned(events: pa.Table, along: str) -> pa.Table:
     first: dict[int, Any] = {}
     since = []
     for match, value in zip(
-        events.column("match").to_pylist(), events.column(along).to_pylist(), strict=True
+        events.column(MATCH).to_pylist(), events.column(along).to_pylist(), strict=True
     ):
         passed = value - first.setdefault(match, value)
         since.append(passed.total_seconds() if isinstance(passed, timedelta) else passed)
@@ -129,7 +208,7 @@ def _plain(value: Any) -> Any:
         return ", ".join(f"{name}: {part}" for name, part in value.items())
     if hasattr(value, "isoformat"):
         return value.isoformat()
-    return value
+    return value if isinstance(value, int | float | str | bool) or value is None else str(value)
 
 
 def _scale(events: pa.Table, name: str) -> str:

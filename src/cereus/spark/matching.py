@@ -16,7 +16,7 @@ from cereus.spark.batch.several import Queries, match_several, named
 from cereus.spark.live.checkpoint import refuse_changed, stored_queries
 from cereus.spark.live.recipe import LATE
 from cereus.spark.live.stream import BUCKETS, Live, with_watermark
-from cereus.spark.schemas import check_once
+from cereus.spark.schemas import arrow_schema, check_once
 from cereus.spark.slices import Split
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ def match(
     query: Query | Queries,
     *,
     events: bool = True,
+    flat: bool = False,
     columns: Iterable[str] | None = None,
     tie: str | Iterable[str] = (),
     order: str | None = None,
@@ -55,6 +56,8 @@ def match(
     not all of them have are null.
 
     events       False leaves the column `events` out
+    flat         True gives columns like `a_price` for variables that hold one event, in place of
+                 arrays of their events
     columns      which columns of an event are shown (all)
     tie          columns that order events of one time. After them the columns that the pattern
                  reads decide, in the order of the schema, then the other ones: the same rows
@@ -93,12 +96,17 @@ def match(
         queries = named(query)
         for each in queries.values():
             _check(df, each)
+        if flat:
+            queries = {name: flat_query(df, each) for name, each in queries.items()}
             each.notices.issue(each.warnings, above=2)
         return match_several(lambda each: prepared(df, each, **options), queries)
     _check(df, query)
     assert isinstance(query, Query)
+    if flat:
+        query = flat_query(df, query)
     query.notices.issue(query.warnings, above=2)
     if df.isStreaming:
+        query.notices.issue(query.compiled.live_warnings, above=2)
         _check_live(order, parallelism, split)
         marked = with_watermark(df, query, watermark)
         made = prepared(df, query, **{**options, "split": False})
@@ -107,6 +115,11 @@ def match(
             refuse_changed(stored_queries(df.sparkSession, checkpoint), live.recipe)
         return live.run()
     return prepared(df, query, **options).run()
+
+
+def flat_query(df: DataFrame, query: Query) -> Query:
+    """The query with flat columns, for the columns that leave Spark."""
+    return query.flat(arrow_schema(df.schema))
 
 
 def split_late(result: DataFrame) -> tuple[DataFrame, DataFrame]:

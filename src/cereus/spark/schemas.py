@@ -13,6 +13,7 @@ from pyspark.sql.pandas.types import from_arrow_type, to_arrow_type
 from cereus.engine.results.counts import total_name
 from cereus.engine.results.event_rows import EVENTS
 from cereus.errors import DataError, did_you_mean
+from cereus.expr.arrow.value_type import value_type
 from cereus.language.compiled import EventwiseQuery
 from cereus.plan.plan import Plan
 
@@ -77,7 +78,7 @@ def pattern_schema(
     plan: Plan, known: st.StructType, shown: Iterable[str], *, listed: bool
 ) -> st.StructType:
     """The columns of the matches of a pattern; `listed`: with the column `events`."""
-    fields = [st.StructField(".".join(path), type_of(known, path)) for path in plan.declared_keys]
+    fields = [st.StructField(".".join(path), type_of(known, path)) for path in plan.shown_keys]
     counted = plan.query.count
     if plan.stream.time is not None:
         kind = type_of(known, (plan.stream.time,))
@@ -87,6 +88,10 @@ def pattern_schema(
         totals = (total_name(each) for each in plan.query.totals)
         fields += [st.StructField(name, st.DoubleType()) for name in ("count", *totals)]
         fields.append(st.StructField("exact", st.BooleanType()))
+    events = arrow_schema(known)
+    for column in plan.returned:
+        kind = from_arrow_type(value_type(column.value, events))
+        fields.append(st.StructField(column.name, kind))
     columns = tuple((name,) for name in shown)
     for output in plan.query.select or ():
         fields.append(events_field(output.variable, output.attributes or columns, known))

@@ -16,6 +16,7 @@ from functools import reduce
 from cereus.clauses.tree import AnyQuery, Strategy
 from cereus.expr.tree import Expression
 from cereus.languages.ceql import tree as cel
+from cereus.languages.ceql.absence import is_correlated
 from cereus.languages.ceql.planning.lower import ends_marked
 from cereus.languages.ceql.planning.rewrite import RULES, rewrite
 from cereus.languages.sremo import tree as sremo
@@ -48,8 +49,15 @@ def as_sremo(query: AnyQuery, type_column: str | None = "type") -> sremo.SremoTr
     if isinstance(query.formula, sremo.Pattern):
         return sremo.in_sremo(query)
     original = cel.in_ceql(query).formula
+    if query.skip is not None:
+        reason = (
+            "AFTER MATCH SKIP compares matches with each other, and a SREMO takes each by itself"
+        )
+        raise refused(query, reason, "leave it out")
     if query.select is not None:
         raise refused(query, "SREMO has no variables to select", "write SELECT *")
+    if query.returned:
+        raise refused(query, "SREMO has no RETURN: it lists matches", "leave RETURN out")
     if query.count:
         raise refused(query, "SREMO has no COUNT(*): it lists matches", "write SELECT *")
     if query.streams[1:]:
@@ -111,6 +119,11 @@ class _Translation:
             case cel.Unless(left, right):
                 events = Forbidden(tuple(self.single(right, ())))
                 return self.piece(left, (*around, events), anchored)
+            case cel.Without(body, events, through):
+                kept_out = Forbidden(tuple(self.kept_out(each) for each in events))
+                if through:
+                    return self.until(node, body, kept_out, around, anchored)
+                return self.without(node, body, kept_out, around, anchored)
             case cel.Start(body):
                 check_edge(node, body, first=True)
                 return replace(self.piece(body, around, True), floats=False)
@@ -206,6 +219,55 @@ class _Translation:
             "in SREMO only single events can be kept out: ! marks nothing, so it cannot look at "
             "the events of the pattern together with others",
             "UNLESS one event, or one of several",
+        )
+
+    # ------------------------------------------------------------ absence
+
+    def kept_out(self, event: cel.Excluded) -> sremo.Terminal:
+        if is_correlated(event):
+            raise refused(
+                event, "in SREMO what must not occur is not compared with events of the match"
+            )
+        formula: cel.Formula = event.event
+        for name in event.names:
+            formula = cel.As(formula, name)
+        if event.predicate is not None:
+            formula = cel.Filter(formula, event.predicate, span=event.span)
+        (terminal,) = self.single(formula, ())
+        return terminal
+
+    def until(
+        self, node: cel.Formula, body: cel.Formula, kept_out: Forbidden, around: Around, first: bool
+    ) -> _Piece:
+        """None from the first event to the last, but any number before."""
+        piece = self.piece(body, (*around, kept_out), first)
+        if first:
+            return piece
+        if piece.lead != _gap((*around, kept_out)):
+            raise refused(node, "UNTIL around START or UNLESS cannot be said")
+        lead = _gap(around)
+        return replace(piece, lead=lead, floats=lead == sremo.SKIP_ANY)
+
+    def without(
+        self, node: cel.Formula, body: cel.Formula, kept_out: Forbidden, around: Around, first: bool
+    ) -> _Piece:
+        """None between the first event and the last: both are single events."""
+        match body:
+            case cel.As(inner, variable):
+                return self.without(node, inner, kept_out, (*around, NamedAs(variable)), first)
+            case cel.Filter(inner, cel.Holds(condition)):
+                conditions = filter_conditions(body, condition)
+                return self.without(node, inner, kept_out, (*around, *conditions), first)
+            case cel.Sequence(left, right) if only_one(left) and only_one(right):
+                one = self.piece(left, around, first)
+                two = self.piece(right, around, True)
+                gap = _gap((*around, kept_out))
+                if isinstance(one.body, sremo.Terminal) and isinstance(two.body, sremo.Terminal):
+                    return replace(one, body=sremo.concatenation(one.body, gap, two.body))
+        raise refused(
+            node,
+            "WITHOUT can be said of one event and a later one",
+            "A ; C WITHOUT B, or A ; (C UNLESS B) where C is no B",
         )
 
     # ------------------------------------------------------------ AND, strategies

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cereus.language.anatomy import RuleKind
+from cereus.why.html import why_html
 
 NOTHING_BEFORE = "nothing that they could continue"
 
@@ -133,6 +134,9 @@ class Why:
 
     def __str__(self) -> str:
         return "\n".join(_lines(self))
+
+    def _repr_html_(self) -> str:
+        return f"<p><b>{_several(self.matches, 'match', 'matches')}</b></p>{why_html(self)}"
 
 
 def _plain(step: StepCounts) -> dict[str, Any]:

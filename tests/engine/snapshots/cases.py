@@ -208,6 +208,28 @@ CASES = [
         options={"values": True},
         keep=True,
     ),
+    Case(
+        "rows",
+        "MATCH_RECOGNIZE (PARTITION BY k ORDER BY t MEASURES MATCH_NUMBER() AS n, FIRST(x) AS f, "
+        "array_agg(CLASSIFIER()) AS vs AFTER MATCH SKIP TO LAST b PATTERN (a b+ c?) "
+        "DEFINE b AS x <> PREV(x), c AS type = 'C')",
+        "RecognizingExecutor",
+        dialect="match_recognize",
+    ),
+    Case(
+        "rows with slots",
+        "MATCH_RECOGNIZE (ORDER BY t MEASURES sum(b.x) AS total ALL ROWS PER MATCH WITH UNMATCHED "
+        "ROWS PATTERN (a b+) DEFINE a AS type = 'A', b AS b.x <= a.x AND sum(b.x) < 8)",
+        "RecognizingExecutor",
+        dialect="match_recognize",
+    ),
+    Case(
+        "rows timed out",
+        "MATCH_RECOGNIZE (PARTITION BY k ORDER BY t MEASURES LAST(x) AS l PATTERN (a b{3}) "
+        "WITHIN INTERVAL '12' SECOND WITH TIMEOUTS DEFINE a AS type = 'A', b AS type <> 'C')",
+        "RecognizingExecutor",
+        dialect="match_recognize",
+    ),
 ]
 
 

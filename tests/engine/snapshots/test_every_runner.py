@@ -37,6 +37,7 @@ def test_the_kinds_of_runners_are_all_there() -> None:
         "ReplayRunner by values",
         "ReactiveExecutor",
         "DetectingExecutor",
+        "RecognizingExecutor",
     }
 
 

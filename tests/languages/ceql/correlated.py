@@ -105,6 +105,8 @@ def correlated(draw: Random, formula: cel.Formula, *, often: int = 3) -> cel.For
     """The formula with filters between events put in here and there."""
 
     def change(node: cel.Formula) -> cel.Formula:
+        if isinstance(node, cel.Without):
+            node = replace(node, events=tuple(absent(draw, e, node.body) for e in node.events))
         if isinstance(node, cel.Type | cel.Not) or draw.randrange(often):
             return node
         names = sorted(name for name in bound(node) if ">" not in name and name != "*")
@@ -113,6 +115,18 @@ def correlated(draw: Random, formula: cel.Formula, *, often: int = 3) -> cel.For
         return cel.Filter(node, predicate(draw, names)) if names else node
 
     return _top_down(formula, change)
+
+
+def absent(draw: Random, event: cel.Excluded, body: cel.Formula) -> cel.Excluded:
+    """An event that must not occur, compared with events of the pattern."""
+    others = [name for name in bound(body) if ">" not in name and name != "*"]
+    if not others or not event.names or draw.randrange(4) == 0:
+        return event
+    between = cel.Holds(comparison(draw, [event.names[0], draw.choice(sorted(others))]))
+    if event.predicate is None:
+        return replace(event, predicate=between)
+    join = cel.AllOf if draw.randrange(3) else cel.AnyOf
+    return replace(event, predicate=join((event.predicate, between)))
 
 
 def _top_down(formula: cel.Formula, change: Rule) -> cel.Formula:

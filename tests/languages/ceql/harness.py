@@ -28,7 +28,7 @@ def compiled(query: ParsedQuery, stream: Stream) -> cereus.Query:
 
 
 def rows(found: Iterable[dict[str, Any]], query: ParsedQuery) -> Counter[Row]:
-    """Result rows as (key, start, end, positions, bindings)."""
+    """Result rows as (key, start, end, positions, bindings, values)."""
     return Counter(
         (
             tuple(row[".".join(path)] for path in query.partition_by),
@@ -36,6 +36,7 @@ def rows(found: Iterable[dict[str, Any]], query: ParsedQuery) -> Counter[Row]:
             row["end"],
             tuple(row["positions"]),
             tuple(_held(row[output.variable], output) for output in query.select or ()),
+            tuple(row[each.name] for each in query.returned),
         )
         for row in found
     )
@@ -69,7 +70,7 @@ def reference_rows(
     def row(match: reference.Match) -> Row:
         bindings = zip(match.bindings, query.select or (), strict=True)
         shown = tuple(held(positions, output) for (_, positions), output in bindings)
-        return match.key, match.start, match.end, match.positions, shown
+        return match.key, match.start, match.end, match.positions, shown, match.values
 
     return Counter(map(row, matches))
 

@@ -20,6 +20,8 @@ from cereus.clauses.tree import (
     EventWindow,
     Output,
     ParsedQuery,
+    Returned,
+    Skip,
     Strategy,
     TimeWindow,
     Window,
@@ -27,6 +29,7 @@ from cereus.clauses.tree import (
 from cereus.expr import tree as ex
 from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.counts import may_be_nothing
+from cereus.languages.ceql.order import leaf_order
 from cereus.languages.ceql.scope import bound
 from cereus.languages.ceql.text import to_text
 
@@ -155,7 +158,7 @@ def formula(draw: Random, size: int, streamed: bool = False) -> cel.Formula:
 
 
 def unary(draw: Random, body: cel.Formula, streamed: bool) -> cel.Formula:
-    kind = draw.randrange(15)
+    kind = draw.randrange(17)
     if kind < 3:
         return cel.As(body, draw.choice(VARIABLES))
     if kind < 6:
@@ -174,7 +177,24 @@ def unary(draw: Random, body: cel.Formula, streamed: bool) -> cel.Formula:
         return cel.Iteration(body)
     if kind == 12:
         return cel.Optional(body)
-    return repeated(draw, body)
+    if kind < 15:
+        return repeated(draw, body)
+    return without(draw, body, streamed)
+
+
+def without(draw: Random, body: cel.Formula, streamed: bool) -> cel.Formula:
+    """`φ WITHOUT …`, `φ UNTIL …`: of one kind of events or two."""
+    kinds = tuple(absent(draw, streamed) for _ in range(draw.choice((1, 1, 2))))
+    return cel.Without(body, kinds, draw.randrange(3) == 0)
+
+
+def absent(draw: Random, streamed: bool) -> cel.Excluded:
+    event = event_type(draw, streamed)
+    names = (draw.choice(VARIABLES),) if draw.randrange(2) else ()
+    known = [*names, *(() if event.name == "*" else (event.name,))]
+    if not known or draw.randrange(2):
+        return cel.Excluded(event, names)
+    return cel.Excluded(event, names, predicate(draw, known))
 
 
 def repeated(draw: Random, body: cel.Formula) -> cel.Formula:
@@ -198,6 +218,26 @@ def outputs(draw: Random, pattern: cel.Formula) -> tuple[Output, ...] | None:
     )
 
 
+def returned_value(draw: Random, pattern: cel.Formula, depth: int = 1) -> ex.Expression | None:
+    """A value of RETURN: an attribute of a variable that holds one event, aggregates, sums."""
+    names = sorted(name for name in bound(pattern) if ">" not in name)
+    if not names:
+        return None
+    name, path = draw.choice(names), (draw.choice("xxtw"),)
+    if depth and draw.randrange(3) == 0:
+        sides = (returned_value(draw, pattern, 0), returned_value(draw, pattern, 0))
+        return ex.Arithmetic(draw.choice("+-*"), *sides)
+    if draw.randrange(2) and not leaf_order(pattern).may_follow(name, name):
+        return ex.Attribute(("s",) if depth and draw.randrange(4) == 0 else path, name)
+    function = draw.choice(("count", "count", "sum", "avg", "min", "max", "first", "last"))
+    return ex.Aggregate(function, name, None if function == "count" else path)
+
+
+def returned(draw: Random, pattern: cel.Formula) -> tuple[Returned, ...]:
+    values = [returned_value(draw, pattern) for _ in range(draw.randint(1, 3))]
+    return tuple(Returned(value, f"r{n}") for n, value in enumerate(values) if value is not None)
+
+
 def window(draw: Random) -> Window | None:
     kind = draw.randrange(6)
     if kind < 2:
@@ -212,6 +252,8 @@ def query(draw: Random, size: int, streamed: bool) -> ParsedQuery:
     kept = ParsedQuery(pattern, streams=STREAMS if streamed and draw.randrange(2) else ())
     if draw.randrange(2):
         kept = replace(kept, select=outputs(draw, pattern))
+    if draw.randrange(4) == 0:
+        kept = replace(kept, returned=returned(draw, pattern))
     if draw.randrange(5) < 2:
         kept = replace(kept, strategy=draw.choice(STRATEGIES))
     if draw.randrange(3) == 0:
@@ -222,6 +264,9 @@ def query(draw: Random, size: int, streamed: bool) -> ParsedQuery:
         kept = replace(kept, consume=draw.choice(list(Consume)))
     if draw.randrange(8) == 0:
         kept = replace(kept, limit=draw.randint(0, 3))
+    if draw.randrange(5) == 0:
+        skip = draw.choice(list(Skip))
+        kept = replace(kept, skip=skip, limit=None, consume=Consume.NONE)
     return kept
 
 

@@ -75,6 +75,8 @@ def test_patterns_bind_as_they_are_built(built: Pattern, text: str) -> None:
 
 
 def test_absence_prints_as_its_operators() -> None:
+    for built in (A.plus().until(B) >> C, (A >> C).without(B.where("x > 1"))):
+        assert cereus.compile(built).compiled.to_text() == built.text  # type: ignore[attr-defined]
     assert (A.plus().until(B) >> C).pattern_text == "A+ UNTIL B ; C"
     assert A.plus().until(B.where("x > 1")).pattern_text == "A+ UNTIL (B FILTER B[x > 1])"
     assert (A >> C).without(B).pattern_text == "A ; C WITHOUT B"

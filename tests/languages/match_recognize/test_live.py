@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 from typing import Any
 
 import pyarrow as pa
@@ -127,6 +128,50 @@ def test_rows_out_of_order_are_refused() -> None:
     recognizer.push(table.slice(1, 1))
     with pytest.raises(DataError, match="ORDER BY ts"):
         recognizer.push(table.slice(0, 1))
+
+
+KEYED = """MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts MEASURES {} AS m
+    PATTERN (a b) WITHIN INTERVAL '3' SECOND DEFINE a AS c = 'a', b AS c = 'b')"""
+
+
+def kept_keys(measure: str, letters: str, time: int) -> int:
+    """How many keys are kept when as many rows of as many keys have come, and time has passed."""
+    recognizer = compiled(KEYED.format(measure)).recognizer()
+    table = events(*letters)
+    recognizer.push(table.append_column("k", pa.array(range(len(letters)))))
+    list(recognizer.advance(time))
+    assert recognizer._executor is not None
+    return len(recognizer._executor.keys.numbers)  # type: ignore[attr-defined]
+
+
+def test_keys_are_forgotten_when_time_has_passed_their_rows() -> None:
+    assert kept_keys("LAST(i)", "cacca", 5_000_000) == 1  # the last a still waits
+    assert kept_keys("LAST(i)", "cacca", 8_000_000) == 0
+    assert kept_keys("LAST(i)", "cacca", 1_000_000) == 4  # the first row is behind
+
+
+def test_keys_whose_past_is_asked_for_are_kept() -> None:
+    assert kept_keys("PREV(FIRST(i))", "cacca", 9_000_000) == 5
+    assert kept_keys("MATCH_NUMBER()", "cacca", 9_000_000) == 5
+    assert "every key that ever came" in compiled(KEYED.format("MATCH_NUMBER()")).explain()
+    assert "every key that ever came" not in compiled(KEYED.format("LAST(i)")).explain()
+
+
+def test_what_grows_live_is_a_warning_live_and_none_over_a_table() -> None:
+    query = compiled(CLAUSE.format("a b+", "", DEFINE))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        query.run(events("a", "b"))
+    with pytest.warns(cereus.CereusWarning, match="WITHIN bounds that"):
+        query.recognizer()
+
+
+def test_a_key_that_was_forgotten_begins_anew() -> None:
+    recognizer = compiled(KEYED.format("LAST(i)")).recognizer()
+    table = events(*"ccab").append_column("k", pa.array([1, 1, 1, 1]))
+    recognizer.push(table.slice(0, 2))
+    list(recognizer.advance(2_000_000))
+    assert [row["m"] for row in recognizer.push(table.slice(2))] == [3]
 
 
 def test_rows_of_decided_starts_are_dropped() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from cereus.errors import DataError
 from cereus.languages.match_recognize.binding import bound
-from cereus.languages.match_recognize.match import finding, matching
+from cereus.languages.match_recognize.match import finding, matching, runs, slots_kernel
 from cereus.languages.match_recognize.match.program import automaton
 from cereus.languages.match_recognize.output import batch
 from cereus.languages.match_recognize.text import parse
@@ -89,6 +89,51 @@ def test_a_clause_of_rows_gives_the_same_on_every_path(text: str, table: pa.Tabl
     by_rows = put_out(text, table, finding.Path.ROWS)
     for path in (finding.Path.SLOTS, finding.Path.SEARCH):
         assert put_out(text, table, path) == by_rows, text
+
+
+WINDOWS = (
+    "ts <= FIRST(ts) + INTERVAL '2' SECOND",
+    "x > 0 AND ts - FIRST({v}.ts) < INTERVAL '2' SECOND",
+    "FIRST({o}.ts) + INTERVAL '1' SECOND >= ts",
+    "ts BETWEEN FIRST(u.ts) AND FIRST(u.ts) + INTERVAL '2' SECOND",
+    "{o}.x IS NULL OR x <> {o}.x",
+)
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=300)
+@given(text=clauses(OF_ROW[:3] + WINDOWS), table=tables())
+def test_starts_that_come_too_late_are_left_out_and_nothing_else(
+    text: str, table: pa.Table
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(runs, "WORK_PER_ROW", 0)
+        patch.setattr(runs, "FREE_WORK", 0)
+        found = put_out(text, table)
+    wanted = comparable(expected(text, table))
+    assert by_partition(comparable(found)) == by_partition(wanted), text
+
+
+def test_a_long_stretch_without_an_end_is_read_once() -> None:
+    """Each start would read a window of 2,000 rows; of these starts none is tried."""
+    text = """MATCH_RECOGNIZE (ORDER BY i MEASURES count(*) AS n PATTERN (bad{5,} good)
+        DEFINE bad AS x = 0 AND i <= FIRST(bad.i) + 2000, good AS x = 1)"""
+    rows = 200_000
+    table = pa.table({"i": range(rows), "x": [int(n == rows - 1) for n in range(rows)]})
+    assert [row["n"] for row in put_out(text, table)] == [2002]
+    clause = parse(text)
+    over, states = bound(clause, table.schema), automaton(clause.pattern)
+    searches: list[Any] = []
+
+    class Counted(slots_kernel.Search):
+        def __init__(self, *given: Any) -> None:
+            super().__init__(*given)
+            searches.append(self)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(slots_kernel, "Search", Counted)
+        batch.run(over, states, finding.path_of(over, states), table, Limits())
+    (search,) = searches
+    assert search.work_done() < 6 * rows
 
 
 @settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=150)

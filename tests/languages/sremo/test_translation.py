@@ -40,6 +40,12 @@ PAIRS = [
         "SELECT * WHERE (A AS a ; B AS b FILTER a.x = b.x)+ PARTITION BY k",
         "any(any({A:} -> a, {B: a.x = x})+)\nPARTITION BY k",
     ),
+    ("SELECT * WHERE A ; C WITHOUT B", "{A:} . !(skip* . {B:} . skip*) . {C:}"),
+    (
+        "SELECT * WHERE A ; (B ; C WITHOUT (A FILTER A[x > 1]))",
+        "any({A:}, {B:} . !(skip* . {A: x > 1} . skip*) . {C:})",
+    ),
+    ("SELECT * WHERE A+ UNTIL B ; C", "any({A:} . (!(skip* . {B:} . skip*) . {A:})*, {C:})"),
     ("SELECT * WHERE A{2} ; B", "any({A:}, {A:}, {B:})"),
     ("SELECT * WHERE A:{2,} : B", "{A:} . {A:}+ . {B:}"),
     ("SELECT * WHERE A ; B?", "any({A:}, {B:}) | {A:}"),
@@ -78,7 +84,7 @@ def test_random_ceql_as_sremo_and_back(after_an_event: bool) -> None:
     """Any CEL formula; after an event, START and UNLESS can be said too."""
     random, stream_of = Random(3), cereus.Stream(time="t", unit="s")
     said: Counter[str] = Counter()
-    while said["queries"] < 70:
+    while said["queries"] < 100:
         text = _random_ceql(random, after_an_event=after_an_event)
         try:
             there = sremo_text.to_text(as_sremo(ceql.parse(text)))

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
+import pyarrow as pa
 import typer
 from rich.text import Text
 
 from cereus.cli import inputs
 from cereus.cli import options as opt
+from cereus.cli.as_json import errors_as_json, query_fields, sections, write_json
 from cereus.cli.output import need_directory
 from cereus.cli.view import out, show_warning
+from cereus.cli.wording import FLAGS, reworded
 from cereus.errors import CereusError
+from cereus.explain.document import section_text
+from cereus.query import Query
 from cereus.show.diagram import diagram
 from cereus.translate.translate import INTO, translated
 
@@ -36,9 +42,13 @@ Into = Annotated[
 ]
 
 
+AsJson = Annotated[bool, typer.Option("--json", help="Write one JSON object instead.")]
+
+
 def explain(
     query: opt.QueryText,
     schema: SchemaFile = None,
+    json: AsJson = False,
     type: opt.TypeColumn = None,
     time: opt.TimeColumn = None,
     key: opt.KeyColumns = None,
@@ -51,24 +61,65 @@ def explain(
     words: Annotated[
         bool, typer.Option("--words", help="Say in plain English what the query asks, instead.")
     ] = False,
+    stage: Annotated[
+        str | None,
+        typer.Option(metavar="TITLE", help="Only one part: stages, tests, automaton, memory …"),
+    ] = None,
 ) -> None:
     """Say how a query will be run: stages, tests, automaton, memory, warnings."""
+    with errors_as_json(json):
+        known, compiled = _compiled(
+            query, schema, type, time, key, stream, unit, dialect, settings, param
+        )
+        if into is not None:
+            text = translated(compiled.compiled, into)
+            if json:
+                write_json(ok=True, dialect=into, query=text)
+            else:
+                out.print(Text(text), soft_wrap=True)
+            return
+        explanation = in_flags(compiled.explain(known))
+        if json:
+            more = compiled.explained(known)
+            parts = {"sections": sections(explanation), "diagram": more["diagram"]}
+            write_json(ok=True, **query_fields(compiled), words=more["words"], **parts)
+            return
+        text = compiled.words() if words else explanation
+        out.print(Text(text if stage is None else section_text(text, stage)), soft_wrap=True)
+
+
+def _compiled(
+    query: str,
+    schema: str | None,
+    type: str | None,
+    time: str | None,
+    key: list[str] | None,
+    stream: str | None,
+    unit: str | None,
+    dialect: str | None,
+    settings: list[str] | None,
+    param: list[str] | None,
+) -> tuple[pa.Schema | None, Query]:
+    """The columns, if they are known, and the query."""
     known = None if schema is None else inputs.schema_of(schema)
-    described = inputs.stream_of(type, time, key, stream, unit, schema=known)
+    text = inputs.written(query)
+    typed = inputs.is_typed(text, dialect)
+    described = inputs.stream_of(type, time, key, stream, unit, schema=known, typed=typed)
     params = inputs.params_of(param or ())
-    compiled = inputs.compiled(
-        inputs.written(query), dialect, described, known, settings, params=params
-    )
-    if into is not None:
-        out.print(Text(translated(compiled.compiled, into)), soft_wrap=True)
-        return
-    text = compiled.words() if words else compiled.explain(known)
-    out.print(Text(text), soft_wrap=True)
+    compiled = inputs.compiled(text, dialect, described, known, settings, params=params)
+    return known, compiled
+
+
+def in_flags(explanation: str) -> str:
+    """The explanation, whose warnings name flags and not arguments of Python."""
+    before, title, after = explanation.rpartition("\nwarnings\n")
+    return before + title + reworded(after, FLAGS) if title else explanation
 
 
 def check(
     query: opt.QueryText,
     schema: SchemaFile = None,
+    json: AsJson = False,
     type: opt.TypeColumn = None,
     time: opt.TimeColumn = None,
     key: opt.KeyColumns = None,
@@ -79,12 +130,13 @@ def check(
     param: opt.Params = None,
 ) -> None:
     """Check a query, against the columns of the events if they are given. Exit code 1 if wrong."""
-    known = None if schema is None else inputs.schema_of(schema)
-    described = inputs.stream_of(type, time, key, stream, unit, schema=known)
-    params = inputs.params_of(param or ())
-    compiled = inputs.compiled(
-        inputs.written(query), dialect, described, known, settings, params=params
-    )
+    with errors_as_json(json):
+        known, compiled = _compiled(
+            query, schema, type, time, key, stream, unit, dialect, settings, param
+        )
+        if json:
+            write_json(ok=True, **query_fields(compiled), columns_checked=known is not None)
+            return
     for warning in compiled.warnings:
         show_warning(warning)
     out.print(
@@ -98,7 +150,12 @@ def show(
     query: opt.QueryText,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Write to this file: .svg (needs graphviz) or .dot."),
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Write to this file: .svg, .png, .mmd (Mermaid) or .dot.",
+        ),
     ] = None,
     type: opt.TypeColumn = None,
     time: opt.TimeColumn = None,
@@ -118,9 +175,17 @@ def show(
     if output is None:
         out.print(Text(picture.dot), soft_wrap=True)
         return
+    drawn: dict[str, Callable[[], str | bytes]] = {
+        ".svg": picture.svg,
+        ".png": picture.png,
+        ".mmd": picture.mermaid,
+        ".dot": lambda: picture.dot,
+    }
     suffix = output.suffix.lower()
-    if suffix not in (".svg", ".dot"):
-        raise CereusError(f"cannot draw to {str(output)!r}", hint="end the name in .svg or .dot")
+    if suffix not in drawn:
+        known = ", ".join(drawn)
+        raise CereusError(f"cannot draw to {str(output)!r}", hint=f"end the name in one of {known}")
     need_directory(output)
-    output.write_text(picture.svg() if suffix == ".svg" else picture.dot, encoding="utf-8")
+    content = drawn[suffix]()
+    output.write_bytes(content if isinstance(content, bytes) else content.encode())
     out.print(f"written to {output}", highlight=False)

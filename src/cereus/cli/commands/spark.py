@@ -7,9 +7,10 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from cereus.cli.help import PlainFlags
 from cereus.cli.view import out
 
-app = typer.Typer(no_args_is_help=True, help="About Spark itself.")
+app = typer.Typer(cls=PlainFlags, no_args_is_help=True, help="About Spark itself.")
 
 STYLES = {"ok": "green", "warning": "bold yellow", "problem": "bold red"}
 

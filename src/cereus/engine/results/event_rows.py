@@ -57,8 +57,8 @@ class EventShape:
 
 
 class EventRows(Results):
-    """Rows of (key columns, start_time, end_time, one list of structs per selected variable,
-    `events`: the list of all events of the match). Times need a time column."""
+    """Rows of (key columns, start_time, end_time, computed values, one list of structs per selected
+    variable, `events`: the list of all events of the match). Times need a time column."""
 
     def __init__(self, runner: Runner, schema: pa.Schema, shape: EventShape) -> None:
         self.shape = shape
@@ -68,6 +68,7 @@ class EventRows(Results):
         fields = []
         if self.time_type is not None:
             fields += [pa.field(name, self.time_type) for name in ("start_time", "end_time")]
+        fields += self._returned_fields()
         for output in self.plan.query.select or ():
             shown = struct_lists(output.attributes or self.shape.paths, schema)
             fields.append(pa.field(output.variable, shown))
@@ -80,7 +81,8 @@ class EventRows(Results):
         if self.time_type is not None:
             for ordinals in (chunk.first, chunk.last):
                 columns.append(as_times(history.times[ordinals - history.first], self.time_type))
-        batch = pa.RecordBatch.from_arrays([*columns, *self._lists(chunk)], schema=self.schema)
+        columns += [*self._returned(chunk), *self._lists(chunk)]
+        batch = pa.RecordBatch.from_arrays(columns, schema=self.schema)
         return self.shape.only_reported(batch, chunk.last, history)
 
     def _lists(self, chunk: MatchChunk) -> list[pa.Array]:

@@ -11,9 +11,12 @@ import pyarrow as pa
 from cereus.engine.kernel.layout import FIRST_SHOWN
 from cereus.engine.match.history import History
 from cereus.engine.match.runner import Runner
+from cereus.engine.match.skipping import SkippingRunner
 from cereus.engine.results.distinct import DistinctRows
 from cereus.engine.results.match_chunks import Mask, MatchChunk
-from cereus.engine.results.values import VariableEvents
+from cereus.engine.results.values import MatchValues, VariableEvents
+from cereus.expr.arrow.value_type import value_type
+from cereus.plan.returned import returned_variables
 
 
 class Results(ABC):
@@ -27,8 +30,10 @@ class Results(ABC):
         self.plan = runner.plan
         stream = self.plan.stream
         self.time_type = schema.field(stream.time).type if stream.time is not None else None
-        shown = runner.reader.key_index.fields[: len(self.plan.declared_keys)]
-        self.schema = pa.schema([*shown, *self._fields(schema)])
+        self.returned_types = tuple(value_type(each.value, schema) for each in self.plan.returned)
+        fields = zip(self.plan.keys, runner.reader.key_index.fields, strict=True)
+        keys = [field for path, field in fields if path in self.plan.shown_keys]
+        self.schema = pa.schema([*keys, *self._fields(schema)])
 
     @abstractmethod
     def _fields(self, schema: pa.Schema) -> list[pa.Field]:
@@ -40,12 +45,18 @@ class Results(ABC):
 
     def batches(self, chunks: Iterator[MatchChunk]) -> Iterator[pa.RecordBatch]:
         """The rows of all chunks, each once."""
-        for chunk in self._distinct(chunks):
+        for chunk in self._distinct(self._taken(chunks)):
             batch = self.batch(chunk)
             del chunk  # its arrays may be written again once no result refers to them
             if batch.num_rows:
                 yield batch
             del batch
+
+    def _taken(self, chunks: Iterator[MatchChunk]) -> Iterator[MatchChunk]:
+        """Without the matches that AFTER MATCH SKIP leaves out."""
+        if not isinstance(self.runner, SkippingRunner):
+            return chunks
+        return map(self.runner.taken, chunks)
 
     @property
     def may_repeat(self) -> bool:
@@ -75,11 +86,23 @@ class Results(ABC):
         return self.runner.history
 
     def _key_columns(self, chunk: MatchChunk) -> list[pa.Array]:
-        shown = len(self.plan.declared_keys)
+        shown = self.plan.shown_keys
         if not shown:
             return []
-        keys = self.history.keys[chunk.at - self.history.first]
-        return self.runner.reader.key_columns(keys)[:shown]
+        columns = self.runner.reader.key_columns(self.history.keys[chunk.at - self.history.first])
+        return [each for path, each in zip(self.plan.keys, columns, strict=True) if path in shown]
+
+    def _returned_fields(self) -> list[pa.Field]:
+        names = [column.name for column in self.plan.returned]
+        return [*map(pa.field, names, self.returned_types)]
+
+    def _returned(self, chunk: MatchChunk) -> list[pa.Array]:
+        """The values that are computed for each match."""
+        names = returned_variables(self.plan.query)
+        variables = {name: self.variable_events(chunk, name) for name in names}
+        values = MatchValues(self.payload, variables, len(chunk))
+        columns = zip(self.plan.returned, self.returned_types, strict=True)
+        return [values.value(column.value, kind) for column, kind in columns]
 
     def _in_variable(self, chunk: MatchChunk, variable: str) -> Mask:
         """The cells of the events of a variable."""

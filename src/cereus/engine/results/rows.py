@@ -14,17 +14,20 @@ from cereus.engine.match.memory import taken
 from cereus.engine.results.match_chunks import Mask, MatchChunk
 from cereus.engine.results.results import Results
 from cereus.expr.paths import column_at, type_at
+from cereus.plan.returned import shown_paths
 
 Ints = npt.NDArray[np.int64]
 POSITIONS = pa.list_(pa.int64())
 
 
 class PositionRows(Results):
-    """Rows of (key columns, start, end, start_time, end_time, positions, one column per selected
-    variable): lists of row numbers, or of structs when attributes are selected."""
+    """Rows of (key columns, start, end, start_time, end_time, positions, computed values, one
+    column per selected variable): lists of row numbers, or of structs when attributes are
+    selected."""
 
     def _fields(self, schema: pa.Schema) -> list[pa.Field]:
         fields = [*span_fields(self.time_type), pa.field("positions", POSITIONS)]
+        fields += self._returned_fields()
         for output in self.plan.query.select or ():
             fields.append(pa.field(output.variable, _output_type(output, schema)))
         return fields
@@ -33,6 +36,7 @@ class PositionRows(Results):
         columns = [*self._key_columns(chunk), *self._spans(chunk)]
         if self.plan.names is None:
             columns.append(_lists(chunk.offsets, self._rows(chunk.cells)))
+            columns.extend(self._returned(chunk))
         else:
             columns.extend(self._variables(chunk))
         return pa.RecordBatch.from_arrays(columns, schema=self.schema)
@@ -52,8 +56,9 @@ class PositionRows(Results):
         return self.history.rows[cells - self.history.first]
 
     def _variables(self, chunk: MatchChunk) -> Iterator[pa.Array]:
-        """Row numbers of all selected events, then a column per variable."""
+        """Row numbers of all selected events, computed values, then a column per variable."""
         yield self._column(chunk, self._selected(chunk), None)
+        yield from self._returned(chunk)
         for output in self.plan.query.select or ():
             yield self._column(chunk, self._in_variable(chunk, output.variable), output)
 
@@ -75,10 +80,8 @@ def span_fields(time_type: pa.DataType | None) -> list[pa.Field]:
 
 
 def needed_payload(query: AnyQuery) -> tuple[str, ...]:
-    """The columns that selected attributes are read from."""
-    return tuple(
-        dict.fromkeys(path[0] for output in query.select or () for path in output.attributes)
-    )
+    """The columns that what is shown is read from."""
+    return tuple(dict.fromkeys(path[0] for path in shown_paths(query)))
 
 
 def _output_type(output: Output, schema: pa.Schema) -> pa.DataType:

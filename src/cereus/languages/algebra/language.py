@@ -8,7 +8,7 @@ from cereus.language.protocol import EquivalenceAnswer, Language, Option, Option
 from cereus.languages.algebra.equivalence import equivalent
 from cereus.languages.algebra.optimise import optimise as optimised
 from cereus.languages.algebra.query import AlgebraQuery
-from cereus.languages.algebra.text import parse
+from cereus.languages.algebra.text import parse, to_text
 from cereus.languages.algebra.tree import EventExpression
 from cereus.limits import Limits
 from cereus.stream import Stream
@@ -42,6 +42,9 @@ class Algebra(Language):
 
     def parse(self, text: str, *, params: Params | None = None, **options: Any) -> EventExpression:
         return parse(text, params)
+
+    def printed(self, tree: EventExpression) -> str:
+        return to_text(tree)
 
     def accepts(self, source: object) -> bool:
         return isinstance(source, EventExpression)

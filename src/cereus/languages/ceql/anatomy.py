@@ -22,7 +22,8 @@ from cereus.language.anatomy import (
 )
 from cereus.language.pattern import PatternQuery
 from cereus.languages.ceql import tree as cel
-from cereus.languages.ceql.print import formula_text, predicate_text
+from cereus.languages.ceql.absence import is_own
+from cereus.languages.ceql.print import absence_text, formula_text, predicate_text
 from cereus.languages.ceql.scope import bound, knows, mentioned
 from cereus.plan.tests import EventTest, conjuncts
 
@@ -32,7 +33,7 @@ UNSEEN = (cel.Not, cel.Project, cel.Start)
 
 
 def anatomy(query: Query, schema: pa.Schema | None) -> Anatomy:
-    tree = replace(query.query, select=None, count=False, totals=(), text=None)
+    tree = replace(query.query, select=None, count=False, totals=(), returned=(), text=None)
     plain = query.replaced(query=tree)
     return Anatomy(
         plain,
@@ -74,6 +75,8 @@ def _edits(node: object) -> Iterator[Edit]:
                 yield _condition(part), (_filtered(body, rest),)
         case cel.Unless(left, right):
             yield QueryRule(RuleKind.NEGATION, f"UNLESS {formula_text(right)}"), (left,)
+        case cel.Without(body):
+            yield QueryRule(RuleKind.NEGATION, absence_text(node)), (body,)
         case cel.ContiguousSequence(left, right):
             rule = QueryRule(RuleKind.STRATEGY, f"no gap before {formula_text(right)}")
             yield rule, (cel.Sequence(left, right),)
@@ -122,7 +125,9 @@ def _filtered(body: cel.Formula, parts: tuple[cel.Predicate, ...]) -> cel.Formul
 
 def _steps(query: Query, schema: pa.Schema | None) -> Iterator[Step]:
     tree = query.query
-    clauses = replace(tree, consume=Consume.NONE, limit=None, strategy=_kept(tree.strategy))
+    clauses = replace(
+        tree, consume=Consume.NONE, skip=None, limit=None, strategy=_kept(tree.strategy)
+    )
     units = list(_units(tree.formula))
     for count, unit in enumerate(units, 1):
         prefix = _prefix(tree.formula, count)
@@ -150,7 +155,7 @@ def _units(formula: cel.Formula) -> Iterator[cel.Formula]:
             yield from _units(right)
         case cel.Filter(body, _) | cel.Start(body) | cel.Project(_, body) | cel.Select(_, body):
             yield from _units(body)
-        case cel.Unless(left, _):
+        case cel.Unless(left, _) | cel.Without(left):
             yield from _units(left)
         case cel.As(body, _) if sum(1 for _ in _units(body)) > 1:
             yield from _units(body)
@@ -171,6 +176,10 @@ def _prefix(formula: cel.Formula, count: int) -> cel.Formula:
             return _filter_of_prefix(_prefix(body, count), predicate)
         case cel.Unless(left, _):
             return replace(formula, left=_prefix(left, count))
+        case cel.Without(body, events):
+            inner = _prefix(body, count)
+            decided = tuple(each for each in events if _is_decided(each, bound(inner)))
+            return replace(formula, body=inner, events=decided) if decided else inner
         case cel.As(body, _) if size > 1:
             return replace(formula, body=_prefix(body, count))
         case cel.Start(body):
@@ -181,6 +190,14 @@ def _prefix(formula: cel.Formula, count: int) -> cel.Formula:
         case cel.Project(_, body):
             return _prefix(body, count)
     return _something(formula)
+
+
+def _is_decided(event: cel.Excluded, names: frozenset[str]) -> bool:
+    """Whether the conditions on what must not occur read nothing but these variables."""
+    if event.predicate is None:
+        return True
+    read = [name for name, _ in mentioned(event.predicate) if not is_own(event, name)]
+    return all(knows(name, names, ()) for name in read)
 
 
 def _something(unit: cel.Formula) -> cel.Formula:

@@ -77,6 +77,18 @@ def _plain(condition: ex.Expression) -> ex.Expression:
     return _about_variables(_with_variables(condition))
 
 
+def returned_value(value: ex.Expression) -> ex.Expression:
+    """Something in RETURN, whose attributes start with their variable."""
+    if isinstance(value, ex.Attribute) and len(value.path) == 1:
+        raise UnknownNameError(
+            f"{value.name!r} is no value",
+            span=value.span,
+            hint=f"write {value.name}.price, or count({value.name}); SELECT {value.name} gives "
+            "the events of a variable",
+        )
+    return _with_variables(value)
+
+
 def _about_variables(condition: ex.Expression) -> ex.Expression:
     if ex.variables(condition):
         return condition

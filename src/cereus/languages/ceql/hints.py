@@ -77,7 +77,9 @@ def type_as_string(trouble: Trouble) -> str | None:
 def bare_not(trouble: Trouble) -> str | None:
     if trouble.previous == "_NOT" and trouble.unexpected and trouble.unexpected.isidentifier():
         name = trouble.unexpected
-        return f"NOT({name}) is an event that is no {name}; UNLESS {name} says that none comes"
+        return (
+            f"NOT({name}) is one event that is no {name}; (A ; C) WITHOUT {name} has none between"
+        )
     return None
 
 

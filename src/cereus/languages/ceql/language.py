@@ -7,6 +7,7 @@ from typing import Any
 from cereus.clauses.tree import ParsedQuery
 from cereus.language.protocol import Language, Params
 from cereus.languages.ceql.builder import CeqlBuilder
+from cereus.languages.ceql.print import to_text
 from cereus.languages.ceql.query import CeqlQuery
 from cereus.languages.ceql.scope import check_names
 from cereus.languages.ceql.text import parse
@@ -23,6 +24,9 @@ class Ceql(Language):
 
     def parse(self, text: str, *, params: Params | None = None, **options: Any) -> CeqlTree:
         return parse(text, params)
+
+    def printed(self, tree: CeqlTree) -> str:
+        return to_text(tree)
 
     def accepts(self, source: object) -> bool:
         if isinstance(source, ParsedQuery):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 from cereus.clauses.print import clause_lines
-from cereus.clauses.tree import Output, Strategy
+from cereus.clauses.tree import Output, Returned, Strategy
 from cereus.expr import tree as ex
 from cereus.expr.print import condition_text, path_text
 from cereus.languages.ceql import tree as cel
@@ -40,7 +40,10 @@ def to_text(query: cel.CeqlTree) -> str:
     if query.streams:
         lines.append(f"FROM {', '.join(map(quote_name, query.streams))}")
     lines.append(f"WHERE {formula_text(query.formula)}")
-    return "\n".join([*lines, *clause_lines(query)])
+    lines.extend(clause_lines(query))
+    if query.returned:
+        lines.append(f"RETURN {', '.join(map(_returned, query.returned))}")
+    return "\n".join(lines)
 
 
 def _head(query: cel.CeqlTree) -> str:
@@ -64,6 +67,11 @@ def _total(total: ex.Aggregate) -> str:
 def _output(output: Output) -> str:
     attributes = ", ".join(map(path_text, output.attributes))
     return variable_text(output.variable) + (f"[{attributes}]" if attributes else "")
+
+
+def _returned(each: Returned) -> str:
+    text = condition_text(each.value)
+    return text if each.name is None else f"{text} AS {quote_name(each.name)}"
 
 
 def variable_text(variable: str) -> str:
@@ -99,6 +107,12 @@ def _formula(formula: cel.Formula) -> tuple[CeqlLevel, str]:
             return CeqlLevel.POSTFIX, f"{_at(CeqlLevel.POSTFIX, body)}+"
         case cel.ContiguousIteration(body):
             return CeqlLevel.POSTFIX, f"{_at(CeqlLevel.POSTFIX, body)}:+"
+        case cel.Without(body, events, through=True):
+            text = excluded_text(events)
+            return CeqlLevel.POSTFIX, f"{_at(CeqlLevel.POSTFIX, body)} UNTIL {text}"
+        case cel.Without(body, events):
+            text = excluded_text(events)
+            return CeqlLevel.UNLESS, f"{_at(CeqlLevel.UNLESS, body)} WITHOUT {text}"
         case cel.Optional(body):
             return CeqlLevel.POSTFIX, f"{_at(CeqlLevel.POSTFIX, body)}?"
         case cel.Repeated(body, least, most, contiguous):
@@ -109,6 +123,26 @@ def _formula(formula: cel.Formula) -> tuple[CeqlLevel, str]:
     if type(formula) in BINARY:
         return _binary(formula)
     return CeqlLevel.ATOM, _atom(formula)
+
+
+def absence_text(node: cel.Without) -> str:
+    """`WITHOUT (B FILTER …)`"""
+    return f"{'UNTIL' if node.through else 'WITHOUT'} {excluded_text(node.events)}"
+
+
+def excluded_text(events: tuple[cel.Excluded, ...]) -> str:
+    """What stands after WITHOUT and UNTIL: a type, or what is in parentheses."""
+    if len(events) == 1:
+        text = _excluded(events[0])
+        return text if events[0] == cel.Excluded(events[0].event) else f"({text})"
+    texts = (f"({text})" if " " in (text := _excluded(each)) else text for each in events)
+    return f"({' OR '.join(texts)})"
+
+
+def _excluded(event: cel.Excluded) -> str:
+    names = "".join(f" AS {quote_name(name)}" for name in event.names)
+    text = _atom(event.event) + names
+    return text if event.predicate is None else f"{text} FILTER {predicate_text(event.predicate)}"
 
 
 def counts_text(least: int, most: int | None) -> str:

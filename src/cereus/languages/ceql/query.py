@@ -12,6 +12,7 @@ from cereus.language.compiled import CompiledQuery
 from cereus.language.pattern import PatternQuery
 from cereus.languages.ceql.anatomy import anatomy
 from cereus.languages.ceql.explaining.description import CeqlDescription
+from cereus.languages.ceql.flat import flattened
 from cereus.languages.ceql.planning.build import build
 from cereus.languages.ceql.print import to_text
 from cereus.languages.ceql.tree import Formula
@@ -29,6 +30,9 @@ class CeqlQuery(PatternQuery[Formula]):
     def build(self, schema: pa.Schema | None) -> Plan:
         return build(self.query, self.stream, schema)
 
+    def flat(self, schema: pa.Schema) -> CompiledQuery:
+        return self.replaced(query=flattened(self.query, schema))
+
     def words(self) -> str:
         return words(self.query, self.keys)
 
@@ -38,7 +42,7 @@ class CeqlQuery(PatternQuery[Formula]):
     def counting(self) -> CompiledQuery | None:
         if self.query.count:
             return self
-        if self.query.select is not None:
+        if self.query.select is not None or self.query.returned:
             return None  # one complex event may be many bindings
         counting = self.replaced(query=replace(self.query, count=True))
         try:

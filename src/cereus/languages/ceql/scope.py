@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
+from cereus.clauses.tree import Consume
 from cereus.errors import RefusedError, Span, UnknownNameError, did_you_mean
 from cereus.expr import tree as ex
 from cereus.languages.ceql import tree as cel
+from cereus.languages.ceql.absence import conditions, is_own
 from cereus.languages.ceql.counts import check_counts
+from cereus.languages.ceql.order import leaf_order
 
 ONE_EVENT = "NOT(…) is about one event: a type, possibly named with AS and filtered"
 ELSEWHERE = (
     "it belongs to another part of the pattern: a filter sees what stands before it in its "
     "parentheses, and nothing sees into NOT, the right of UNLESS, or what PROJECT leaves out"
 )
+ABSENT = "filter what must not occur where it stands: WITHOUT ({name} FILTER {name}[…])"
 USE_UNLESS = "to say that a whole pattern does not occur, write φ UNLESS ψ"
 
 
@@ -47,10 +52,31 @@ def _names_bound_by(node: cel.Formula) -> frozenset[str]:
     return bound(node) if isinstance(node, cel.Type) else frozenset()
 
 
+class Everywhere(NamedTuple):
+    """The names of a whole formula: in its parts, and of what must not occur."""
+
+    names: frozenset[str]
+    absent: frozenset[str]
+
+    @classmethod
+    def of(cls, formula: cel.Formula) -> Everywhere:
+        nodes = list(formula.walk())
+        absent = [each for n in nodes if isinstance(n, cel.Without) for each in n.events]
+        return cls(
+            frozenset().union(*map(_names_bound_by, nodes)),
+            frozenset().union(*map(_names_of, absent)),
+        )
+
+
+def _names_of(event: cel.Excluded) -> frozenset[str]:
+    """The names of an event that must not occur."""
+    return bound(event.event) | frozenset(event.names)
+
+
 def check_names(query: cel.CeqlTree) -> None:
     """Raise where a query mentions a variable or a stream that is not there."""
     check_counts(query.formula)
-    everywhere = frozenset().union(*(_names_bound_by(node) for node in query.formula.walk()))
+    everywhere = Everywhere.of(query.formula)
     for formula in query.formula.walk():
         _check_formula(formula, query.streams, everywhere)
     names = bound(query.formula)
@@ -58,11 +84,45 @@ def check_names(query: cel.CeqlTree) -> None:
         _known(output.variable, names, query.streams, everywhere, output.span)
     for total in query.totals:
         _known(total.variable, names, query.streams, everywhere, total.span)
+    _check_returned(query, names, everywhere)
+    _check_skip(query)
 
 
-def _check_formula(
-    formula: cel.Formula, streams: tuple[str, ...], everywhere: frozenset[str]
-) -> None:
+def _check_skip(query: cel.CeqlTree) -> None:
+    """Skipping decides what becomes of matches: nothing else may decide it too."""
+    if query.skip is None:
+        return
+    others = {"CONSUME BY": query.consume is not Consume.NONE, "COUNT(*)": query.count}
+    others["LIMIT"] = query.limit is not None
+    for title in (title for title, given in others.items() if given):
+        raise RefusedError(
+            f"AFTER MATCH SKIP does not go with {title}", span=query.span, hint="keep one of them"
+        )
+
+
+def _check_returned(query: cel.CeqlTree, names: frozenset[str], everywhere: Everywhere) -> None:
+    """RETURN reads variables that are bound; of one that may hold several events, aggregates."""
+    if query.returned and query.count:
+        raise RefusedError(
+            "RETURN is about each match, and COUNT(*) about all of them",
+            span=query.returned[0].span,
+            hint="write SELECT *",
+        )
+    order = leaf_order(query.formula)
+    for node in (part for each in query.returned for part in each.value.walk()):
+        if not isinstance(node, ex.Attribute | ex.Aggregate):
+            continue
+        variable = str(node.variable)
+        _known(variable, names, query.streams, everywhere, node.span)
+        if isinstance(node, ex.Attribute) and order.may_follow(variable, variable):
+            raise RefusedError(
+                f"{variable!r} may hold several events, and a column has one value",
+                span=node.span,
+                hint=f"write first({variable}.{node.name}), last, min, max, sum, avg or count",
+            )
+
+
+def _check_formula(formula: cel.Formula, streams: tuple[str, ...], everywhere: Everywhere) -> None:
     match formula:
         case cel.Type(_, str(stream)) if streams and stream not in streams:
             raise UnknownNameError(
@@ -78,11 +138,37 @@ def _check_formula(
                 _known(name, bound(body), streams, everywhere, formula.span)
         case cel.Not(body):
             _check_negated(body, streams, everywhere)
+        case cel.Without(body, events):
+            for event in events:
+                _check_excluded(event, bound(body), streams, everywhere)
 
 
-def _check_negated(
-    formula: cel.Formula, streams: tuple[str, ...], everywhere: frozenset[str]
+def _check_excluded(
+    event: cel.Excluded, names: frozenset[str], streams: tuple[str, ...], everywhere: Everywhere
 ) -> None:
+    """Its conditions are about the event, and about events of the pattern it must not occur in."""
+    _check_formula(event.event, streams, everywhere)
+    if event.predicate is None:
+        return
+    for name, span in mentioned(event.predicate):
+        _known(name, names | _names_of(event), streams, everywhere, span)
+    for condition in conditions(event.predicate):
+        if not ex.is_local(condition):
+            raise RefusedError(
+                "totals cannot be compared with an event that must not occur",
+                span=condition.span,
+                hint="compare it with single events of the pattern",
+            )
+        others = [name for name in ex.variables(condition) if not is_own(event, name)]
+        if others and any(">" in name for name in ex.variables(condition)):
+            raise RefusedError(
+                "a condition between events is about variables, not about S>R",
+                span=condition.span,
+                hint="name the events with AS",
+            )
+
+
+def _check_negated(formula: cel.Formula, streams: tuple[str, ...], everywhere: Everywhere) -> None:
     match formula:
         case cel.Type():
             return
@@ -99,12 +185,12 @@ def _check_negated_filter(
     predicate: cel.Predicate,
     body: cel.Formula,
     streams: tuple[str, ...],
-    everywhere: frozenset[str],
+    everywhere: Everywhere,
 ) -> None:
     """A filter inside NOT mentions its own event only; other variables are not known there."""
     inside = bound(body)
     for name, span in mentioned(predicate):
-        if name in everywhere and not knows(name, inside, streams):
+        if name in everywhere.names and not knows(name, inside, streams):
             raise RefusedError(
                 f"a filter inside NOT(…) cannot compare with {name!r}", span=span, hint=USE_UNLESS
             )
@@ -131,13 +217,14 @@ def _known(
     name: str,
     names: frozenset[str],
     streams: tuple[str, ...],
-    everywhere: frozenset[str],
+    everywhere: Everywhere,
     span: Span | None,
 ) -> None:
     if knows(name, names, streams):
         return
-    if name in everywhere:
-        raise UnknownNameError(f"variable {name!r} is not bound here", span=span, hint=ELSEWHERE)
+    if name in everywhere.names | everywhere.absent:
+        hint = ELSEWHERE if name in everywhere.names else ABSENT.format(name=name)
+        raise UnknownNameError(f"variable {name!r} is not bound here", span=span, hint=hint)
     raise UnknownNameError(
         f"variable {name!r} is not bound by the pattern",
         span=span,

@@ -17,14 +17,15 @@ from lark.visitors import merge_transformers
 
 from cereus.clauses import build as clauses
 from cereus.clauses.text import ClauseTexts
-from cereus.clauses.tree import TOTALS, Output, ParsedQuery, Strategy
+from cereus.clauses.tree import TOTALS, Output, ParsedQuery, Returned, Strategy
 from cereus.errors import QuerySyntaxError, did_you_mean
 from cereus.expr import tree as ex
 from cereus.expr.text import Conditions, span_of, token_span
 from cereus.languages.ceql import counts
 from cereus.languages.ceql import tree as cel
+from cereus.languages.ceql.absence import excluded
 from cereus.languages.ceql.counts import Counts
-from cereus.languages.ceql.filters import Boxed, predicate
+from cereus.languages.ceql.filters import Boxed, predicate, returned_value
 from cereus.languages.ceql.hints import HINTS
 from cereus.languages.ceql.print import to_text
 from cereus.languages.ceql.scope import check_names
@@ -119,6 +120,12 @@ class _Ceql(ClauseTexts):
     def streams(self, meta: Meta, *names: str) -> tuple[str, ...]:
         return names
 
+    def returns(self, meta: Meta, *values: Returned) -> clauses.Clause:
+        return clauses.Clause("returned", values, span_of(meta))
+
+    def returned(self, meta: Meta, value: ex.Expression, name: str | None = None) -> Returned:
+        return Returned(returned_value(value), name, span=span_of(meta))
+
     # ------------------------------------------------------------ formulas
 
     def filter(self, meta: Meta, body: cel.Formula, condition: ex.Expression) -> cel.Formula:
@@ -126,6 +133,12 @@ class _Ceql(ClauseTexts):
 
     def unless(self, meta: Meta, left: cel.Formula, right: cel.Formula) -> cel.Formula:
         return cel.Unless(left, right, span=span_of(meta))
+
+    def without(self, meta: Meta, left: cel.Formula, right: cel.Formula) -> cel.Formula:
+        return cel.Without(left, excluded(right), span=span_of(meta))
+
+    def until(self, meta: Meta, left: cel.Formula, right: cel.Formula) -> cel.Formula:
+        return cel.Without(left, excluded(right), through=True, span=span_of(meta))
 
     def either(self, meta: Meta, left: cel.Formula, right: cel.Formula) -> cel.Formula:
         return cel.Or(left, right, span=span_of(meta))

@@ -178,6 +178,26 @@ class Unless(Formula):
 
 
 @dataclass(frozen=True)
+class Excluded(Node):
+    """One kind of events that must not occur: a type, its names, what is true of such an event.
+    Conditions may mention variables of the pattern that it must not occur in."""
+
+    event: Type
+    names: tuple[str, ...] = ()
+    predicate: Predicate | None = None
+
+
+@dataclass(frozen=True)
+class Without(Formula):
+    """`φ WITHOUT B`: no B after the first and before the last event of φ's match (ours).
+    `φ UNTIL B`, which goes `through`: none from the first to the last, both included."""
+
+    body: Formula
+    events: tuple[Excluded, ...]
+    through: bool = False
+
+
+@dataclass(frozen=True)
 class Start(Formula):
     body: Formula
 
@@ -207,6 +227,15 @@ class Select(Formula):
 
     strategy: Strategy
     body: Formula
+
+
+def types(formula: Formula) -> Iterator[Type]:
+    """All types in a formula, also of events that must not occur."""
+    for node in formula.walk():
+        if isinstance(node, Type):
+            yield node
+        elif isinstance(node, Without):
+            yield from (each.event for each in node.events)
 
 
 CeqlTree = ParsedQuery[Formula]

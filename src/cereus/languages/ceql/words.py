@@ -54,6 +54,10 @@ class _Phrasing:
                 return f"{self._inner(left)} and {self._inner(right)}, in any order"
             case cel.Unless(left, right):
                 return f"{self.part(left)}, with no {self._noun(right)} meanwhile"
+            case cel.Without(body, events, through):
+                when = "as long as there is no" if through else "with no"
+                where = "" if through else " in between"
+                return f"{self.part(body)}, {when} {_absent(events)}{where}"
             case cel.Start(body):
                 return f"from the very first event on, {self.part(body)}"
             case cel.Project(_, body):
@@ -120,6 +124,16 @@ class _Phrasing:
                 yield _predicate(part)
             elif id(part.condition) not in beside:
                 yield condition_words(part.condition)
+
+
+def _absent(events: tuple[cel.Excluded, ...]) -> str:
+    return listed(map(_absent_event, events), "or")
+
+
+def _absent_event(event: cel.Excluded) -> str:
+    noun = ANY_EVENT if event.event.name == "*" else event.event.name
+    where = "" if event.predicate is None else f" where {_predicate(event.predicate)}"
+    return f"{noun}{where}"
 
 
 def _event(node: cel.Formula) -> cel.Formula:

@@ -27,6 +27,7 @@ from cereus.languages.match_recognize.match.sorting import SortedRows, in_order
 from cereus.languages.match_recognize.output import batch as whole
 from cereus.languages.match_recognize.output.cells import Matched, cells, uncovered
 from cereus.limits import Limits
+from cereus.state import checked
 
 VERSION = 1
 """Of the snapshots."""
@@ -53,6 +54,7 @@ class RecognizingExecutor(Executor):
         self.waits_for_time = bound.clause.within is not None
         self.emits_late = True
         self.before, self.behind = _reach(bound)
+        self.forgets = self.before == 0 and forgets_keys(bound)
         self.horizon = NEVER
         self._deferred: list[pa.RecordBatch] | None = None
         self.keys = Keys(bound)
@@ -78,12 +80,17 @@ class RecognizingExecutor(Executor):
 
     def advance(self, time: int) -> Iterator[pa.RecordBatch]:
         self.horizon = max(self.horizon, int(time))
-        if self.waits_for_time and self._deferred is None:
+        if self._deferred is not None:
+            return
+        if self.waits_for_time:
             yield from self._decided(self.keys.all(), ends_open=True)
+        if self.forgets:
+            self.keys.forget_idle(self.bound.order[0].path[0], self.horizon)
 
     def finish(self) -> Iterator[pa.RecordBatch]:
         if self._deferred is not None:
-            table = pa.Table.from_batches(self._deferred, self.bound.schema)
+            # In one piece: every column is read several times, and would be put together each time.
+            table = pa.Table.from_batches(self._deferred, self.bound.schema).combine_chunks()
             self._deferred = []
             result = whole.run(self.bound, self.automaton, self.path, table, self.limits, self.unit)
             yield from _if_any(result)
@@ -146,8 +153,9 @@ class RecognizingExecutor(Executor):
 
     def restore(self, snapshot_bytes: bytes) -> None:
         state = snapshot.load(snapshot_bytes, self.header)
-        self.keys.restore(state["keys"])
-        self.horizon = state["horizon"]
+        with snapshot.restoring():
+            self.keys.restore(state["keys"])
+            self.horizon = checked.integer(state["horizon"], "the time so far")
 
     @property
     def events(self) -> pa.Table | None:
@@ -173,6 +181,16 @@ def _reach(bound: Bound) -> tuple[int, int]:
     leaves = [leaf for formula in formulas for leaf in formula.leaves]
     shifts = [leaf.place.shift for leaf in leaves if isinstance(leaf, values.At)]
     return max([0, *(-shift for shift in shifts)]), max([0, *shifts])
+
+
+def forgets_keys(bound: Bound) -> bool:
+    """Whether a key whose rows are all decided may be forgotten: nothing asks for the rows before,
+    for the number of matches or for the first row, and its time is known."""
+    if not bound.order or bound.order[0].descending:
+        return False
+    kind = bound.schema.field(bound.order[0].path[0]).type
+    timed = pa.types.is_integer(kind) or pa.types.is_timestamp(kind)
+    return timed and not tree.remembers_keys(bound.clause)
 
 
 def _unmatched(matched: Matched, old: Ints, new: Ints, covered: Ints) -> Ints:

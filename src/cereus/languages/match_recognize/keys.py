@@ -8,9 +8,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from cereus.expr.arrow.vector import from_arrow
 from cereus.languages.match_recognize.binding import Bound
-from cereus.languages.match_recognize.match.runs import RunStreams
+from cereus.languages.match_recognize.match.runs import NEVER, RunStreams
 from cereus.languages.match_recognize.match.sorting import SortedRows, codes_of, one_array
+from cereus.state import checked
 
 Ints = npt.NDArray[np.int64]
 
@@ -111,6 +113,25 @@ class Keys:
         self.rows = pa.concat_tables([resting, table]).combine_chunks()
         self.of_row = np.concatenate([self.of_row[self._resting], of_row])
 
+    def forget_idle(self, column: str, horizon: int) -> None:
+        """Drop the keys whose rows are all decided and before the time `horizon`: what is kept of
+        them only tells the order, and rows to come are behind that."""
+        if not self.partition or not len(self.numbers):
+            return
+        times = np.asarray(from_arrow(one_array(self.rows.column(column))).values).astype(np.int64)
+        latest = np.full(len(self.numbers), NEVER, np.int64)
+        np.maximum.at(latest, self.of_row, times)
+        kept = np.bincount(self.of_row, minlength=len(self.numbers))
+        stays = (self.back < kept) | (latest >= horizon)
+        if stays.all():
+            return
+        self.rows = self.rows.filter(pa.array(stays[self.of_row]))
+        places = np.cumsum(stays) - 1
+        self.of_row = places[self.of_row[stays[self.of_row]]].astype(np.int32)
+        self.values = self.values.filter(pa.array(stays))
+        for name in ("numbers", "begun", "back", "covered", "reported"):
+            setattr(self, name, getattr(self, name)[stays])
+
     # ------------------------------------------------------------ state
 
     def save(self) -> dict[str, Any]:
@@ -118,8 +139,23 @@ class Keys:
         return {name: getattr(self, name) for name in names}
 
     def restore(self, state: dict[str, Any]) -> None:
-        for name, value in state.items():
-            setattr(self, name, value)
+        """Take up a state; the kernels rely on what is checked here."""
+        self.values = checked.table(state["values"], "the keys", self.values.schema)
+        size = self.values.num_rows if self.partition else None
+        self.numbers = checked.integers(state["numbers"], "the matches of keys", size)
+        size = len(self.numbers)
+        self.begun = checked.array(state["begun"], "the keys that began", np.uint8, size)
+        self.back = checked.integers(state["back"], "the searches", size)
+        self.covered = checked.integers(state["covered"], "the covered rows", size)
+        self.reported = checked.integers(state["reported"], "the rows put out", size)
+        self.rows = checked.table(state["rows"], "the rows", self.bound.schema)
+        self.of_row = checked.codes(state["of_row"], "the keys of rows", self.rows.num_rows)
+        checked.within(self.of_row, 0, size, "a row's key")
+        checked.within(self.numbers, 0, checked.LARGEST_COUNT, "a number of matches")
+        kept = np.bincount(self.of_row, minlength=size)
+        for rows in (self.back, self.covered, self.reported):
+            inside = (rows >= 0) & (rows <= kept)
+            checked.refuse_unless(inside.all(), "a search goes on outside its rows")
 
 
 def _renumbered(codes: npt.NDArray[np.int32], known: int) -> npt.NDArray[np.int32]:

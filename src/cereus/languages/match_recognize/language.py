@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from cereus.language.protocol import Language, Params, Replace
+from cereus.languages.match_recognize.print import to_text
 from cereus.languages.match_recognize.query import MatchRecognizeQuery
 from cereus.languages.match_recognize.statement import Embedded, check_alias, rewritten
 from cereus.languages.match_recognize.text import parse
@@ -20,6 +21,7 @@ class MatchRecognize(Language):
     signature = r"\bMATCH_RECOGNIZE\b"
     limits = ("nodes", "configurations")
     embedded = True
+    typed = False
 
     def parse(self, text: str, *, params: Params | None = None, **options: Any) -> Clause:
         return parse(text, params)
@@ -31,6 +33,9 @@ class MatchRecognize(Language):
             return name
 
         return rewritten(statement, replaced)
+
+    def printed(self, tree: Clause) -> str:
+        return to_text(tree)
 
     def accepts(self, source: object) -> bool:
         return isinstance(source, Clause)

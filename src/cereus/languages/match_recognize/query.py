@@ -159,6 +159,12 @@ class MatchRecognizeQuery(EventwiseQuery):
 
     @property
     def warnings(self) -> list[str]:
+        if not any(DONE in moves or moves for moves in self.automaton.begin):
+            return ["the pattern can never match"]
+        return []
+
+    @property
+    def live_warnings(self) -> list[str]:
         found = []
         clause = self.clause
         loops = any(
@@ -168,10 +174,13 @@ class MatchRecognizeQuery(EventwiseQuery):
             found.append(
                 "live, a match may go on without end, and its rows are kept: WITHIN bounds that"
             )
+        if clause.partition and tree.remembers_keys(clause):
+            found.append(
+                "live, something is kept of every key that ever came, because PREV, MATCH_NUMBER() "
+                "or ^ ask for what came before: state grows with the number of keys"
+            )
         if any(isinstance(node, tree.PartitionEnd) for node in clause.pattern.walk()):
             found.append("live, $ waits for the end of the stream")
-        if not any(DONE in moves or moves for moves in self.automaton.begin):
-            found.append("the pattern can never match")
         return found
 
     def explain(self, schema: pa.Schema | None = None) -> str:
@@ -183,7 +192,7 @@ class MatchRecognizeQuery(EventwiseQuery):
                 "matching": self._matching(schema),
                 "partitions and order": self._order(),
                 "output": self._output(),
-                "warnings": self.warnings,
+                "warnings": [*self.warnings, *self.live_warnings],
             }
         )
 

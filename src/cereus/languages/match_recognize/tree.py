@@ -291,3 +291,16 @@ class Clause:
             if subset.name == name:
                 return frozenset(subset.members)
         return frozenset((name,))
+
+
+def remembers_keys(clause: Clause) -> bool:
+    """Whether what comes next of a key depends on all that came before: on the row before it, on
+    the number of matches, or on its being the first."""
+    if any(isinstance(node, PartitionStart) for node in clause.pattern.walk()):
+        return True
+    written = [each.value for each in clause.measures] + [each.condition for each in clause.define]
+    return any(
+        isinstance(node, MatchNumber) or (isinstance(node, Step) and node.function == "PREV")
+        for expression in written
+        for node in expression.walk()
+    )

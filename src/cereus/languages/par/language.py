@@ -7,7 +7,7 @@ from typing import Any
 from cereus.language.protocol import EquivalenceAnswer, Language, Params
 from cereus.languages.par.bisimilarity import compare
 from cereus.languages.par.query import ParQuery
-from cereus.languages.par.text import parse
+from cereus.languages.par.text import parse, to_text
 from cereus.languages.par.tree import Program
 from cereus.limits import Limits
 from cereus.stream import Stream
@@ -23,6 +23,9 @@ class Par(Language):
 
     def parse(self, text: str, *, params: Params | None = None, **options: Any) -> Program:
         return parse(text, params)
+
+    def printed(self, tree: Program) -> str:
+        return to_text(tree)
 
     def accepts(self, source: object) -> bool:
         return isinstance(source, Program)

@@ -82,6 +82,9 @@ def _edits(node: object) -> Iterator[Edit]:
     if node.window is not None:
         wide = wider(node.window)
         yield window_rule(node.window), tuple(replace(node, window=each) for each in wide)
+    if node.skip is not None:
+        rule = QueryRule(RuleKind.CONSUMPTION, f"AFTER MATCH SKIP {node.skip}")
+        yield rule, (replace(node, skip=None),)
     yield from _strategy(node)
     for part in node.parts:
         if isinstance(part, sase.Negated):
@@ -182,6 +185,7 @@ def _block_steps(
             pattern=sase.Sequence(parts),
             where=_filled(groups),
             having=None,
+            skip=None,
             output=sase.Output(()),
         )
         tests = () if block.source else tuple(_tests(block, component, schema))

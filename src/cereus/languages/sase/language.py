@@ -7,6 +7,7 @@ from typing import Any
 
 from cereus.language.protocol import Language, Option, OptionKind, Params
 from cereus.languages.sase.aggregates import checked, guarded
+from cereus.languages.sase.print import to_text
 from cereus.languages.sase.query import SaseQuery
 from cereus.languages.sase.text import parse
 from cereus.languages.sase.tree import Program, UserAggregate
@@ -42,6 +43,9 @@ class Sase(Language):
         **options: Any,
     ) -> Program:
         return parse(text, checked(aggregates), params)
+
+    def printed(self, tree: Program) -> str:
+        return to_text(tree)
 
     def accepts(self, source: object) -> bool:
         return isinstance(source, Program)

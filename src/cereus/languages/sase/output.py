@@ -1,13 +1,16 @@
-"""The names of RETURN's values where `AS TYPE(…)` gives none."""
+"""What RETURN puts out: the names of its values, and flat columns where there is none."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
+
+import pyarrow as pa
 
 from cereus.errors import RefusedError
 from cereus.expr import tree as ex
 from cereus.languages.sase import tree as sase
+from cereus.plan.returned import distinct_names, short_name
 
 NO_TYPE = "EVENT"
 """The type of output events without `AS TYPE`, as of events in a stream without types."""
@@ -25,13 +28,7 @@ def output_names(union: sase.Union, reserved: Iterable[str] = ()) -> tuple[str, 
     given = next((b.output for b in union.blocks if b.output.names), None)
     if given is not None:
         return _unreserved(given, reserved)
-    values = union.blocks[0].output.values
-    short = [_short_name(value) for value in values]
-    shared = {name for name, times in Counter(short).items() if times > 1} | set(reserved)
-    names: list[str] = []
-    for value, name in zip(values, short, strict=True):
-        names.append(_fresh(_qualified(value, name) if name in shared else name, names, reserved))
-    return tuple(names)
+    return distinct_names(union.blocks[0].output.values, _short_name, tuple(reserved))
 
 
 def _unreserved(output: sase.Output, reserved: Iterable[str]) -> tuple[str, ...]:
@@ -48,21 +45,32 @@ def _unreserved(output: sase.Output, reserved: Iterable[str]) -> tuple[str, ...]
 
 def _short_name(value: ex.Expression) -> str:
     match value:
-        case sase.Aggregate(function, variable, attribute):
-            return f"{function}_{attribute[-1] if attribute else variable}"
-        case ex.Attribute(path) | sase.Series(_, path):
+        case sase.Series(_, path):
             return path[-1]
         case sase.Record(variable) | sase.Records(variable):
             return variable
-    return "value"
+    return short_name(value)
 
 
-def _qualified(value: ex.Expression, name: str) -> str:
-    variable = getattr(value, "variable", None)
-    return name if variable is None or name == variable else f"{variable}_{name}"
+# ---------------------------------------------------------------- flat columns
 
 
-def _fresh(name: str, taken: list[str], reserved: Iterable[str]) -> str:
-    if name not in taken and name not in reserved:
-        return name
-    return next(n for i in range(2, 10_000) if (n := f"{name}_{i}") not in taken)
+def flattened(program: sase.Program, result: sase.Union, schema: pa.Schema) -> sase.Program:
+    """The text with the attributes of its variables returned, `a_price`: of a Kleene variable, a
+    list of tuples."""
+    (block,) = result.blocks
+    columns = tuple((name,) for name in schema.names)
+    values: list[ex.Expression] = []
+    names: list[str] = []
+    for component in block.components:
+        variable = component.variable
+        if isinstance(component, sase.Kleene):
+            values.append(sase.Records(variable, columns))
+            names.append(variable)
+            continue
+        values += [ex.Attribute(path, variable) for path in columns]
+        names += [f"{variable}_{name}" for name in schema.names]
+    output = replace(block.output, values=tuple(values), names=tuple(names))
+    made = replace(result, blocks=(replace(block, output=output),))
+    queries = tuple(made if each is result else each for each in program.queries)
+    return replace(program, queries=queries)

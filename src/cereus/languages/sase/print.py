@@ -28,6 +28,8 @@ def query_text(query: sase.Query) -> str:
         lines.append(f"WITHIN {window_text(query.window)}")
     if query.having is not None:
         lines.append(f"HAVING {expression_text(query.having)}")
+    if query.skip is not None:
+        lines.append(f"AFTER MATCH SKIP {query.skip}")
     return "\n".join((*lines, *_output(query.output)))
 
 

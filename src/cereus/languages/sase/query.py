@@ -17,6 +17,7 @@ from cereus.language.anatomy import Anatomy
 from cereus.language.compiled import EventwiseQuery, Path, sections
 from cereus.languages.sase import tree as sase
 from cereus.languages.sase.anatomy import anatomy
+from cereus.languages.sase.output import flattened
 from cereus.languages.sase.planning.description import SaseDescription
 from cereus.languages.sase.planning.keys import shared_keys
 from cereus.languages.sase.planning.program import (
@@ -137,6 +138,18 @@ class SaseQuery(EventwiseQuery):
     ) -> Executor:
         return ProgramExecutor(
             self.plan(schema), schema, limits=self.limits, keep=keep, row_numbers=row_numbers
+        )
+
+    def flat(self, schema: pa.Schema) -> SaseQuery:
+        result = self.plan().result
+        if not result.variables:
+            return self  # it returns values, or has several blocks
+        block = result.blocks[0]
+        if block.source is not None:
+            schema = self.plan(schema).result.blocks[0].schema or schema
+        program = flattened(self.program, result.union, schema)
+        return SaseQuery(
+            program, self.stream, self.limits, self.aggregates, self.output, self.implicit_keys
         )
 
     def of(self, program: sase.Program, output: str | int | None = None) -> SaseQuery:

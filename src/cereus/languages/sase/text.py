@@ -12,6 +12,7 @@ from lark import Token, Transformer, v_args
 from lark.tree import Meta
 from lark.visitors import merge_transformers
 
+from cereus.clauses import build as clauses
 from cereus.clauses.text import WindowTexts
 from cereus.clauses.tree import Window
 from cereus.errors import QuerySyntaxError, Span, UnknownNameError, did_you_mean
@@ -96,6 +97,10 @@ class _Sase(WindowTexts):
 
     def having(self, meta: Meta, condition: ex.Expression) -> tuple[str, Any]:
         return "having", _aggregated_only(condition)
+
+    def skip(self, meta: Meta, *words: Token) -> tuple[str, Any]:
+        clause = clauses.skip(words, span_of(meta))
+        return clause.field, clause.value
 
     # ------------------------------------------------------------ patterns
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
 
-from cereus.clauses.tree import Node, PatternTree, Window
+from cereus.clauses.tree import ADDED, Node, PatternTree, Skip, Window
 from cereus.expr import tree as ex
 
 Path = tuple[str, ...]
@@ -215,6 +215,7 @@ class Query(Node):
     having: ex.Expression | None = None
     output: Output = Output(())
     source: str | None = None
+    skip: Skip | None = field(default=None, metadata=ADDED)
 
     @property
     def parts(self) -> tuple[Part, ...]:

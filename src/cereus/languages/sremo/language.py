@@ -6,6 +6,7 @@ from typing import Any
 
 from cereus.clauses.tree import ParsedQuery
 from cereus.language.protocol import Language, Params
+from cereus.languages.sremo.print import to_text
 from cereus.languages.sremo.query import SremoQuery
 from cereus.languages.sremo.text import named, parse
 from cereus.languages.sremo.tree import Pattern, SremoTree
@@ -21,6 +22,9 @@ class Sremo(Language):
 
     def parse(self, text: str, *, params: Params | None = None, **options: Any) -> SremoTree:
         return parse(text, params)
+
+    def printed(self, tree: SremoTree) -> str:
+        return to_text(tree)
 
     def accepts(self, source: object) -> bool:
         if isinstance(source, ParsedQuery):

@@ -10,10 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from cereus.clauses.tree import EventWindow, Skip
+from cereus.expr.tree import Attribute
 from cereus.languages.sase import tree as sase
 from cereus.languages.sase.output import output_names, output_type
 from cereus.languages.sase.streams import in_order
-from cereus.reference.conditions import Event
+from cereus.reference.conditions import Event, evaluate
 from cereus.reference.sase.negation import Negations
 from cereus.reference.sase.nfa import Automaton, Input, Positions
 from cereus.reference.sase.terms import Aggregates, holds, value
@@ -64,9 +66,34 @@ def matches(query: sase.Query, stream: Input, aggregates: Aggregates | None = No
         values = tuple(value(each, events, automaton.aggregates) for each in query.output.values)
         named = zip((c.variable for c in automaton.components), buffer, strict=True)
         accepted.append(Match(tuple(named), negations.known_at(buffer, at), values))
-    return sorted(
-        accepted, key=lambda match: (match.end, [positions for _, positions in match.bindings])
-    )
+    accepted.sort(key=lambda match: (match.end, [positions for _, positions in match.bindings]))
+    return accepted if query.skip is None else _skipping(query, stream, accepted)
+
+
+def _skipping(query: sase.Query, stream: Input, every: list[Match]) -> list[Match]:
+    """AFTER MATCH SKIP: of the matches of a key with the same last event the one that starts first
+    is taken, and where two first differ the one that has the event; then those that start after
+    its last event, or after its first."""
+    passed: dict[Any, int] = {}
+    taken: list[Match] = []
+    by_end: dict[Any, list[Match]] = {}
+    for match in every:
+        by_end.setdefault((match.end, _key(query, stream, match)), []).append(match)
+    for (end, key), group in by_end.items():
+        while rest := [m for m in group if m.positions[0] > passed.get(key, -1)]:
+            best = min((*match.positions, float("inf")) for match in rest)[:-1]
+            taken += [match for match in rest if match.positions == best]
+            passed[key] = end if query.skip is Skip.PAST_LAST else int(best[0])
+    return taken
+
+
+def _key(query: sase.Query, stream: Input, match: Match) -> tuple[Any, ...]:
+    """The values of the equivalence tests; where events of other values count, there is one key."""
+    strict = any(query.strategy(part.variable) is sase.Strategy.STRICT for part in query.parts)
+    if strict or isinstance(query.window, EventWindow):
+        return ()
+    event = stream.events[match.end]
+    return tuple(evaluate(Attribute(path), event) for path in query.equivalences)
 
 
 def _kept(query: sase.Query, automaton: Automaton, events: dict[str, list[Event]]) -> bool:

@@ -20,6 +20,7 @@ from cereus.engine.results.event_rows import EventShape
 from cereus.errors import CereusError
 from cereus.language.pattern import PatternQuery
 from cereus.plan.plan import Plan
+from cereus.plan.returned import shown_paths
 from cereus.spark.batch.arranging import arranged, kept
 from cereus.spark.relevance import relevant, streams_of
 from cereus.spark.schemas import (
@@ -66,8 +67,7 @@ class Batch:
     @cached_property
     def needed(self) -> list[str]:
         """The columns that the pattern and the order read."""
-        paths = {*self.plan.columns, self.order}
-        paths.update(p for output in self.plan.query.select or () for p in output.attributes)
+        paths = {*self.plan.columns, self.order, *shown_paths(self.plan.query)}
         names = {path[0] for path in paths} | set(self.ties)
         return [name for name in self.df.columns if name in names]
 

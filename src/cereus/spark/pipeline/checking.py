@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from cereus.column_types import named_schema
 from cereus.errors import CereusError, did_you_mean
+from cereus.language import registry
 from cereus.query import Query
 from cereus.spark.pipeline.compiling import (
     SELF_DESCRIBING,
@@ -133,22 +134,33 @@ class Checker:
             check_known(self.document, (*key, "source"), [of.source], self.spec.sources, "source")
             check_duration(self.document, (*key, "watermark"), of.watermark)
             if of.source in self.spec.sources:
-                self.check_columns(key, of, stream_columns(self.spec, of))
+                self.check_columns(key, of, stream_columns(self.spec, of), self.is_typed(name))
             if self.spec.live:
                 self.check_live(key, name, of)
 
-    def check_columns(self, key: Key, of: StreamOf, known: pa.Schema | None) -> None:
+    def is_typed(self, stream: str) -> bool:
+        """Whether a query of this stream asks for types of events."""
+        readers = [query for query in self.spec.queries.values() if stream in query.from_]
+        dialects = [query.language for query in readers]
+        return not dialects or any(
+            each not in registry.names() or registry.language(each).typed for each in dialects
+        )
+
+    def check_columns(
+        self, key: Key, of: StreamOf, known: pa.Schema | None, is_typed: bool
+    ) -> None:
         if known is None:
             return
         for name in ("type", "time", "keys", "stream", "tie", "order"):
             declared = getattr(of, name)
             columns = [declared] if isinstance(declared, str) else declared or ()
-            if name == "type" and of.type.lower() == "none":
+            declares = (*key, name) in self.document.spans
+            if name == "type" and (of.type.lower() == "none" or not (is_typed or declares)):
                 continue
             for column in columns:
                 if column.split(".")[0] not in known.names:
                     hint = did_you_mean(column, known.names)
-                    if name == "type" and (*key, name) not in self.document.spans:
+                    if name == "type" and not declares:
                         hint = 'name it: type = "…"; type = "none" when every event is an EVENT'
                     self.wrong((*key, name), f"the events have no column {column!r}", hint)
 

@@ -47,6 +47,8 @@ def parsed_call(
     columns = values.pop("columns", None)
     events = values.pop("events", True)
     params = _params(values.pop("params", None))
+    if not language(dialect).typed:
+        values.setdefault("type", None)
     stream, schema = _stream(table, values), arrow_schema(table)
     query = compile(text, dialect=dialect, stream=stream, schema=schema, params=params, **values)
     return SqlCall(query, table, bool(events), None if columns is None else _names(columns))

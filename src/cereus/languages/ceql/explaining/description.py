@@ -8,6 +8,7 @@ from cereus.explain.analysis import PlanAnalysis
 from cereus.explain.conditions import by_registers
 from cereus.explain.description import Description
 from cereus.languages.ceql.explaining import growth, skeleton
+from cereus.languages.ceql.explaining.misread import misread
 from cereus.languages.ceql.explaining.skeleton import formula_of
 from cereus.languages.ceql.planning.build import RULES
 from cereus.languages.ceql.planning.rewrite import RULES as LOCAL_RULES
@@ -64,6 +65,9 @@ class CeqlDescription(Description):
 
     def exponential(self, plan: Plan) -> list[str]:
         return growth.exponential(plan)
+
+    def misread(self, plan: Plan) -> list[str]:
+        return misread(formula_of(plan))
 
     def values_read(self, plan: Plan) -> list[str]:
         return growth.values_read(plan)

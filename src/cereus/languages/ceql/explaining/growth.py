@@ -12,13 +12,15 @@ from typing import NamedTuple
 
 from cereus.clauses.tree import Strategy
 from cereus.expr.print import condition_text
-from cereus.expr.tree import Aggregate, Attribute, Comparison, Expression, variables
+from cereus.expr.tree import Aggregate, And, Attribute, Comparison, Expression, variables
 from cereus.languages.ceql import tree as cel
+from cereus.languages.ceql.absence import conditions as absent_conditions
+from cereus.languages.ceql.absence import is_correlated
 from cereus.languages.ceql.explaining.skeleton import formula_of, is_between
 from cereus.languages.ceql.planning.build import RULES
 from cereus.languages.ceql.planning.lower import CHOSEN, IN_UNLESS
 from cereus.languages.ceql.planning.rewrite import rewrite
-from cereus.languages.ceql.planning.slots import refusal
+from cereus.languages.ceql.planning.slots import absence_refusal, refusal
 from cereus.languages.ceql.print import predicate_text
 from cereus.plan.lowered import NO_SCHEMA
 from cereus.plan.plan import Plan
@@ -55,6 +57,12 @@ def _conditions(node: cel.Formula, where: str | None) -> Iterator[Condition]:
         case cel.Select(strategy, body) if strategy in CHOOSING:
             yield from _conditions(body, CHOSEN)
             return
+        case cel.Without(body, events):
+            for event in filter(is_correlated, events):
+                assert event.predicate is not None
+                condition = And(tuple(absent_conditions(event.predicate)))
+                why = where or absence_refusal(node)
+                yield Condition(event.predicate, condition, body, why)
         case cel.Filter(body, cel.Holds(condition)) if is_between(condition):
             why = where or refusal(condition, body)
             yield Condition(node.predicate, condition, body, why)

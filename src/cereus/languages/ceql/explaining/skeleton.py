@@ -11,6 +11,7 @@ from dataclasses import replace
 from cereus.clauses.tree import Strategy
 from cereus.expr.tree import Expression, is_local, variables
 from cereus.languages.ceql import tree as cel
+from cereus.languages.ceql.absence import is_correlated
 from cereus.languages.ceql.planning.build import build
 from cereus.languages.ceql.planning.keys import with_keys
 from cereus.languages.ceql.planning.rewrite import bottom_up, rewrite, split_filters
@@ -22,7 +23,11 @@ def skeleton(plan: Plan) -> Plan:
     if not plan.traits.correlated:
         return plan
     formula = bottom_up(rewrite(formula_of(plan), (split_filters,)), _without)
-    return build(replace(cel.in_ceql(plan.query), formula=formula, count=False), plan.stream)
+    return build(
+        replace(cel.in_ceql(plan.query), formula=formula, count=False),
+        plan.stream,
+        correlated=False,
+    )
 
 
 def formula_of(plan: Plan) -> cel.Formula:
@@ -53,6 +58,9 @@ def conditions_between(plan: Plan) -> list[cel.Predicate]:
         return []
     split = rewrite(formula_of(plan), (split_filters,))
     predicates = [n.predicate for n in split.walk() if isinstance(n, cel.Filter) and _correlates(n)]
+    for node in split.walk():
+        if isinstance(node, cel.Without):
+            predicates += [e.predicate for e in node.events if e.predicate and is_correlated(e)]
     return list(dict.fromkeys(predicates))
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from cereus.automata.strategies import select
+from cereus.automata.strategies import FirstEventsAutomaton, select
 from cereus.clauses.tree import EventWindow, Strategy
 from cereus.errors import RefusedError, UnknownNameError, did_you_mean
 from cereus.expr.check import check, coerce
@@ -14,6 +14,7 @@ from cereus.expr.tree import Expression
 from cereus.languages.ceql import scope
 from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.counts import FEW_ROUNDS, most_rounds
+from cereus.languages.ceql.desugar import desugared
 from cereus.languages.ceql.planning.binding import surely_bound
 from cereus.languages.ceql.planning.keys import KeyedFormula, with_keys
 from cereus.languages.ceql.planning.locality import looks_back
@@ -35,22 +36,30 @@ def build(
     stream: Stream,
     schema: pa.Schema | None = None,
     rules: tuple[Rule, ...] = RULES,
+    correlated: bool = True,
     *,
     keys: bool = True,
 ) -> Plan:
-    """Make a plan; with a schema, every name and type in the query is checked against it. `keys`:
+    """Make a plan; with a schema, every name and type in the query is checked against it. Not
+    `correlated`: what must not occur may occur, where it is compared with other events. `keys`:
     equalities over all variables split the stream."""
+    query = desugared(query)
     _check_streams(query, stream)
     _check_count(query)
     if schema is not None:
         query = _checked(query, stream, schema)
     keyed = with_keys(query) if keys else KeyedFormula(query.formula, ())
     formula = rewrite(keyed.formula, rules)
-    why_values = CHOSEN if query.strategy is Strategy.MAX else None
-    made = lowered(formula, _streams(query, stream), schema, why_values=why_values)
+    why_values = CHOSEN if query.strategy is Strategy.MAX or query.skip is not None else None
+    made = lowered(
+        formula, _streams(query, stream), schema, why_values=why_values, correlated=correlated
+    )
     plan = Plan.of(query, stream, made, _facts(query), keyed.keys)
     if plan.traits.chosen_by is ChosenBy.AUTOMATON:
-        plan = replace(plan, automaton=plan.shown(select(query.strategy, made.automaton)))
+        chosen = select(query.strategy, made.automaton)
+        if query.skip is not None:
+            chosen = FirstEventsAutomaton(chosen)
+        plan = replace(plan, automaton=plan.shown(chosen))
     return plan
 
 
@@ -100,12 +109,13 @@ def _streams(query: cel.CeqlTree, stream: Stream) -> Streams:
 def _mentioned_streams(query: cel.CeqlTree) -> set[str]:
     """The streams that a type `S>R`, a filter, a projection or the output names."""
     names = [output.variable for output in query.select or ()]
-    streams = []
+    streams = [node.stream or "" for node in cel.types(query.formula)]
     for node in query.formula.walk():
-        if isinstance(node, cel.Type):
-            streams.append(node.stream or "")
-        elif isinstance(node, cel.Filter):
+        if isinstance(node, cel.Filter):
             names.extend(name for name, _ in scope.mentioned(node.predicate))
+        elif isinstance(node, cel.Without):
+            filters = [each.predicate for each in node.events if each.predicate is not None]
+            names.extend(name for each in filters for name, _ in scope.mentioned(each))
         elif isinstance(node, cel.Project):
             names.extend(node.variables)
     streams.extend(name.rpartition(">")[0] for name in names)
@@ -114,8 +124,8 @@ def _mentioned_streams(query: cel.CeqlTree) -> set[str]:
 
 def _check_streams(query: cel.CeqlTree, stream: Stream) -> None:
     """A type with a stream, `S>R`, needs that stream to be read and to be known."""
-    for node in query.formula.walk():
-        if not isinstance(node, cel.Type) or node.stream is None:
+    for node in cel.types(query.formula):
+        if node.stream is None:
             continue
         if query.streams and node.stream not in query.streams:
             raise UnknownNameError(
@@ -146,10 +156,18 @@ def _checked(query: cel.CeqlTree, stream: Stream, schema: pa.Schema) -> cel.Ceql
         assert isinstance(node, cel.AllOf | cel.AnyOf)
         return replace(node, operands=tuple(map(predicate, node.operands)))
 
+    def excluded(event: cel.Excluded) -> cel.Excluded:
+        if event.predicate is None:
+            return event
+        return replace(event, predicate=predicate(event.predicate))
+
     def formula(node: cel.Formula) -> cel.Formula:
         if isinstance(node, cel.Filter):
             return replace(node, predicate=predicate(node.predicate))
+        if isinstance(node, cel.Without):
+            return replace(node, events=tuple(map(excluded, node.events)))
         return node
 
     check_clauses(query, stream, schema)
-    return replace(query, formula=bottom_up(query.formula, formula))
+    returned = tuple(replace(each, value=coerce(each.value, schema)) for each in query.returned)
+    return replace(query, formula=bottom_up(query.formula, formula), returned=returned)

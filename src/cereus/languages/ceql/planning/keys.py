@@ -51,6 +51,7 @@ def _is_apart(query: cel.CeqlTree) -> bool:
     """Whether events of other keys make no difference to the matches of a key."""
     return (
         query.consume is Consume.NONE
+        and query.skip is None
         and not isinstance(query.window, EventWindow)
         and query.strategy is not Strategy.STRICT
         and all(

@@ -29,7 +29,7 @@ def looks_back(formula: cel.Formula) -> str | None:
             return looks_back(body)
         case cel.Iteration(body) | cel.ContiguousIteration(body):
             return looks_back(body)
-        case cel.Repeated(body) | cel.Optional(body):
+        case cel.Repeated(body) | cel.Optional(body) | cel.Without(body):
             return looks_back(body)
         case cel.Select(Strategy.ALL | Strategy.STRICT, body):
             return looks_back(body)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import pyarrow as pa
 
 from cereus.automata import construct as make
+from cereus.automata.absence import WithoutAutomaton
+from cereus.automata.memory.absence import AbsentByValues, ValueAbsence
 from cereus.automata.memory.refusal import CannotUseSlots
 from cereus.automata.memory.values import ValueFilter
 from cereus.automata.model import Automaton, Label, marks
@@ -16,6 +19,7 @@ from cereus.errors import RefusedError
 from cereus.expr import tree as ex
 from cereus.expr.tree import Expression, attributes, is_local, variables, without_variable
 from cereus.languages.ceql import tree as cel
+from cereus.languages.ceql.absence import alternatives, is_correlated, is_own, of_this
 from cereus.languages.ceql.counts import may_be_nothing
 from cereus.languages.ceql.planning.slots import FormulaSlots
 from cereus.plan.lowered import Lowered, slots_else_values
@@ -57,12 +61,13 @@ def lowered(
     schema: pa.Schema | None,
     *,
     why_values: str | None = None,
+    correlated: bool = True,
 ) -> Lowered[Automaton]:
     """The formula as an automaton. `why_values`: a reason not to use slots."""
     return slots_else_values(
         schema,
         lambda types: FormulaLowering(streams, FormulaSlots(types)).lowered(formula),
-        lambda: FormulaLowering(streams).lowered(formula),
+        lambda: FormulaLowering(streams, correlated=correlated).lowered(formula),
         why_not=why_values,
     )
 
@@ -74,6 +79,8 @@ class FormulaLowering:
 
     streams: Streams
     slots: FormulaSlots | None = None
+    correlated: bool = True
+    """Whether absence looks at values of other events; if not, such events may occur."""
     tests: TestSet = field(default_factory=TestSet)
     compared: set[tuple[str, ...]] = field(default_factory=set)
     """The attributes that conditions between events read."""
@@ -128,6 +135,8 @@ class FormulaLowering:
                 return make.UnlessAutomaton(
                     self.automaton(left), self._without_slots(right, IN_UNLESS)
                 )
+            case cel.Without():
+                return self._without(formula)
             case cel.Start(body):
                 return make.Anchored(self.automaton(body))
             case cel.Project(names, body):
@@ -137,6 +146,42 @@ class FormulaLowering:
                     return select(strategy, self._without_slots(body, CHOSEN))
                 return select(strategy, self.automaton(body))
         raise TypeError(f"not a CEL formula: {formula!r}")
+
+    def _without(self, node: cel.Without) -> Automaton:
+        """Events that must not occur: tests of single events, and conditions between events."""
+        body, ends = self.automaton(node.body), ends_marked(node.body)
+        mask, compared = 0, []
+        for event in node.events:
+            for test, conditions in self._excluded(event):
+                bit = self.tests.bit(test)
+                if conditions:
+                    compared.append((bit, conditions))
+                else:
+                    mask |= 1 << bit
+        if not compared or not self.correlated:
+            return WithoutAutomaton(body, mask, node.through, ends)
+        self.compared |= {path for _, every in compared for c in every for path in attributes(c)}
+        self.comparisons += 1
+        if self.slots is not None:
+            plain = WithoutAutomaton(body, mask, node.through, ends)
+            return self.slots.absence(plain, self.comparisons, compared, node)
+        kinds = tuple(AbsentByValues(*each) for each in compared)
+        return ValueAbsence(body, mask, node.through, ends, kinds)
+
+    def _excluded(self, event: cel.Excluded) -> Iterator[tuple[EventTest, tuple[Expression, ...]]]:
+        """Tests of what must not occur, each with the conditions that read other events."""
+        kind = None if event.event.name == ANY_TYPE else event.event.name
+        stream = event.event.stream if self.streams.names else None
+        if event.predicate is None:
+            yield EventTest(kind, stream), ()
+        elif not is_correlated(event):
+            yield EventTest(kind, stream, conjuncts(self._as_condition(event.predicate))), ()
+        else:
+            for every in alternatives(event.predicate):
+                alone = [c for c in every if all(is_own(event, name) for name in variables(c))]
+                between = tuple(of_this(event, c) for c in every if c not in alone)
+                tested = tuple(map(self._of_its_stream, alone))
+                yield EventTest(kind, stream, tested), between
 
     def _without_slots(self, formula: cel.Formula, why: str) -> Automaton:
         """A part whose runs are followed as sets of states, which have no room for values."""

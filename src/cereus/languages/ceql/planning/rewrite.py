@@ -140,6 +140,7 @@ def _push_inside(
             | cel.ContiguousIteration(inner)
             | cel.Repeated(inner)
             | cel.Optional(inner)
+            | cel.Without(inner)
         ):
             pushed = push(inner)
             return None if pushed is None else replace(body, body=pushed)

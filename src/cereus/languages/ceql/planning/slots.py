@@ -13,11 +13,13 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
+from cereus.automata.absence import WithoutAutomaton
+from cereus.automata.memory.absence import THIS, AbsenceFilter, AbsentInSlots, AbsentTerm
 from cereus.automata.memory.filters import ComparisonFilter, Side, SlotFilter, TermFilter, Value
 from cereus.automata.memory.refusal import CannotUseSlots
 from cereus.automata.memory.slots import Column, Columns, comparable
-from cereus.automata.memory.term_builder import TermBuilder
-from cereus.automata.memory.terms import leaf
+from cereus.automata.memory.term_builder import TermBuilder, ValueRead
+from cereus.automata.memory.terms import Term, column, leaf
 from cereus.automata.model import Automaton
 from cereus.expr.print import condition_text
 from cereus.expr.tree import (
@@ -29,7 +31,9 @@ from cereus.expr.tree import (
     without_variable,
 )
 from cereus.languages.ceql import tree as cel
-from cereus.languages.ceql.planning.order import Order, leaf_order
+from cereus.languages.ceql.absence import conditions, is_own
+from cereus.languages.ceql.order import Order, leaf_order
+from cereus.languages.ceql.print import absence_text
 
 
 @dataclass
@@ -66,6 +70,39 @@ class FormulaSlots:
         self.count += len(values)
         return TermFilter(body, number, term, tuple(values), condition_text(condition))
 
+    def absence(
+        self,
+        plain: WithoutAutomaton,
+        number: int,
+        compared: list[tuple[int, tuple[Expression, ...]]],
+        node: cel.Without,
+    ) -> AbsenceFilter:
+        """Events with these bits must not occur where these conditions hold."""
+        order = leaf_order(node.body)
+        values: dict[Value, None] = {}
+
+        def read(reading: ValueRead) -> Term:
+            number = self.columns.read(reading)
+            if reading.variable == THIS:
+                return column(number)
+            value = Value(reading.variable, number)
+            values[value] = None
+            return leaf(list(values).index(value))
+
+        def absent_term(condition: Expression) -> AbsentTerm:
+            others = variables(condition) - {THIS}
+            for name in sorted(others):
+                if not order.comes_first(name):
+                    raise CannotUseSlots(_later(name, node))
+            return AbsentTerm(TermBuilder(condition, self.schema).term(read), others)
+
+        kinds = tuple(AbsentInSlots(bit, tuple(map(absent_term, every))) for bit, every in compared)
+        self.count += len(values)
+        return AbsenceFilter(
+            plain.body, plain.mask, plain.through, plain.ends_marked,
+            number, tuple(values), kinds, absence_text(node),
+        )  # fmt: skip
+
     def _sides(self, condition: Comparison, order: Order) -> tuple[Side, Side]:
         """`f(A) op g(B)` (`is_comparison`) as two sides."""
         kind = comparable(condition, self.schema)
@@ -81,6 +118,25 @@ class FormulaSlots:
             for name, other, part in ((left, right, parts[0]), (right, left, parts[1]))
         )
         return first, second
+
+
+def _later(name: str, node: cel.Without) -> str:
+    word = "UNTIL" if node.through else "WITHOUT"
+    return (
+        f"{word} remembers every such event, because an event of {name} may come after it; where "
+        f"{name} is the first event of the part before {word}, registers decide"
+    )
+
+
+def absence_refusal(node: cel.Without) -> str | None:
+    """Why no slots could decide what must not occur, whatever the types of its columns."""
+    order = leaf_order(node.body)
+    for event in node.events:
+        for condition in conditions(event.predicate):
+            others = [name for name in variables(condition) if not is_own(event, name)]
+            if others and not all(map(order.comes_first, others)):
+                return _later(next(n for n in sorted(others) if not order.comes_first(n)), node)
+    return None
 
 
 def refusal(condition: Expression, body: cel.Formula) -> str | None:

@@ -14,7 +14,8 @@ from cereus.languages.match_recognize.match.needs import parts
 from cereus.languages.match_recognize.match.program import RowAutomaton
 from cereus.languages.match_recognize.match.runs import RunStreams, find_runs
 from cereus.languages.match_recognize.match.search import Searcher
-from cereus.languages.match_recognize.match.slots import Lowering, NotForSlots
+from cereus.languages.match_recognize.match.slots.lowering import Lowering
+from cereus.languages.match_recognize.match.slots.tables import NotForSlots
 from cereus.languages.match_recognize.match.sorting import SortedRows
 from cereus.languages.match_recognize.match.times import window
 from cereus.limits import Limits

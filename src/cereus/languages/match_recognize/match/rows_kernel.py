@@ -291,3 +291,36 @@ def look_ahead(
             sets[i] = set_
         part += 1
     return FINISHED
+
+
+def latest_rows(
+    letters: cython.const[cython.ushort][::1],
+    bounds: cython.const[cython.longlong][::1],
+    reads: cython.const[cython.uchar][:, ::1],
+    move_starts: cython.const[cython.int][::1],
+    moves: cython.const[cython.int][::1],
+    last: cython.const[cython.uchar][::1],
+    bounded: cython.const[cython.uchar][::1],
+    latest: cython.int[:, ::1],
+) -> None:
+    """For every row and state, how soon the last `bounded` row of a match may come that reads this
+    row so; -1 if there need be none, -2 if no match is completed."""
+    part: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    k: cython.Py_ssize_t
+    cython.declare(q=cython.int, best=cython.int, found=cython.int)
+    for part in range(bounds.shape[0] - 1):
+        for i in range(bounds[part + 1] - 1, bounds[part] - 1, -1):
+            for q in range(last.shape[0]):
+                best = -2
+                if reads[letters[i], q]:
+                    if i == bounds[part + 1] - 1:
+                        best = -1 if last[q] else -2
+                    else:
+                        for k in range(move_starts[q], move_starts[q + 1]):
+                            found = -1 if moves[k] < 0 else latest[i + 1, moves[k]]
+                            if found != -2 and (best == -2 or found < best):
+                                best = found
+                    if best == -1 and bounded[q]:
+                        best = i
+                latest[i, q] = best

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from cereus.errors import LimitError
 from cereus.languages.match_recognize.binding import Bound
 from cereus.languages.match_recognize.match import codes, rows_kernel, slots_kernel
+from cereus.languages.match_recognize.match.deadlines import deadlines
 from cereus.languages.match_recognize.match.letters import RowLetters
 from cereus.languages.match_recognize.match.look_ahead import RowsAhead, TooManySets
 from cereus.languages.match_recognize.match.matching import (
@@ -25,11 +26,15 @@ from cereus.languages.match_recognize.match.matching import (
     refuse_skip,
 )
 from cereus.languages.match_recognize.match.program import RowAutomaton
-from cereus.languages.match_recognize.match.slots import Lowering, RowTables
+from cereus.languages.match_recognize.match.slots.lowering import Lowering
+from cereus.languages.match_recognize.match.slots.tables import RowTables
 from cereus.languages.match_recognize.match.sorting import SortedRows
 from cereus.limits import Limits
 
 NEVER = np.iinfo(np.int64).min
+WORK_PER_ROW, FREE_WORK = 4, 1 << 16
+"""Rows that runs read, for each row of the table and in any case, before it is worth while to look
+for starts that cannot be completed in time."""
 
 
 @dataclass
@@ -134,6 +139,8 @@ def find_runs(
     search = slots_kernel.Search(tables, given)
     room = Room(tables.live.shape[1], tables.live_floats.shape[1], limits)
     search.room(room)
+    if not every:
+        search.stop_after(WORK_PER_ROW * len(rows) + FREE_WORK)
     once = skip.kind == codes.PAST_LAST_ROW
     output = Output(len(rows), rows.largest, once, timeouts)
     while True:
@@ -163,6 +170,12 @@ def find_runs(
         elif result in (codes.TOO_MANY_RUNS, codes.TOO_MANY_NODES):
             room.grow(result)
             search.room(room)
+        elif result == codes.TOO_MUCH_WORK:
+            search.stop_after(-1)
+            window = (times, length)
+            ahead = deadlines(bound, automaton, rows, letters.numbers, masks, window)
+            if ahead is not None:
+                search.prune(ahead)
         refuse_skip(result, skip.variable)
 
 

@@ -23,6 +23,7 @@ NOT_MAPPED = cython.declare(cython.int, codes.NOT_MAPPED)
 FIRST_ROW = cython.declare(cython.int, codes.FIRST_ROW)
 TOO_MANY_RUNS = cython.declare(cython.int, codes.TOO_MANY_RUNS)
 TOO_MANY_NODES = cython.declare(cython.int, codes.TOO_MANY_NODES)
+TOO_MUCH_WORK = cython.declare(cython.int, codes.TOO_MUCH_WORK)
 PAST_LAST_ROW = cython.declare(cython.int, codes.PAST_LAST_ROW)
 NEXT_ROW = cython.declare(cython.int, codes.NEXT_ROW)
 TO_FIRST = cython.declare(cython.int, codes.TO_FIRST)
@@ -117,8 +118,19 @@ class Search:
     float_registers: cython.double[::1]
     known: cython.uchar[::1]
 
+    # Which runs come too late (`deadlines.py`), once that is known, and how much was done so far.
+    prunes: cython.bint
+    deadline: cython.longlong
+    deadline_times: cython.const[cython.longlong][::1]
+    latest: cython.const[cython.int][:, ::1]
+    work: cython.longlong
+    most_work: cython.longlong
+
     def __init__(self, tables: Any, rows: Any) -> None:
-        """`tables` and `rows` have the arrays of the same names (`slots.py`)."""
+        """`tables` and `rows` have the arrays of the same names (`slots/tables.py`)."""
+        self.prunes = False
+        self.work = 0
+        self.most_work = -1
         self.letters = rows.letters
         self.sets = rows.sets
         self.alive = rows.alive
@@ -424,6 +436,33 @@ class Search:
         self.nodes_of[side, count] = node
         return True
 
+    def stop_after(self, work: cython.longlong) -> None:
+        """Let `find` return when runs have read so many rows; -1 for never."""
+        self.most_work = work
+
+    def work_done(self) -> cython.longlong:
+        """How many rows runs have read."""
+        return self.work
+
+    def prune(self, deadlines: Any) -> None:
+        """Leave out runs that cannot be completed in time."""
+        self.deadline = deadlines.length
+        self.deadline_times = deadlines.times
+        self.latest = deadlines.latest
+        self.prunes = True
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def in_time(
+        self, start: cython.Py_ssize_t, row: cython.Py_ssize_t, state: cython.int
+    ) -> cython.bint:
+        """Whether a match from `start` that reads `row` in a state can be completed in time."""
+        latest: cython.int = self.latest[row, state]
+        if latest < 0:
+            return latest == -1
+        return self.deadline_times[latest] - self.deadline_times[start] <= self.deadline
+
     def find(
         self,
         lows: cython.const[cython.longlong][::1],
@@ -489,9 +528,11 @@ class Search:
                     if self.begins[k] < 0:
                         best = -1
                         break
-                    if self.alive[self.sets[row], self.begins[k]] and self.wait(
-                        0, count, 1, most_runs, self.begins[k], -1
-                    ):
+                    if not self.alive[self.sets[row], self.begins[k]]:
+                        continue
+                    if self.prunes and not self.in_time(row, row, self.begins[k]):
+                        continue
+                    if self.wait(0, count, 1, most_runs, self.begins[k], -1):
                         count += 1
                 i = row
                 open_ = False
@@ -536,7 +577,13 @@ class Search:
                                 if (
                                     i + 1 < high
                                     and not timeouts
-                                    and not self.alive[self.sets[i + 1], self.moves[m]]
+                                    and (
+                                        not self.alive[self.sets[i + 1], self.moves[m]]
+                                        or (
+                                            self.prunes
+                                            and not self.in_time(row, i + 1, self.moves[m])
+                                        )
+                                    )
                                 ):
                                     continue
                                 if next_count == most_runs:
@@ -554,6 +601,9 @@ class Search:
                     here = there
                     count = next_count
                     i += 1
+                    self.work += count
+                    if self.most_work >= 0 and self.work > self.most_work:
+                        return TOO_MUCH_WORK
                     if open_:
                         break
                 if open_:

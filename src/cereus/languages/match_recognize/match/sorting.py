@@ -124,6 +124,9 @@ def codes_of(columns: Sequence[pa.Array]) -> npt.NDArray[np.int32]:
 def _code(column: pa.Array) -> tuple[npt.NDArray[np.int32], int]:
     if pa.types.is_nested(column.type):
         raise DataError(f"rows cannot be partitioned by values of type {column.type}")
+    numbers = _small_numbers(column)
+    if numbers is not None:
+        return numbers
     if not isinstance(column, pa.DictionaryArray) or _repeats(column.dictionary):
         plain = column.dictionary_decode() if isinstance(column, pa.DictionaryArray) else column
         column = plain.dictionary_encode(null_encoding="encode")
@@ -132,6 +135,17 @@ def _code(column: pa.Array) -> tuple[npt.NDArray[np.int32], int]:
     if indices.null_count:
         indices, size = pc.fill_null(indices.cast(pa.int32()), size), size + 1
     return np.asarray(indices).astype(np.int32, copy=False), size
+
+
+def _small_numbers(column: pa.Array) -> tuple[npt.NDArray[np.int32], int] | None:
+    """Whole numbers that lie close together are their own codes, which no table has to give."""
+    if not pa.types.is_integer(column.type) or column.null_count or not len(column):
+        return None
+    numbers = column.to_numpy(zero_copy_only=False)
+    low, high = int(numbers.min()), int(numbers.max())
+    if high - low > max(len(numbers), 1 << 10):
+        return None
+    return (numbers - low).astype(np.int32, copy=False), high - low + 1
 
 
 def _repeats(dictionary: pa.Array) -> bool:
@@ -170,7 +184,7 @@ def _decoded(column: pa.Array) -> pa.Array:
 def _is_sorted(keys: Sequence[tuple[pa.Array, tree.Order]]) -> bool:
     """Whether the rows are in order already, as far as that is quick to see."""
     tied: Any = None
-    for column, each in keys:
+    for place, (column, each) in enumerate(keys):
         numbers = _numbers(column)
         if numbers is None:
             return False
@@ -180,6 +194,8 @@ def _is_sorted(keys: Sequence[tuple[pa.Array, tree.Order]]) -> bool:
         fits = low <= high if tied is None else (low <= high) | ~tied
         if not fits.all():
             return False
+        if place == len(keys) - 1:
+            return True
         equal = low == high
         tied = equal if tied is None else tied & equal
         if not tied.any():

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from cereus.languages.match_recognize import tree
 from cereus.languages.match_recognize.match.matching import Found
 from cereus.languages.match_recognize.match.program import RowAutomaton
+from cereus.languages.match_recognize.output import scan_kernel as scan
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -75,6 +76,15 @@ class Matched:
             self._members[members] = np.flatnonzero(mapped), before
         return self._members[members]
 
+    def placed(self, rows: Ints | None) -> tuple[Ints, Ints, npt.NDArray[np.uint8]]:
+        """For some matched rows (None: all of them) their matches, their positions, and whether
+        each is the first of its match among them."""
+        rows = np.arange(int(self.offsets[-1])) if rows is None else rows
+        match, position = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
+        first = np.empty(len(rows), np.uint8)
+        scan.placed(rows, self.offsets, self.moves, match, position, first)
+        return match, position, first
+
     @cached_property
     def label_codes(self) -> npt.NDArray[np.int32]:
         """The variable of each matched row, by its place among the variables."""
@@ -108,6 +118,8 @@ def cells(matched: Matched, rows: tree.Rows, unmatched: Ints | None = None) -> C
 def _one_row(matched: Matched) -> Cells:
     found = matched.found
     last = matched.offsets[1:] - 1
+    if _all_have_rows(matched):
+        return Cells(np.arange(len(found)), last, found.ends - 1)
     row = np.where(found.ends > found.starts, last, -1)
     position = np.maximum(found.ends - 1, found.starts)
     return Cells(np.arange(len(found)), row, position)

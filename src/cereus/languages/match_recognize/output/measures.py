@@ -171,13 +171,8 @@ class Measures:
         low, high, rows = self._ranges(over.variable, over.final)
         if over.argument is None:
             return self._known(pa.array(high - low))
-        if rows is None:
-            rows = np.arange(int(self.matched.offsets[-1]))
-        match = np.repeat(np.arange(len(self.matched.found)), np.diff(self.matched.offsets))[rows]
-        position = rows + self.matched.moves[match]
+        match, position, first = self.matched.placed(rows)
         data = [self._argument(each, position, None, match) for each in over.arguments]
-        first = np.ones(len(match), np.uint8)
-        first[1:] = match[1:] != match[:-1]
         return self._known(aggregated(over.function, data, Segments(low, high, first)))
 
     def _known(self, column: pa.Array) -> pa.Array:

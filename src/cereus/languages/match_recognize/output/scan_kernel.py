@@ -78,3 +78,25 @@ def running_ints(
                 value = values[i]
             none = False
         out[i] = value
+
+
+def placed(
+    rows: cython.const[cython.longlong][::1],
+    offsets: cython.const[cython.longlong][::1],
+    moves: cython.const[cython.longlong][::1],
+    match: cython.longlong[::1],
+    position: cython.longlong[::1],
+    first: cython.uchar[::1],
+) -> None:
+    """The match and the position of matched rows, whose numbers rise, and whether each is the
+    first of its match among them."""
+    i: cython.Py_ssize_t
+    at: cython.Py_ssize_t = 0
+    before: cython.Py_ssize_t = -1
+    for i in range(rows.shape[0]):
+        while offsets[at + 1] <= rows[i]:
+            at += 1
+        match[i] = at
+        position[i] = rows[i] + moves[at]
+        first[i] = at != before
+        before = at

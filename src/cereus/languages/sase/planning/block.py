@@ -9,6 +9,7 @@ from dataclasses import replace
 import pyarrow as pa
 
 from cereus.clauses.tree import EventWindow, Output, ParsedQuery
+from cereus.errors import RefusedError
 from cereus.expr import tree as ex
 from cereus.languages.sase import tree as sase
 from cereus.languages.sase.nfa.nfa import Nfa
@@ -49,7 +50,9 @@ def build(
         partition_by=tuple(dict.fromkeys((*equivalences, *implied_keys(query)))),
         window=query.window,
         text=to_text(sase.Program((sase.Union((query,)),))),
+        skip=query.skip,
     )
+    _check_skip(query, closes=lowered.automaton.waits_for_time)
     facts = PatternFacts(
         closes=lowered.automaton.waits_for_time,
         ends_at_marks=True,
@@ -57,6 +60,17 @@ def build(
         position_sensitive=isinstance(query.window, EventWindow),
     )
     return Plan.of(parsed, stream, lowered, facts)
+
+
+def _check_skip(query: sase.Query, *, closes: bool) -> None:
+    """Where to go on after a match has to be known at its last event."""
+    if query.skip is not None and closes:
+        raise RefusedError(
+            "AFTER MATCH SKIP needs matches that are complete at their last event, and this one "
+            "waits for what comes after it (a negation or a Kleene plus at the end)",
+            span=query.span,
+            hint="end the pattern with a single event",
+        )
 
 
 def is_keyed(query: sase.Query) -> bool:
@@ -88,7 +102,8 @@ def without_values(plan: Plan) -> Plan:
     block = block_of(plan)
     plain = tuple(part for part in block.parts if not isinstance(part, sase.Negated))
     where = tuple(_on_single_events(block, group) for group in block.where)
-    return build(replace(block, pattern=sase.Sequence(plain), where=where), plan.stream)
+    plain_block = replace(block, pattern=sase.Sequence(plain), where=where, skip=None)
+    return build(plain_block, plan.stream)
 
 
 def _on_single_events(block: sase.Query, group: sase.Group) -> sase.Group:

@@ -6,7 +6,7 @@ another query: an event between queries carries its constituents, hidden in the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from cereus.engine.ingest.clock import as_times
 from cereus.engine.match.runner import Runner
+from cereus.engine.match.skipping import SkippingRunner
 from cereus.engine.results.aggregates import Ints
 from cereus.engine.results.match_chunks import MatchChunk
 from cereus.engine.results.results import Results
@@ -142,6 +143,9 @@ class BlockOutput(Results):
         if having is not None:
             chunk = chunk.only(values.mask(having))
             values = self._values(chunk)
+        if isinstance(self.runner, SkippingRunner):
+            chunk = self.runner.taken(chunk)
+            values = self._values(chunk)
         returned = [
             values.value(expression, kind)
             for expression, kind in zip(
@@ -151,6 +155,10 @@ class BlockOutput(Results):
         make = self._row if self.result else self._event
         columns = [*self._key_columns(chunk), *make(chunk, values, returned)]
         return pa.RecordBatch.from_arrays(columns, schema=self.schema)
+
+    def _taken(self, chunks: Iterator[MatchChunk]) -> Iterator[MatchChunk]:
+        """HAVING comes first."""
+        return chunks
 
     def _key_columns(self, chunk: MatchChunk) -> list[pa.Array]:
         """Without those that are among the values."""

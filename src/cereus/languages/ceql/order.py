@@ -30,6 +30,11 @@ class Order(NamedTuple):
             if (first.place, second.place) in self.before
         )
 
+    def comes_first(self, name: str) -> bool:
+        """Whether an event of `name` is always the first that is marked."""
+        followers = {second for _, second in self.before}
+        return not any(name in leaf.label and leaf.place in followers for leaf in self.leaves)
+
 
 def leaf_order(formula: cel.Formula) -> Order:
     """Leaves and their order, as far as the formula's shape shows it (it errs on the safe side)."""

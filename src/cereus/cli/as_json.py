@@ -1,0 +1,123 @@
+"""What commands write with `--json`: one object on standard output. docs/api.md has the fields.
+
+Fields are added, and none changes its meaning, while `format` is the same."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any, ParamSpec
+
+import typer
+
+from cereus.cli.engines import EngineChoice
+from cereus.cli.local import Outcome
+from cereus.cli.view import out
+from cereus.cli.wording import FLAGS, reworded
+from cereus.errors import CereusError, QueryError
+from cereus.many import QuerySet
+from cereus.notices import unseen_types
+from cereus.query import Query
+
+FORMAT = 1
+P = ParamSpec("P")
+
+
+def write_json(**fields: Any) -> None:
+    """One object, with what JSON has no form of as text."""
+    text = json.dumps({"format": FORMAT, **fields}, ensure_ascii=False, indent=2, default=str)
+    out.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+@contextmanager
+def errors_as_json(wanted: bool) -> Iterator[None]:
+    """With `--json`, an error is an object too; the exit code stays 1."""
+    try:
+        yield
+    except CereusError as error:
+        if not wanted:
+            raise
+        write_json(ok=False, error=error_fields(error))
+        raise typer.Exit(1) from None
+
+
+def json_errors(command: Callable[P, None]) -> Callable[P, None]:
+    """A command whose errors are objects if it is called with `--json`."""
+
+    @wraps(command)
+    def called(*args: P.args, **options: P.kwargs) -> None:
+        with errors_as_json(bool(options.get("json"))):
+            command(*args, **options)
+
+    return called
+
+
+def error_fields(error: CereusError) -> dict[str, Any]:
+    """Its kind, what it says, what to do, and where in the text of the query it is."""
+    hint = None if error.hint is None else reworded(error.hint, FLAGS)
+    fields: dict[str, Any] = {"kind": type(error).__name__, "message": error.message, "hint": hint}
+    if isinstance(error, QueryError) and error.text is not None and error.span is not None:
+        fields["message"] = error.reason
+        start, end = error.span
+        line = error.text.count("\n", 0, start) + 1
+        column = start - (error.text.rfind("\n", 0, start) + 1) + 1
+        fields |= {"line": line, "column": column, "span": [start, end]}
+    return fields
+
+
+def query_fields(query: Query) -> dict[str, Any]:
+    """What is known of a query without running it."""
+    return {
+        "dialect": query.dialect,
+        "query": query.text,
+        "variables": list(query.variables),
+        "keys": [".".join(path) for path in query.keys],
+        "warnings": [reworded(each, FLAGS) for each in query.warnings],
+    }
+
+
+def run_fields(
+    choice: EngineChoice,
+    output: object | None,
+    outcomes: Mapping[str, Outcome],
+    queries: QuerySet,
+) -> dict[str, Any]:
+    """What came of a run, query by query."""
+    return {
+        "engine": choice.engine.value,
+        "why": choice.why,
+        "output": None if output is None else str(output),
+        "queries": {name: outcome_fields(queries[name], each) for name, each in outcomes.items()},
+    }
+
+
+def outcome_fields(query: Query, outcome: Outcome) -> dict[str, Any]:
+    """`matches` are counted in `rows`; `first` are the matches that would be shown."""
+    unseen = unseen_types(query.compiled, outcome.types) if outcome.types else ()
+    fields = query_fields(query)
+    fields["warnings"] += unseen
+    return {
+        **fields,
+        "matches": outcome.matches,
+        "rows": outcome.rows,
+        "events": outcome.events,
+        "seconds": round(outcome.seconds, 6),
+        "first": [
+            [{"variables": event.variables, **event.values} for event in match.events]
+            for match in outcome.first
+        ],
+    }
+
+
+def sections(explanation: str) -> dict[str, list[str]]:
+    """The sections of an explanation: lines by title."""
+    parts: dict[str, list[str]] = {}
+    lines: list[str] = []
+    for line in explanation.splitlines():
+        if line and not line.startswith(" "):
+            lines = parts.setdefault(line, [])
+        elif line.strip():
+            lines.append(line[2:])
+    return parts

@@ -1,0 +1,189 @@
+"""`cereus funnel`: how far each key came through a row of steps."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+from rich.text import Text
+
+from cereus.cli import inputs
+from cereus.cli import options as opt
+from cereus.cli.engines import Engine, announce_spark, chosen_engine
+from cereus.cli.output import make_room, writer
+from cereus.cli.view import out, value_text
+from cereus.errors import CereusError
+from cereus.funnels.funnel import SHARES, Funnel, funnel
+from cereus.show.funnel import funnel_chart
+from cereus.show.pictures import chart_to_file
+
+RIGHT = ("step", "keys", "dropped", "mean_seconds", "median_seconds", *SHARES)
+
+
+def run_funnel(
+    events: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="INPUT…", help="Files or directories of events.", show_default=False
+        ),
+    ],
+    step: Annotated[
+        list[str],
+        typer.Option(
+            "--step",
+            "-s",
+            metavar="STEP",
+            help="A step, in their order: a type, VIEW, one with a condition, PAY[amount > 10], "
+            "*[page = '/'], or NAME=STEP; repeatable.",
+            show_default=False,
+        ),
+    ],
+    key: Annotated[
+        list[str],
+        typer.Option(
+            metavar="COLUMN", help="Who goes through the funnel; repeatable.", show_default=False
+        ),
+    ],
+    time: Annotated[
+        str,
+        typer.Option(metavar="COLUMN", help="The column with an event's time.", show_default=False),
+    ],
+    within: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LENGTH",
+            help="The most time from the first step to any other: '1 hour'.",
+            show_default=False,
+        ),
+    ] = None,
+    gap: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="LENGTH",
+            help="The most time from a step to the next: one for all, or one for each ('none': no "
+            "limit).",
+            show_default=False,
+        ),
+    ] = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Report its values at the first step apart; repeatable.",
+            show_default=False,
+        ),
+    ] = None,
+    period: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PERIOD",
+            help="Report apart when the first step was: hour, day, week, month, quarter or year.",
+            show_default=False,
+        ),
+    ] = None,
+    type: opt.TypeColumn = None,
+    unit: opt.Unit = None,
+    param: opt.Params = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="Write the steps to this file: .parquet, .csv, .json or .arrow; or a chart: "
+            ".html, .svg or .png.",
+            show_default=False,
+        ),
+    ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace the output if it exists.")
+    ] = False,
+    sort: Annotated[
+        bool, typer.Option("--sort", help="Put the events in order of time first (in memory).")
+    ] = False,
+    engine: Annotated[Engine, typer.Option(help="Where to run, as for cereus run.")] = Engine.AUTO,
+    master: Annotated[
+        str | None, typer.Option(metavar="URL", help="The Spark master; local[*] if not said.")
+    ] = None,
+) -> None:
+    """How far each key came through steps in order: conversions, drop-off, time per step."""
+    options: dict[str, Any] = {
+        "key": key,
+        "time": time,
+        "within": within,
+        "gaps": _gaps(gap or []),
+        "by": by or (),
+        "period": period,
+        "type": inputs.column_or_none(type or inputs.DEFAULT_TYPE),
+        "unit": unit,
+        "params": inputs.params_of(param or ()),
+    }
+    choice = chosen_engine(engine, events, master=master, time=time)
+    if engine is Engine.AUTO:
+        choice.announce()
+    if choice.engine is Engine.SPARK:
+        made = _on_spark(events, _steps(step), master or "local[*]", options)
+    else:
+        made = funnel(events, _steps(step), sort=sort, **options)
+    out.print(funnel_table(made))
+    if output is not None:
+        _write(made, output, events, overwrite=overwrite)
+
+
+def _steps(steps: list[str]) -> dict[str, str]:
+    """Steps by their names: `paid=PAY[amount > 10]`."""
+    named: dict[str, str] = {}
+    for text in steps:
+        name, equals, step = text.partition("=")
+        is_named = bool(equals) and "[" not in name
+        name, step = (name.strip(), step) if is_named else (text, text)
+        if name in named:
+            raise CereusError(f"two steps are called {name!r}", hint=f"name one: again={step}")
+        named[name] = step
+    return named
+
+
+def _gaps(gaps: list[str]) -> str | list[str | None] | None:
+    each = [None if gap.lower() == inputs.NO_COLUMN else gap for gap in gaps]
+    return each[0] if len(each) == 1 else each or None
+
+
+def _on_spark(
+    paths: list[str], steps: dict[str, str], master: str, options: dict[str, Any]
+) -> Funnel:
+    from cereus import spark as cs
+    from cereus.cli.on_spark import format_of_all, read
+    from cereus.spark.raised import spark_errors
+
+    with spark_errors():
+        kind = format_of_all(paths)
+        announce_spark()
+        return cs.funnel(read(cs.session(master), paths, kind), steps, **options)
+
+
+def funnel_table(made: Funnel) -> Table:
+    names = made.steps.column_names
+    table = Table(box=SIMPLE_HEAD)
+    for name in names:
+        table.add_column(name.replace("_", " "), justify="right" if name in RIGHT else "left")
+    for row in made.steps.to_pylist():
+        cells = (_cell(name, row[name]) for name in names)
+        table.add_row(*map(Text, cells))
+    return table
+
+
+def _cell(name: str, value: Any) -> str:
+    return f"{value:.1%}" if name in SHARES and value is not None else value_text(value)
+
+
+def _write(made: Funnel, output: Path, events: list[str], *, overwrite: bool) -> None:
+    if output.suffix.lower() in (".html", ".svg", ".png"):
+        chart_to_file(funnel_chart(made), output)
+    else:
+        make_room(output, events, overwrite=overwrite)
+        with writer(output, made.steps.schema) as file:
+            for batch in made.steps.to_batches():
+                file.write(batch)
+    out.print(f"written to {output}", highlight=False, soft_wrap=True)

@@ -1,0 +1,37 @@
+"""Matches in the order of time: those of one key come together otherwise."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cereus.errors import CereusError
+
+TIME = "time"
+BY_TIME = ("deadline", "end_time", "end", "start_time", "start")
+"""What matches are ordered by, as far as they have it."""
+
+
+def in_order(rows: list[pa.RecordBatch], schema: pa.Schema, order: str) -> list[pa.RecordBatch]:
+    """Rows of a result in an order that was asked for: `time` is that of their ends, then of their
+    starts; rows that agree in both stay as they came."""
+    if order != TIME:
+        raise CereusError(f"there is no order {order!r}", hint='write order="time"')
+    table = pa.Table.from_batches(rows, schema)
+    by = time_columns(schema.names)
+    if not table.num_rows:
+        return rows
+    places = pc.sort_indices(table, sort_keys=[(name, "ascending") for name in by])
+    batches: list[pa.RecordBatch] = table.take(places).combine_chunks().to_batches()
+    return batches
+
+
+def time_columns(names: list[str]) -> list[str]:
+    """The columns of a result that tell its order in time."""
+    by = [name for name in BY_TIME if name in names]
+    if not by:
+        raise CereusError(
+            "these results have no times to be ordered by",
+            hint="order them by a column of their own: matches.table.sort_by(…)",
+        )
+    return by

@@ -1,0 +1,87 @@
+"""An explanation in parts: to be read by programs, or one part at a time.
+
+Explanations of all languages are texts with titles and indented lines, so their parts are parts
+in the text: what a program reads is what a person reads.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
+
+from cereus.errors import CereusError, did_you_mean
+
+VERSION = 1
+RULE = "──"
+
+
+@dataclass(frozen=True)
+class Section:
+    """`of` is the part of the query that it is about, where a query has several."""
+
+    title: str
+    lines: tuple[str, ...]
+    of: str | None = None
+
+
+def sections_of(text: str) -> tuple[Section, ...]:
+    """The titled parts of an explanation, in order."""
+    parts: list[Section] = []
+    about: str | None = None
+    for line in text.splitlines():
+        if line.startswith(RULE):
+            about = line.strip("─ ")
+        elif line and not line.startswith(" "):
+            parts.append(Section(line, (), about))
+        elif line.strip():
+            last = parts.pop()
+            parts.append(Section(last.title, (*last.lines, line.removeprefix("  ")), last.of))
+    return tuple(parts)
+
+
+def section_text(text: str, title: str) -> str:
+    """One part of an explanation; of each part of the query, where there are several."""
+    sections = sections_of(text)
+    wanted = [each for each in sections if each.title.lower().startswith(title.lower())]
+    if not wanted:
+        titles = list(dict.fromkeys(each.title for each in sections))
+        hint = did_you_mean(title, titles) or f"there are {', '.join(titles)}"
+        raise CereusError(f"the explanation has no part {title!r}", hint=hint)
+    return "\n\n".join("\n".join([each.title, *(f"  {x}" for x in each.lines)]) for each in wanted)
+
+
+def document(
+    text: str,
+    *,
+    dialect: str,
+    query: str,
+    words: str | None,
+    diagram: str | None,
+    keys: list[str],
+    warnings: list[str],
+) -> dict[str, Any]:
+    """The explanation as plain values, as `schema.json` describes them."""
+    sections = [
+        {"title": each.title, "lines": list(each.lines), "of": each.of}
+        for each in sections_of(text)
+    ]
+    return {
+        "version": VERSION,
+        "language": dialect,
+        "query": query,
+        "words": words,
+        "keys": keys,
+        "sections": sections,
+        "diagram": diagram,
+        "warnings": warnings,
+    }
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of a document."""
+    schema: dict[str, Any] = json.loads(
+        files("cereus.explain").joinpath("schema.json").read_text("utf-8")
+    )
+    return schema

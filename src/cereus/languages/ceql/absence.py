@@ -1,0 +1,86 @@
+"""Events that must not occur: what stands after WITHOUT and UNTIL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from cereus.automata.memory.absence import THIS
+from cereus.errors import RefusedError
+from cereus.expr import tree as ex
+from cereus.languages.ceql import tree as cel
+
+SINGLE_EVENTS = (
+    "WITHOUT and UNTIL are about single events, possibly named, filtered and joined by OR"
+)
+
+
+def excluded(formula: cel.Formula) -> tuple[cel.Excluded, ...]:
+    """The kinds of events that a formula of single events is about."""
+    match formula:
+        case cel.Type():
+            return (cel.Excluded(formula, span=formula.span),)
+        case cel.Or(left, right):
+            return (*excluded(left), *excluded(right))
+        case cel.As(body, variable):
+            return tuple(replace(e, names=(*e.names, variable)) for e in excluded(body))
+        case cel.Filter(body, predicate):
+            return tuple(_filtered(each, predicate) for each in excluded(body))
+    raise RefusedError(
+        SINGLE_EVENTS,
+        span=formula.span,
+        hint="WITHOUT binds looser than ; so write ((A ; C) WITHOUT B) ; D; that a whole pattern "
+        "does not occur is said by UNLESS",
+    )
+
+
+def _filtered(event: cel.Excluded, predicate: cel.Predicate) -> cel.Excluded:
+    if event.predicate is not None:
+        predicate = cel.AllOf((event.predicate, predicate), span=predicate.span)
+    return replace(event, predicate=predicate)
+
+
+def is_own(event: cel.Excluded, variable: str) -> bool:
+    """Whether a variable in the conditions on an excluded event means this event."""
+    return variable in event.names or event.event.name in (variable, variable.rpartition(">")[2])
+
+
+def conditions(predicate: cel.Predicate | None) -> Iterator[ex.Expression]:
+    """All conditions in a predicate, whatever joins them."""
+    if isinstance(predicate, cel.AllOf | cel.AnyOf):
+        for operand in predicate.operands:
+            yield from conditions(operand)
+    elif isinstance(predicate, cel.Holds):
+        yield predicate.condition
+
+
+def is_correlated(event: cel.Excluded) -> bool:
+    """Whether its conditions read other events too."""
+    return any(
+        not is_own(event, name) for c in conditions(event.predicate) for name in ex.variables(c)
+    )
+
+
+def of_this(event: cel.Excluded, condition: ex.Expression) -> ex.Expression:
+    """A condition in which the event that must not occur is THIS."""
+    if isinstance(condition, ex.Attribute):
+        is_this = condition.variable is not None and is_own(event, condition.variable)
+        return replace(condition, variable=THIS) if is_this else condition
+    return ex.rebuild(condition, lambda child: of_this(event, child))
+
+
+def alternatives(predicate: cel.Predicate | None) -> list[list[ex.Expression]]:
+    """The predicate as an OR of ANDs of conditions."""
+    match predicate:
+        case None:
+            return [[]]
+        case cel.AnyOf(operands):
+            return [each for operand in operands for each in alternatives(operand)]
+        case cel.AllOf(operands):
+            joined: list[list[ex.Expression]] = [[]]
+            for operand in operands:
+                joined = [[*one, *two] for one in joined for two in alternatives(operand)]
+            return joined
+        case cel.Holds(condition):
+            return [[condition]]
+    raise TypeError(f"not a predicate: {predicate!r}")

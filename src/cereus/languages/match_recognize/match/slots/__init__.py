@@ -1,0 +1,1 @@
+"""Conditions that know the match so far, as slots and code for `slots_kernel`."""

@@ -1,0 +1,160 @@
+"""The columns that `slots_kernel` looks values up in: computed ahead for every row, and once for
+"no such row"."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cereus.expr import tree as ex
+from cereus.expr.arrow import operators
+from cereus.expr.arrow.evaluate import value_of
+from cereus.expr.arrow.vector import Vector, from_arrow
+from cereus.expr.types import Kind
+from cereus.languages.match_recognize import values
+from cereus.languages.match_recognize.binding import LABEL
+from cereus.languages.match_recognize.match.letters import RowColumns
+from cereus.languages.match_recognize.match.needs import Part, names_in
+from cereus.languages.match_recognize.match.slots.code import WHOLE
+from cereus.languages.match_recognize.match.slots.tables import HERE, Base, NotForSlots
+from cereus.languages.match_recognize.match.sorting import SortedRows
+
+
+class SlotColumns:
+    """The columns so far. A column of labels has an entry for each variable, not for each row."""
+
+    def __init__(self, rows: SortedRows, variables: Sequence[str]) -> None:
+        self.rows, self.variables = rows, variables
+        self.columns = RowColumns(rows)
+        self.width = max(len(rows), len(variables)) + 1
+        self.ints: list[npt.NDArray[np.int64]] = []
+        self.floats: list[npt.NDArray[np.float64]] = []
+        self.valid: list[npt.NDArray[np.uint8]] = []
+        self.known_columns: dict[Any, tuple[int, Kind, str]] = {}
+
+    def arrays(self) -> tuple[Any, Any, Any]:
+        if not self.ints:
+            shape = (1, self.width)
+            return np.zeros(shape, np.int64), np.zeros(shape), np.zeros(shape, np.uint8)
+        return np.stack(self.ints), np.stack(self.floats), np.stack(self.valid)
+
+    def column_of(self, node: ex.Expression, part: Part, base: Base) -> tuple[int, Kind, str]:
+        key = repr((node, sorted(part.leaves.items()), base.label))
+        if key not in self.known_columns:
+            vector = self.vector(node, part, base)
+            self.known_columns[key] = (*self.add(vector), vector.unit)
+        return self.known_columns[key]
+
+    def vector(self, node: ex.Expression, part: Part, base: Base) -> Vector:
+        """The value of an expression on every row, and behind them for no row."""
+        columns: dict[ex.Attribute, pa.Array | Vector] = {}
+        nothing: dict[ex.Attribute, pa.Array | Vector] = {}
+        for name in names_in(node):
+            leaf = part.leaves[name]
+            assert isinstance(leaf, values.At)
+            data = self.data(leaf, base)
+            columns[ex.Attribute((name,))] = data
+            nothing[ex.Attribute((name,))] = _nothing(data)
+        return self.filled(value_of(node, columns), value_of(node, nothing), base)
+
+    def data(self, leaf: values.At, base: Base) -> pa.Array | Vector:
+        if not base.label:
+            return self.columns.leaf(leaf)
+        labels = pa.array(self.variables, pa.string())
+        return value_of(leaf.argument, {ex.Attribute((LABEL,)): labels})
+
+    def add(self, vector: Vector) -> tuple[int, Kind]:
+        if vector.kind not in (*WHOLE, Kind.FLOAT):
+            raise NotForSlots
+        valid = np.ones(self.width, np.uint8) if vector.valid is None else vector.valid
+        self.valid.append(np.ascontiguousarray(valid, np.uint8))
+        whole = vector.kind is not Kind.FLOAT
+        numbers = vector.values
+        if whole and getattr(numbers, "dtype", None) == np.uint64:
+            raise NotForSlots
+        self.ints.append(
+            np.ascontiguousarray(numbers, np.int64) if whole else np.zeros(self.width, np.int64)
+        )
+        self.floats.append(
+            np.zeros(self.width) if whole else np.ascontiguousarray(numbers, np.float64)
+        )
+        return len(self.valid) - 1, vector.kind
+
+    def argument(self, argument: ex.Expression) -> Vector:
+        data = self.columns.argument(argument)
+        vector = data if isinstance(data, Vector) else from_arrow(data)
+        if vector.kind is Kind.DECIMAL:
+            vector = operators.as_float(vector)
+        return vector
+
+    def argument_column(self, argument: ex.Expression, vector: Vector) -> tuple[int, Kind]:
+        key = ("argument", repr(argument))
+        if key not in self.known_columns:
+            if vector.kind is Kind.STRING:
+                raise NotForSlots
+            empty = replace(vector, values=np.zeros((), vector.values.dtype), valid=np.False_)
+            padded = self.filled(vector, empty, HERE)
+            self.known_columns[key] = (*self.add(padded), vector.unit)
+        number, kind, _ = self.known_columns[key]
+        return number, kind
+
+    def filled(self, vector: Vector, last: Vector, base: Base) -> Vector:
+        """A column of `width` entries: those of the rows (or labels), filled up, and the last."""
+        length = len(self.variables) if base.label else len(self.rows)
+        if vector.kind is Kind.NULL and last.kind is not Kind.NULL:
+            vector = replace(last, valid=np.False_)
+        if isinstance(vector.values, pa.Array | pa.Scalar):
+            return replace(vector, values=_arrow_with_last(vector, last, length, self.width))
+        values_ = np.zeros(self.width, np.asarray(vector.values).dtype)
+        values_[:length] = vector.values
+        valid = np.zeros(self.width, np.bool_)
+        valid[:length] = True if vector.valid is None else vector.valid
+        if last.kind is not Kind.NULL:
+            values_[-1] = last.values
+            valid[-1] = last.valid is None or bool(last.valid)
+        return replace(vector, values=values_, valid=valid)
+
+
+def _nothing(data: pa.Array | Vector) -> Vector:
+    """One null of the kind that a column has."""
+    vector = data if isinstance(data, Vector) else from_arrow(data)
+    if isinstance(vector.values, pa.Array | pa.Scalar):
+        return Vector(vector.kind, pa.scalar(None, vector.values.type))
+    if vector.kind is Kind.NULL:
+        return vector
+    zero = np.zeros((), np.asarray(vector.values).dtype)[()]
+    return replace(vector, values=zero, valid=np.False_)
+
+
+def _arrow_with_last(vector: Vector, last: Vector, length: int, width: int) -> pa.Array:
+    data = vector.values
+    if isinstance(data, pa.Scalar):
+        data = pa.repeat(data, length)
+    end = last.values if isinstance(last.values, pa.Scalar) else pa.scalar(None, data.type)
+    return pa.concat_arrays(
+        [data, pa.nulls(width - 1 - length, data.type), pa.repeat(end.cast(data.type), 1)]
+    )
+
+
+def ranks_of(vectors: Sequence[Vector], width: int) -> list[Vector]:
+    """Values of a kind that has an order, as their ranks among all of them."""
+    unified = operators.unify(list(vectors))
+    arrays = [
+        pa.repeat(v.values, width) if isinstance(v.values, pa.Scalar) else v.values for v in unified
+    ]
+    every = pa.concat_arrays(arrays)
+    distinct = pc.unique(every.drop_null())
+    ordered = distinct.take(pc.sort_indices(distinct))
+    ranks = pc.index_in(every, value_set=ordered)
+    valid = np.asarray(pc.is_valid(every)).astype(np.bool_)
+    numbers = np.asarray(pc.fill_null(ranks, 0)).astype(np.int64)
+    return [
+        Vector(Kind.INTEGER, numbers[at : at + width], valid[at : at + width])
+        for at in range(0, len(every), width)
+    ]

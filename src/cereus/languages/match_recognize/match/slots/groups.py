@@ -1,0 +1,82 @@
+"""Slots: what a run remembers of its rows, what updates it, and which states still need it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cereus.languages.match_recognize.match import codes
+from cereus.languages.match_recognize.match.program import DONE, RowAutomaton
+from cereus.languages.match_recognize.match.slots.tables import Base, Group
+
+
+class SlotGroups:
+    """The slots so far. What is read belongs to the condition of `variable`. A slot that holds a
+    row begins with `none`, which stands for no row."""
+
+    def __init__(self, variables: Sequence[str], none: int) -> None:
+        self.none, self.variable = none, ""
+        self.initial: list[int] = []
+        self.real_slots = 0
+        self.groups: dict[Any, Group] = {}
+        self.updates: dict[str, list[tuple[int, int, int, int]]] = {v: [] for v in variables}
+        self.reads: dict[str, set[Group]] = {v: set() for v in variables}
+
+    def read(self, group: Group) -> Group:
+        self.reads[self.variable].add(group)
+        return group
+
+    def known(self, key: Any) -> Group | None:
+        return self.read(self.groups[key]) if key in self.groups else None
+
+    def numbers(self, key: Any, size: int, floats: int) -> Group:
+        """New slots for numbers, which begin with 0."""
+        group = Group(len(self.initial), size, self.real_slots, floats)
+        self.initial += [0] * size
+        self.real_slots += floats
+        self.groups[key] = group
+        return self.read(group)
+
+    def positions(self, base: Base, size: int) -> Group:
+        """The slots that hold the first or last rows of a variable, or their labels."""
+        assert base.members is not None
+        key = (base.members, base.first, base.label)
+        if key not in self.groups:
+            group = Group(len(self.initial), size)
+            self.initial += [self.none] * size
+            self.groups[key] = group
+            kind = codes.FIRST_ROWS if base.first else codes.SHIFT_ROW
+            kind = codes.SHIFT_LABEL if base.label else kind
+            self.on_update(base.members, (kind, group.at, size, 0))
+        return self.read(self.groups[key])
+
+    def on_update(self, members: Iterable[str], update: tuple[int, int, int, int]) -> None:
+        for member in members:
+            if member in self.updates:
+                self.updates[member].append(update)
+
+    def liveness(
+        self, automaton: RowAutomaton
+    ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
+        """Which slots a run that waits in a state may still need: those that the condition of
+        this state or of one behind it reads."""
+        needed: list[set[Group]] = [set(self.reads[label]) for label in automaton.labels]
+        changed = True
+        while changed:
+            changed = False
+            for q in range(len(automaton) - 1, -1, -1):
+                size = len(needed[q])
+                for target in automaton.moves[q]:
+                    if target != DONE:
+                        needed[q] |= needed[target]
+                changed |= len(needed[q]) != size
+        live = np.zeros((max(len(automaton), 1), max(len(self.initial), 1)), np.uint8)
+        real = np.zeros((max(len(automaton), 1), max(self.real_slots, 1)), np.uint8)
+        for q, groups in enumerate(needed):
+            for group in groups:
+                live[q, group.at : group.at + group.size] = 1
+                real[q, group.float_at : group.float_at + group.floats] = 1
+        return live, real

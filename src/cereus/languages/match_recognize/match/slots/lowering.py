@@ -1,0 +1,242 @@
+"""Conditions that know the match so far → slots, updates and code for `slots_kernel`.
+
+A subexpression that reads one place only is a column: it is computed ahead for every row, and once
+more for "no such row", and the kernel looks it up where the place is. What combines places or
+aggregates becomes code. What neither can do raises `NotForSlots`; such clauses are searched by
+`search`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cereus.expr import tree as ex
+from cereus.expr.arrow.evaluate import value_of
+from cereus.expr.types import Kind
+from cereus.languages.match_recognize import values
+from cereus.languages.match_recognize.binding import LABEL, NUMBER, Bound, Leaf
+from cereus.languages.match_recognize.match import codes
+from cereus.languages.match_recognize.match.matching import Moves
+from cereus.languages.match_recognize.match.needs import Part, names_in, parts
+from cereus.languages.match_recognize.match.program import RowAutomaton
+from cereus.languages.match_recognize.match.slots.code import Code
+from cereus.languages.match_recognize.match.slots.columns import SlotColumns, ranks_of
+from cereus.languages.match_recognize.match.slots.groups import SlotGroups
+from cereus.languages.match_recognize.match.slots.tables import (
+    HERE,
+    Base,
+    Loaded,
+    NotForSlots,
+    SlotTables,
+)
+from cereus.languages.match_recognize.match.slots.totals import SlotTotals
+from cereus.languages.match_recognize.match.sorting import SortedRows
+
+
+class Lowering:
+    """Makes the tables of a clause over its rows."""
+
+    def __init__(self, bound: Bound, automaton: RowAutomaton, rows: SortedRows) -> None:
+        self.bound, self.automaton = bound, automaton
+        self.variables = bound.clause.variables()
+        self.code = Code()
+        self.columns = SlotColumns(rows, self.variables)
+        self.groups = SlotGroups(self.variables, none=self.columns.width - 1)
+        self.totals = SlotTotals(self.code, self.columns, self.groups)
+
+    def tables(self) -> tuple[SlotTables, tuple[Any, Any, Any]]:
+        """The tables, and the columns that rows are read from."""
+        starts = [0]
+        for variable in self.variables:
+            self.condition(variable)
+            starts.append(len(self.code.operations))
+        moves = Moves.of(self.automaton)
+        places = {name: place for place, name in enumerate(self.variables)}
+        labels = np.array([places[label] for label in self.automaton.labels], np.int32)
+        updates = [self.groups.updates[variable] for variable in self.variables]
+        live, live_floats = self.groups.liveness(self.automaton)
+        tables = SlotTables(
+            labels,
+            moves.starts,
+            moves.moves,
+            moves.begin_starts,
+            moves.begins,
+            moves.last,
+            np.array(self.code.constants or [0], np.int64),
+            np.array(self.code.real_constants or [0.0], np.float64),
+            np.cumsum([0, *map(len, updates)]).astype(np.int32),
+            _rows([each for of in updates for each in of]),
+            np.array(starts, np.int32),
+            _rows(self.code.operations),
+            live,
+            live_floats,
+            np.array(self.groups.initial or [0], np.int64),
+        )
+        return tables, self.columns.arrays()
+
+    # ------------------------------------------------------------ conditions
+
+    def condition(self, variable: str) -> None:
+        """Code that leaves the truth of the parts that are not of the row in register 0."""
+        asked = [part for part in parts(self.bound, variable) if not part.of_row]
+        self.groups.variable = variable
+        self.code.begin()
+        truths = [self.load(part.expression, part) for part in asked]
+        if not truths:
+            return
+        whole = truths[0]
+        for each in truths[1:]:
+            whole = self.code.emit(codes.AND, Kind.BOOLEAN, whole, each)
+        self.code.add(codes.AND, 0, whole.register, whole.register)
+
+    def load(self, node: ex.Expression, part: Part) -> Loaded:
+        """Code for the value of an expression."""
+        leaves = [part.leaves[name] for name in sorted(names_in(node))]
+        if not leaves:
+            return self.code.literal(value_of(node, {}))
+        bases = {self.base(leaf) for leaf in leaves}
+        if len(bases) == 1:
+            (base,) = bases
+            if isinstance(base, Base):
+                return self.column(node, part, base)
+        match node:
+            case ex.Attribute((name,)):
+                return self.leaf(part.leaves[name])
+            case ex.And(operands):
+                return self.joined(codes.AND, operands, part)
+            case ex.Or(operands):
+                return self.joined(codes.OR, operands, part)
+            case ex.Not(operand):
+                return self.code.emit(codes.NOT, Kind.BOOLEAN, self.load(operand, part))
+            case ex.IsNull(operand):
+                return self.code.emit(codes.IS_NULL, Kind.BOOLEAN, self.load(operand, part))
+            case ex.Comparison(op, left, right):
+                return self.code.compared(op, *self.sides(left, right, part))
+            case ex.Between(operand, low, high):
+                bounds = [(">=", low), ("<=", high)]
+                tests = tuple(ex.Comparison(op, operand, b) for op, b in bounds if b is not None)
+                return self.joined(codes.AND, tests, part)
+            case ex.In(operand, items):
+                tests = tuple(ex.Comparison("=", operand, item) for item in items)
+                return self.joined(codes.OR, tests, part)
+            case ex.Negate(operand):
+                return self.load(ex.Arithmetic("-", ex.Literal(0), operand), part)
+            case ex.Arithmetic(op, left, right):
+                return self.code.calculated(op, self.load(left, part), self.load(right, part))
+        raise NotForSlots
+
+    def joined(self, op: int, operands: Sequence[ex.Expression], part: Part) -> Loaded:
+        found = self.load(operands[0], part)
+        for each in operands[1:]:
+            found = self.code.emit(op, Kind.BOOLEAN, found, self.load(each, part))
+        return found
+
+    def sides(self, left: ex.Expression, right: ex.Expression, part: Part) -> tuple[Loaded, Loaded]:
+        """The two sides of a comparison; strings and decimals of two places by their ranks."""
+        ranked = self.ranked(left, right, part)
+        return ranked or (self.load(left, part), self.load(right, part))
+
+    def ranked(
+        self, left: ex.Expression, right: ex.Expression, part: Part
+    ) -> tuple[Loaded, Loaded] | None:
+        """Two sides that are strings or decimals, each of one place, as the ranks of their
+        values among both."""
+        sides = []
+        for node in (left, right):
+            leaves = [part.leaves[name] for name in sorted(names_in(node))]
+            bases = {self.base(leaf) for leaf in leaves}
+            if len(bases) > 1 or not all(isinstance(base, Base) for base in bases):
+                return None
+            base = next(iter(bases), HERE)
+            assert isinstance(base, Base)
+            sides.append(
+                (base, self.columns.vector(node, part, base) if leaves else value_of(node, {}))
+            )
+        kinds = {vector.kind for _, vector in sides}
+        if not kinds & {Kind.STRING, Kind.DECIMAL} or kinds & {Kind.NULL, Kind.FLOAT}:
+            return None
+        ranks = ranks_of([vector for _, vector in sides], self.columns.width)
+        found = []
+        for (base, _), vector in zip(sides, ranks, strict=True):
+            number, kind = self.columns.add(vector)
+            found.append(self.at(number, base, kind))
+        return found[0], found[1]
+
+    def leaf(self, leaf: Leaf) -> Loaded:
+        if isinstance(leaf, values.Number):
+            to = self.code.register()
+            self.code.add(codes.MATCH_NUMBER, to, 0, 0)
+            return Loaded(to, Kind.INTEGER)
+        assert isinstance(leaf, values.Over)
+        members = self.bound.clause.members(leaf.variable)
+        if leaf.argument is None:
+            return self.totals.counted(leaf, members)
+        if {LABEL, NUMBER} & names_in(leaf.argument):
+            raise NotForSlots
+        return self.totals.aggregated(leaf, leaf.argument, members)
+
+    # ------------------------------------------------------------ places
+
+    def base(self, leaf: Leaf) -> Base | Leaf:
+        """The place that a leaf is read at; aggregates and match numbers stand for themselves."""
+        if not isinstance(leaf, values.At):
+            return leaf
+        place = leaf.place
+        members = self.bound.clause.members(place.variable)
+        universal = place.variable is None or members >= set(self.automaton.labels)
+        read = names_in(leaf.argument)
+        if NUMBER in read:
+            raise NotForSlots
+        if LABEL in read:
+            return self.label_base(leaf, members, universal, read)
+        return Base(None if universal else members, place.first, place.offset)
+
+    def label_base(
+        self, leaf: values.At, members: frozenset[str], universal: bool, read: set[str]
+    ) -> Base:
+        place = leaf.place
+        if read != {LABEL} or place.first or place.shift > 0 or (place.shift and not universal):
+            raise NotForSlots
+        of = frozenset(self.automaton.labels) if universal else members
+        return Base(of, False, place.offset - place.shift, label=True)
+
+    def largest_offset(self, base: Base) -> int:
+        found = 0
+        for variable in self.variables:
+            for part in parts(self.bound, variable):
+                for leaf in part.leaves.values():
+                    other = self.base(leaf) if not part.of_row else None
+                    if isinstance(other, Base) and replace(other, offset=0) == replace(
+                        base, offset=0
+                    ):
+                        found = max(found, other.offset)
+        if found > 64:
+            raise NotForSlots
+        return found
+
+    def column(self, node: ex.Expression, part: Part, base: Base) -> Loaded:
+        """Code that reads a column at a place."""
+        number, kind, unit = self.columns.column_of(node, part, base)
+        return self.at(number, base, kind, unit)
+
+    def at(self, number: int, base: Base, kind: Kind, unit: str = "") -> Loaded:
+        """Code that reads a column that is there already."""
+        to = self.code.register()
+        if base == HERE:
+            self.code.add(codes.AT_ROW, to, number)
+        elif base.members is None:
+            op = codes.AT_FIRST if base.first else codes.AT_LAST
+            self.code.add(op, to, number, base.offset)
+        else:
+            group = self.groups.positions(base, 1 + self.largest_offset(base))
+            self.code.add(codes.AT_SLOT, to, number, group.at + base.offset)
+        return Loaded(to, kind, unit)
+
+
+def _rows(rows: Sequence[tuple[int, int, int, int]]) -> npt.NDArray[np.int32]:
+    return np.array(list(rows) or [(0, 0, 0, 0)], np.int32)

@@ -1,0 +1,97 @@
+"""What `slots_kernel` reads of a clause and of its rows, and the pieces that this is made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from cereus.expr.types import Kind
+from cereus.languages.match_recognize.match import codes
+
+
+class NotForSlots(Exception):
+    """A condition that the kernel has no slots or no code for."""
+
+
+@dataclass(frozen=True)
+class Base:
+    """Where a value is read: the n-th row from the front or back of a variable's rows (None: of
+    all rows), or, if `label`, the variable that this row is mapped to."""
+
+    members: frozenset[str] | None = None
+    first: bool = False
+    offset: int = 0
+    label: bool = False
+
+
+HERE = Base()
+
+
+@dataclass
+class SlotTables:
+    """What the kernel reads of a clause, whatever its rows are."""
+
+    labels: npt.NDArray[np.int32]
+    move_starts: npt.NDArray[np.int32]
+    moves: npt.NDArray[np.int32]
+    begin_starts: npt.NDArray[np.int32]
+    begins: npt.NDArray[np.int32]
+    last: npt.NDArray[np.uint8]
+    constant_ints: npt.NDArray[np.int64]
+    constant_floats: npt.NDArray[np.float64]
+    update_starts: npt.NDArray[np.int32]
+    updates: npt.NDArray[np.int32]
+    code_starts: npt.NDArray[np.int32]
+    code: npt.NDArray[np.int32]
+    live: npt.NDArray[np.uint8]
+    live_floats: npt.NDArray[np.uint8]
+    initial: npt.NDArray[np.int64]
+
+
+@dataclass
+class RowTables:
+    """What the kernel reads of the rows. The last entry of a column is for "no such row"."""
+
+    letters: npt.NDArray[np.uint16]
+    sets: npt.NDArray[np.int32]
+    alive: npt.NDArray[np.uint8]
+    ints: npt.NDArray[np.int64]
+    floats: npt.NDArray[np.float64]
+    valid: npt.NDArray[np.uint8]
+    times: npt.NDArray[np.int64]
+    length: int
+    registers: npt.NDArray[np.int64] = field(
+        default_factory=lambda: np.zeros(codes.MOST_REGISTERS, np.int64)
+    )
+    float_registers: npt.NDArray[np.float64] = field(
+        default_factory=lambda: np.zeros(codes.MOST_REGISTERS, np.float64)
+    )
+    known: npt.NDArray[np.uint8] = field(
+        default_factory=lambda: np.zeros(codes.MOST_REGISTERS, np.uint8)
+    )
+
+
+@dataclass(frozen=True)
+class Group:
+    """Slots that belong together: `size` whole ones from `at`, `floats` real ones from
+    `float_at`; `variables` are those that update it."""
+
+    at: int
+    size: int
+    float_at: int = 0
+    floats: int = 0
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A value in a register while code is made."""
+
+    register: int
+    kind: Kind
+    unit: str = ""
+
+    @property
+    def real(self) -> bool:
+        return self.kind is Kind.FLOAT

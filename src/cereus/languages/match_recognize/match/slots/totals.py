@@ -1,0 +1,102 @@
+"""Aggregates in conditions: counts and sums that runs carry along in slots."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from cereus.expr import tree as ex
+from cereus.expr.arrow.vector import constant
+from cereus.expr.types import Kind
+from cereus.languages.match_recognize import values
+from cereus.languages.match_recognize.match import codes
+from cereus.languages.match_recognize.match.slots.code import Code
+from cereus.languages.match_recognize.match.slots.columns import SlotColumns
+from cereus.languages.match_recognize.match.slots.groups import SlotGroups
+from cereus.languages.match_recognize.match.slots.tables import Group, Loaded, NotForSlots
+
+IN_SLOTS = frozenset(("count", "count_if", "sum", "avg", "min", "max", "bool_and", "bool_or"))
+"""Aggregates that a count and one number remember."""
+
+
+@dataclass(frozen=True)
+class SlotTotals:
+    """Makes slots and code for aggregates."""
+
+    code: Code
+    columns: SlotColumns
+    groups: SlotGroups
+
+    def counted(self, leaf: values.Over, members: frozenset[str]) -> Loaded:
+        to = self.code.register()
+        if leaf.variable is None:
+            self.code.add(codes.MATCH_LENGTH, to, 0, 0)
+        else:
+            group = self.groups.known(("count", members))
+            if group is None:
+                group = self.groups.numbers(("count", members), 1, 0)
+                self.groups.on_update(members, (codes.COUNT_ROWS, group.at, 0, 0))
+            self.code.add(codes.SLOT_INT, to, 0, group.at)
+        return Loaded(to, Kind.INTEGER)
+
+    def aggregated(
+        self, leaf: values.Over, argument: ex.Expression, members: frozenset[str]
+    ) -> Loaded:
+        vector = self.columns.argument(argument)
+        function = leaf.function
+        if function not in IN_SLOTS:
+            raise NotForSlots
+        number, kind = self.columns.argument_column(argument, vector)
+        key = (function if function in ("min", "max") else "sum", members, repr(argument))
+        group = self.groups.known(key)
+        real = kind is Kind.FLOAT
+        if group is None:
+            group = self.groups.numbers(key, 2, int(real))
+            self.update_with(key[0], number, real, group, members)
+        return self.result(function, group, kind, vector.unit)
+
+    def update_with(
+        self, function: str, number: int, real: bool, group: Group, members: frozenset[str]
+    ) -> None:
+        kinds = {
+            ("sum", False): codes.SUM_INT,
+            ("sum", True): codes.SUM_FLOAT,
+            ("min", False): codes.MIN_INT,
+            ("min", True): codes.MIN_FLOAT,
+            ("max", False): codes.MAX_INT,
+            ("max", True): codes.MAX_FLOAT,
+        }
+        slot = group.float_at if real else group.at + 1
+        # the count is the group's first slot, and is updated last: extremes look at it
+        self.groups.on_update(members, (kinds[function, real], slot, number, group.at))
+        self.groups.on_update(members, (codes.COUNT_VALID, group.at, number, 0))
+
+    def result(self, function: str, group: Group, kind: Kind, unit: str) -> Loaded:
+        count = Loaded(self.code.register(), Kind.INTEGER)
+        self.code.add(codes.SLOT_INT, count.register, 0, group.at)
+        if function == "count":
+            return count
+        raw = Loaded(self.code.register(), kind, unit)
+        if kind is Kind.FLOAT:
+            self.code.add(codes.SLOT_FLOAT, raw.register, 0, group.float_at)
+        else:
+            self.code.add(codes.SLOT_INT, raw.register, 0, group.at + 1)
+        if function in ("bool_or", "bool_and", "count_if"):
+            return self.of_booleans(function, raw, count, group)
+        if function == "avg":
+            raw = self.code.emit(
+                codes.DIVIDE_FLOAT, Kind.FLOAT, self.code.real(raw), self.code.real(count)
+            )
+        return self.if_any(raw, group)
+
+    def if_any(self, value: Loaded, group: Group) -> Loaded:
+        to = self.code.register()
+        self.code.add(codes.VALID_IF, to, value.register, group.at)
+        return replace(value, register=to)
+
+    def of_booleans(self, function: str, true: Loaded, count: Loaded, group: Group) -> Loaded:
+        if function == "count_if":
+            return replace(true, kind=Kind.INTEGER)
+        if function == "bool_and":
+            return self.if_any(self.code.emit(codes.EQUAL, Kind.BOOLEAN, true, count), group)
+        none = self.code.literal(constant(0))
+        return self.if_any(self.code.emit(codes.LESS, Kind.BOOLEAN, none, true), group)

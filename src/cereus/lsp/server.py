@@ -1,0 +1,88 @@
+"""The server itself: editors ask over standard input and output, `features` has the answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lsprotocol import types as lsp
+from pygls.lsp.server import LanguageServer
+
+import cereus
+from cereus.lsp import features
+from cereus.lsp.features import TextProblem
+
+KINDS = {
+    "keyword": lsp.CompletionItemKind.Keyword,
+    "function": lsp.CompletionItemKind.Function,
+    "name": lsp.CompletionItemKind.Variable,
+}
+
+
+def make_server() -> LanguageServer:
+    server = LanguageServer("cereus", cereus.__version__)
+
+    @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
+    def opened(params: lsp.DidOpenTextDocumentParams) -> None:
+        _publish(server, params.text_document.uri)
+
+    @server.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)
+    def changed(params: lsp.DidChangeTextDocumentParams) -> None:
+        _publish(server, params.text_document.uri)
+
+    @server.feature(lsp.TEXT_DOCUMENT_HOVER)
+    def hover(params: lsp.HoverParams) -> lsp.Hover | None:
+        document = server.workspace.get_text_document(params.text_document.uri)
+        words = features.meaning(document.source, features.language_of(document.path))
+        if words is None:
+            return None
+        return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.PlainText, words))
+
+    @server.feature(lsp.TEXT_DOCUMENT_COMPLETION)
+    def complete(params: lsp.CompletionParams) -> lsp.CompletionList:
+        document = server.workspace.get_text_document(params.text_document.uri)
+        offset = document.offset_at_position(params.position)
+        chosen = features.language_of(document.path)
+        items = [
+            lsp.CompletionItem(word, kind=KINDS[kind])
+            for word, kind in features.completions(document.source, offset, chosen)
+        ]
+        return lsp.CompletionList(is_incomplete=False, items=items)
+
+    @server.feature(lsp.TEXT_DOCUMENT_FORMATTING)
+    def layout(params: lsp.DocumentFormattingParams) -> list[lsp.TextEdit]:
+        document = server.workspace.get_text_document(params.text_document.uri)
+        after = features.laid_out(document.source, features.language_of(document.path))
+        if after is None or after == document.source:
+            return []
+        return [lsp.TextEdit(_range(document.source, 0, len(document.source)), after)]
+
+    return server
+
+
+def _publish(server: LanguageServer, uri: str) -> None:
+    document = server.workspace.get_text_document(uri)
+    problems = features.problems(document.source, features.language_of(document.path))
+    shown = [_diagnostic(document.source, each) for each in problems]
+    server.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, shown))
+
+
+def _diagnostic(text: str, problem: TextProblem) -> lsp.Diagnostic:
+    severity = lsp.DiagnosticSeverity.Error if problem.error else lsp.DiagnosticSeverity.Warning
+    place = _range(text, problem.start, problem.end)
+    return lsp.Diagnostic(place, problem.message, severity=severity, source="cereus")
+
+
+def _range(text: str, start: int, end: int) -> lsp.Range:
+    return lsp.Range(_position(text, start), _position(text, end))
+
+
+def _position(text: str, offset: int) -> lsp.Position:
+    """Lines, and UTF-16 units in them, as the protocol counts."""
+    before = text[:offset]
+    line = before[before.rfind("\n") + 1 :]
+    return lsp.Position(before.count("\n"), len(line.encode("utf-16-le")) // 2)
+
+
+def serve(**options: Any) -> None:
+    """Answer an editor until it has closed the connection."""
+    make_server().start_io(**options)

@@ -1,0 +1,159 @@
+"""`report`: one page of HTML with everything in it, for a browser without a network."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import suppress
+from html import escape
+from importlib.resources import files
+from typing import Any
+
+import cereus
+from cereus.errors import CereusError
+from cereus.matches import Matches
+from cereus.query import Query
+from cereus.show.diagram import diagram
+from cereus.show.graphs import library
+from cereus.show.timeline import matches_per_key, matches_per_time, timeline
+from cereus.sources import source
+from cereus.why.html import why_html
+
+FEW = 20
+"""With at most so many matches, the page says why there are no more."""
+MOST_ROWS = 2_000
+"""Rows of the table; more would make the page slow."""
+MOST_DRAWN = 30
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
+"""What a browser lets the page do: nothing is loaded from anywhere."""
+
+
+def report(query: Query, data: Any, *, sort: bool = False, title: str | None = None) -> str:
+    """Run a query, and describe the run: the query, what it asks, its automaton, the matches along
+    time and as a table, and, where there are few, why there are no more."""
+    events = source(data, query.stream, sort=sort)
+    matches = query.run(events)
+    heading = title or "Matches"
+    parts = [
+        f"<h1>{escape(heading)}</h1>",
+        _numbers(query, matches, events.num_rows),
+        *_query(query),
+        *_pictures(query, matches),
+        *_table(matches),
+    ]
+    if len(matches) <= FEW:
+        parts += ["<h2>Why there are no more</h2>", why_html(query.why(events))]
+    return _page(heading, parts)
+
+
+def _page(title: str, parts: list[str]) -> str:
+    return "\n".join(
+        [
+            "<!doctype html>",
+            '<html lang="en"><head><meta charset="utf-8">',
+            f'<meta http-equiv="Content-Security-Policy" content="{escape(POLICY)}">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            '<meta name="color-scheme" content="light dark">',
+            f"<title>{escape(title)}</title><style>{_file('page.css')}</style></head><body>",
+            *parts,
+            f'<p class="note">Made by Cereus {escape(cereus.__version__)}.</p>',
+            f"<script>{_file('page.js')}</script></body></html>",
+        ]
+    )
+
+
+def _file(name: str) -> str:
+    return files("cereus.report").joinpath(name).read_text("utf-8")
+
+
+# ---------------------------------------------------------------- parts
+
+
+def _numbers(query: Query, matches: Matches, events: int) -> str:
+    counts = {"matches": f"{matches.total:,}", "events": f"{events:,}"}
+    names = matches.table.column_names
+    for key in (path[0] for path in query.keys if path[0] in names and len(matches)):
+        counts[f"values of {key}"] = f"{len(matches.table.column(key).unique()):,}"
+    if "start_time" in names and len(matches):
+        counts["first match"] = str(matches.table.column("start_time")[0])
+    items = "".join(
+        f"<li><b>{escape(str(value))}</b><span>{escape(name)}</span></li>"
+        for name, value in counts.items()
+    )
+    return f'<ul class="numbers">{items}</ul>'
+
+
+def _query(query: Query) -> Iterator[str]:
+    yield f"<h2>The query</h2><pre>{escape(query.text)}</pre>"
+    with suppress(CereusError):
+        yield f"<p>{escape(query.words())}</p>"
+    for warning in query.warnings:
+        yield f'<p class="warning">{escape(warning)}</p>'
+
+
+def _pictures(query: Query, matches: Matches) -> Iterator[str]:
+    with suppress(CereusError):
+        svg = diagram(query).svg()
+        yield f'<h2>The automaton</h2><div class="scroll">{svg}</div>'
+    if not len(matches):
+        return
+    time = query.stream.time
+    with suppress(CereusError):
+        chart = timeline(matches, time=time, most=MOST_DRAWN)
+        yield f"<h2>Along time</h2>{_chart(chart)}"
+        if len(matches) > MOST_DRAWN:
+            yield f'<p class="note">The first {MOST_DRAWN} matches.</p>'
+    with suppress(CereusError):
+        yield f"<h2>Matches per time</h2>{_chart(matches_per_time(matches))}"
+    for path in query.keys[:1]:
+        with suppress(CereusError):
+            yield f"<h2>Matches per key</h2>{_chart(matches_per_key(matches, path[0]))}"
+
+
+def _chart(chart: Any) -> str:
+    svg = library("vl_convert").vegalite_to_svg(chart.to_dict())
+    return f'<div class="scroll">{svg}</div>'
+
+
+def _table(matches: Matches) -> Iterator[str]:
+    table = matches.table.slice(0, MOST_ROWS)
+    rows = [[_cell(value) for value in row.values()] for row in table.to_pylist()]
+    heads = "".join(
+        f'<th aria-sort="none"><button type="button">{escape(name)}</button></th>'
+        for name in table.column_names
+    )
+    more = f", the first of {len(matches):,}" if len(matches) > MOST_ROWS else ""
+    yield "<h2>The matches</h2>"
+    yield (
+        '<p class="screen"><input id="filter" type="search" placeholder="filter" '
+        f'aria-label="filter the matches"> <span id="shown" class="note"></span>{more}</p>'
+    )
+    yield (
+        f'<div class="scroll"><table id="matches"><thead><tr>{heads}</tr></thead>'
+        f"<tbody>{''.join(map(_row, rows))}</tbody></table></div>"
+    )
+    yield f'<script type="application/json" id="rows">{_embedded({"rows": rows})}</script>'
+
+
+def _row(row: list[Any]) -> str:
+    """For readers without scripts, and for paper."""
+    cells = "".join(f"<td>{escape('' if cell is None else str(cell))}</td>" for cell in row)
+    return f"<tr>{cells}</tr>"
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, list):
+        return ", ".join("" if each is None else str(_cell(each)) for each in value)
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_cell(part)}" for name, part in value.items())
+    if isinstance(value, float) and value != value:
+        return "NaN"
+    finite = isinstance(value, float) and abs(value) == float("inf")
+    known = isinstance(value, int | float | str | bool) and not finite
+    return value if known or value is None else str(value)
+
+
+def _embedded(value: Any) -> str:
+    """JSON inside a page: nothing in it can end the script it stands in."""
+    text = json.dumps(value, ensure_ascii=False)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

@@ -1,0 +1,177 @@
+"""A graph as SVG: no program draws it, and its colours follow the page, dark or light."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from html import escape
+from math import hypot
+
+from cereus.show.graphs import GraphEdge, GraphNode, Picture
+from cereus.show.layout import LINE, Spot, laid_out, text_width
+
+MARGIN = 16.0
+STYLE = """
+.cereus-graph{font:11px Helvetica,Arial,sans-serif;--ink:#1b1f24;--soft:#6b7280;--fill:#eaf3fb;
+--paper:#fff;--line:#0072b2;--end:#d55e00}
+@media (prefers-color-scheme:dark){.cereus-graph{--ink:#e6e8eb;--soft:#9aa4b2;--fill:#16293a;
+--paper:#111418;--line:#56b4e9;--end:#e69f00}}
+.cereus-graph text{fill:var(--ink);stroke:var(--paper);stroke-width:3px;paint-order:stroke;
+stroke-linejoin:round}
+.cereus-graph text.in{stroke:none}
+.cereus-graph .node{fill:var(--fill);stroke:var(--line);stroke-width:1.4}
+.cereus-graph .end{stroke:var(--end)}
+.cereus-graph .edge{fill:none;stroke:var(--ink);stroke-width:1.1}
+.cereus-graph .dashed{stroke-dasharray:4 3}
+.cereus-graph .edge.dashed{stroke:var(--soft)}
+.cereus-graph .soft{fill:var(--soft)}
+.cereus-graph .begin{fill:var(--ink)}
+"""
+ARROW = (
+    '<defs><marker id="cereus-arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" '
+    'markerHeight="7" orient="auto-start-reverse"><path d="M0 0L8 4L0 8z" '
+    'fill="context-stroke"/></marker></defs>'
+)
+Point = tuple[float, float]
+
+
+def svg_of(graph: Picture, title: str = "automaton") -> str:
+    """The picture, with the lines of its caption below."""
+    spots = laid_out(graph)
+    drawn = _Drawn(graph, spots)
+    body = [*drawn.edges(), *(line for n in graph.nodes for line in _node(n, spots[n.name]))]
+    left, top, right, bottom = drawn.bounds()
+    caption = [
+        _text([line], left, bottom + LINE * (place + 1), "start")
+        for place, line in enumerate(graph.caption)
+    ]
+    right = max(right, left + text_width(graph.caption))
+    bottom += LINE * (len(graph.caption) + 1)
+    box = (left - MARGIN, top - MARGIN, right - left + 2 * MARGIN, bottom - top + 2 * MARGIN)
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="cereus-graph" role="img" '
+        f'aria-label="{escape(title)}" viewBox="{" ".join(f"{each:.0f}" for each in box)}" '
+        f'width="{box[2]:.0f}" height="{box[3]:.0f}">'
+    )
+    return "\n".join([head, f"<style>{STYLE}</style>", ARROW, *body, *caption, "</svg>"])
+
+
+class _Drawn:
+    """Edges, and the room that they need."""
+
+    def __init__(self, graph: Picture, spots: dict[str, Spot]) -> None:
+        self.graph, self.spots = graph, spots
+        self.points: list[Point] = [
+            (s.x + sx * s.width / 2, s.y + sy * s.height / 2)
+            for s in spots.values()
+            for sx, sy in ((-1, -1), (1, 1))
+        ]
+
+    def bounds(self) -> tuple[float, float, float, float]:
+        xs, ys = [x for x, _ in self.points] or [0.0], [y for _, y in self.points] or [0.0]
+        return min(xs), min(ys), max(xs), max(ys)
+
+    def edges(self) -> Iterator[str]:
+        seen: dict[tuple[str, str], int] = {}
+        for edge in self.graph.edges:
+            pair = (edge.tail, edge.head)
+            seen[pair] = seen.get(pair, 0) + 1
+            yield from self._edge(edge, seen[pair] - 1)
+
+    def _edge(self, edge: GraphEdge, before: int) -> Iterator[str]:
+        tail, head = self.spots[edge.tail], self.spots[edge.head]
+        if edge.tail == edge.head:
+            yield from self._loop(edge, tail, before)
+            return
+        bend = self._bend(edge, tail, head)
+        bend += (26.0 if bend > 0 else -26.0) * before
+        middle = ((tail.x + head.x) / 2, (tail.y + head.y) / 2 + bend)
+        start, end = _border(tail, middle), _border(head, middle)
+        path = (
+            f"M{start[0]:.1f} {start[1]:.1f}"
+            f"Q{middle[0]:.1f} {middle[1]:.1f} {end[0]:.1f} {end[1]:.1f}"
+        )
+        self.points.append(((middle[0] * 2 + start[0] + end[0]) / 4, (tail.y + middle[1]) / 2))
+        at = (
+            (start[0] + 2 * middle[0] + end[0]) / 4,
+            (start[1] + 2 * middle[1] + end[1]) / 4 - 5 - LINE * (len(edge.lines) - 1),
+        )
+        yield from self._written(edge, path, at)
+
+    def _bend(self, edge: GraphEdge, tail: Spot, head: Spot) -> float:
+        """Edges over other layers pass above them, edges back below."""
+        between = [
+            spot
+            for spot in self.spots.values()
+            if min(tail.x, head.x) < spot.x < max(tail.x, head.x)
+        ]
+        back = head.x <= tail.x
+        if back:
+            return 40.0 + 22.0 * len(between) + tail.height / 2
+        returns = any(e.tail == edge.head and e.head == edge.tail for e in self.graph.edges)
+        if not between:
+            return -22.0 if returns else 0.0
+        below = tail.y > sum(spot.y for spot in between) / len(between) + 1
+        return (46.0 + 16.0 * len(between)) * (1 if below else -1)
+
+    def _loop(self, edge: GraphEdge, spot: Spot, before: int) -> Iterator[str]:
+        """Above the node; a second one below it."""
+        side = 1 if before % 2 else -1
+        reach = 30.0 + 26.0 * (before // 2)
+        x, y = spot.x, spot.y + side * (spot.height / 2 - 1)
+        turn = y + side * reach
+        turns = f"{x - 22:.1f} {turn:.1f} {x + 22:.1f} {turn:.1f}"
+        path = f"M{x - 7:.1f} {y:.1f}C{turns} {x + 7:.1f} {y:.1f}"
+        near = y + side * (reach * 0.75 + 4)
+        at = (x, near + LINE - 4 if side > 0 else near - LINE * (len(edge.lines) - 1))
+        yield from self._written(edge, path, at)
+
+    def _written(self, edge: GraphEdge, path: str, at: Point) -> Iterator[str]:
+        half = text_width(edge.lines) / 2
+        down = at[1] + LINE * (len(edge.lines) - 1)
+        self.points += [(at[0] - half, at[1] - LINE), (at[0] + half, down)]
+        dashed = " dashed" if edge.dashed else ""
+        yield f'<path class="edge{dashed}" d="{path}" marker-end="url(#cereus-arrow)"/>'
+        if edge.lines:
+            yield _text(edge.lines, *at, "middle", "soft" if edge.dashed else "")
+
+
+def _border(spot: Spot, towards: Point) -> Point:
+    """Where a line from the middle of a node leaves it."""
+    dx, dy = towards[0] - spot.x, towards[1] - spot.y
+    far = hypot(dx, dy) or 1.0
+    if abs(spot.width - spot.height) < 1:
+        reach = spot.width / 2 + 2
+        return spot.x + dx / far * reach, spot.y + dy / far * reach
+    share = min(
+        (spot.width / 2 + 2) / abs(dx) if dx else 9e9,
+        (spot.height / 2 + 2) / abs(dy) if dy else 9e9,
+    )
+    return spot.x + dx * share, spot.y + dy * share
+
+
+def _node(node: GraphNode, spot: Spot) -> Iterator[str]:
+    if node.point:
+        yield f'<circle class="begin" cx="{spot.x:.1f}" cy="{spot.y:.1f}" r="4"/>'
+        return
+    names = "node" + (" end" if node.accepting else "") + (" dashed" if node.dashed else "")
+    if node.box:
+        x, y = spot.x - spot.width / 2, spot.y - spot.height / 2
+        yield (
+            f'<rect class="{names}" x="{x:.1f}" y="{y:.1f}" width="{spot.width:.1f}" '
+            f'height="{spot.height:.1f}" rx="5"/>'
+        )
+    elif not node.plain:
+        for inset in (0, 4) if node.accepting else (0,):
+            radius = spot.width / 2 - inset
+            yield f'<circle class="{names}" cx="{spot.x:.1f}" cy="{spot.y:.1f}" r="{radius:.1f}"/>'
+    first = spot.y - LINE * (len(node.lines) - 1) / 2 + 4
+    yield _text(node.lines, spot.x, first, "middle", "in")
+
+
+def _text(lines: Sequence[str], x: float, y: float, anchor: str, kind: str = "") -> str:
+    spans = "".join(
+        f'<tspan x="{x:.1f}" y="{y + LINE * place:.1f}">{escape(line)}</tspan>'
+        for place, line in enumerate(lines)
+    )
+    of = f' class="{kind}"' if kind else ""
+    return f'<text{of} text-anchor="{anchor}">{spans}</text>'

@@ -1,0 +1,56 @@
+"""`cereus fmt`: the same query, laid out anew."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cereus.errors import CereusError
+from cereus.language.formatting import formatted
+from cereus.language.registry import language
+
+from .conftest import Run
+
+TEXTS = {
+    "ceql": "select * where ((A  as a);B) filter a[x>3] within 5 events",
+    "sremo": "({A: x > 3}   .  {B:})",
+    "sase": "pattern seq(A a, B b) where a.x>3 within 10 seconds",
+    "par": "repeat ((a; b)[A])",
+    "algebra": "((A;B))_5",
+    "match_recognize": "match_recognize (measures 1 as x pattern (a b+))",
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_the_meaning_stays_and_once_is_enough(name: str) -> None:
+    chosen = language(name)
+    once = formatted(TEXTS[name], chosen)
+    assert chosen.parse(once) == chosen.parse(TEXTS[name])
+    assert formatted(once, chosen) == once
+
+
+def test_files_are_changed_and_then_not(cli: Run, tmp_path: Path) -> None:
+    file = tmp_path / "q.ceql"
+    file.write_text(f"-- rising\n{TEXTS['ceql']}")
+    assert cli("fmt", "--check", file).exit_code == 1
+    assert cli("fmt", file).exit_code == 0
+    assert file.read_text() == (
+        "-- rising\nSELECT *\nWHERE A AS a ; B FILTER a[x > 3]\nWITHIN 5 EVENTS\n"
+    )
+    assert cli("fmt", "--check", file).exit_code == 0
+
+
+def test_a_comment_inside_is_not_lost() -> None:
+    with pytest.raises(CereusError, match="comment inside"):
+        formatted("SELECT * -- all\nWHERE A", language("ceql"))
+    kept = formatted("SELECT * WHERE A FILTER A[name = 'a--b']", language("ceql"))
+    assert "a--b" in kept
+
+
+def test_a_file_with_an_error_names_it(cli: Run, tmp_path: Path) -> None:
+    file = tmp_path / "q.ceql"
+    file.write_text("SELECT WHERE")
+    answer = cli("fmt", file)
+    assert answer.exit_code == 1
+    assert "q.ceql" in answer.stderr

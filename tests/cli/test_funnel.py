@@ -1,0 +1,91 @@
+"""`cereus funnel`: steps, segments, tables and charts in files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow.csv as csv
+import pyarrow.parquet as pq
+import pytest
+
+from tests.funnels.test_funnel import EVENTS
+
+from .conftest import Run
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+WHO = ("--key", "user", "--time", "ts", "--unit", "s")
+STEPS = ("-s", "VIEW", "-s", "CART", "-s", "paid=PAY[amount > :least]", "--param", "least=1")
+
+
+@pytest.fixture
+def events(tmp_path: Path) -> str:
+    pq.write_table(EVENTS, tmp_path / "e.parquet")
+    return str(tmp_path / "e.parquet")
+
+
+def rows(shown: str) -> list[list[str]]:
+    return [line.split() for line in shown.splitlines() if line.strip()]
+
+
+def test_steps_are_shown_as_a_table(cli: Run, events: str) -> None:
+    done = cli("funnel", events, *STEPS, *WHO)
+    assert done.exit_code == 0, done.output
+    assert "in this process" in done.stderr
+    assert ["2", "CART", "2", "66.7%", "66.7%", "1", "54.5", "54.5"] in rows(done.stdout)
+    assert ["3", "paid", "1", "33.3%", "50.0%", "0", "10", "10"] in rows(done.stdout)
+
+
+def test_windows_gaps_segments_and_periods(cli: Run, events: str) -> None:
+    by = cli("funnel", events, *STEPS, *WHO, "--by", "land", "--within", "20 seconds")
+    assert ["fr", "2", "CART", "0", "0.0%", "0.0%", "0"] in rows(by.stdout)
+    period = cli("funnel", events, *STEPS, *WHO, "--period", "day", "--gap", "none", "--gap", "9 s")
+    assert period.exit_code == 0 and "1970-01-01" in period.stdout, period.output
+    assert "--period" in cli("funnel", "--help").stdout
+
+
+def test_what_is_written_is_a_table_or_a_chart(cli: Run, events: str) -> None:
+    written = cli("funnel", events, *STEPS, *WHO, "-o", "f.csv")
+    assert written.exit_code == 0, written.output
+    assert csv.read_csv("f.csv")["keys"].to_pylist() == [3, 2, 1]
+    again = cli("funnel", events, *STEPS, *WHO, "-o", "f.csv")
+    assert again.exit_code == 1 and "--overwrite" in again.stderr
+    pytest.importorskip("altair")
+    assert cli("funnel", events, *STEPS, *WHO, "-o", "f.html").exit_code == 0
+    assert "vega" in Path("f.html").read_text()
+
+
+def test_a_picture_is_drawn_by_altair(
+    cli: Run, events: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which needs vl-convert: a browser's engine, with more memory than a test may take."""
+    altair = pytest.importorskip("altair")
+    drawn: list[str] = []
+
+    def save(self: object, path: str) -> None:
+        drawn.append(path)
+        if path == "g.png":
+            raise ImportError("vl-convert")
+
+    monkeypatch.setattr(altair.LayerChart, "save", save)
+    assert cli("funnel", events, *STEPS, *WHO, "-o", "f.png").exit_code == 0
+    failed = cli("funnel", events, *STEPS, *WHO, "-o", "g.png")
+    assert failed.exit_code == 1 and "or write .html" in failed.stderr
+    assert drawn == ["f.png", "g.png"]
+
+
+def test_mistakes_are_messages(cli: Run, events: str) -> None:
+    failed = cli("funnel", events, "-s", "VIEW ; PAY", *WHO)
+    assert failed.exit_code == 1 and "is no step of a funnel" in failed.stderr
+    failed = cli("funnel", events, "-s", "VIEW", "-s", "VIEW", *WHO)
+    assert failed.exit_code == 1 and "hint: name one: again=VIEW" in failed.stderr
+    failed = cli("funnel", events, "-s", "VIEW", "--key", "usr", "--time", "ts", "--unit", "s")
+    assert failed.exit_code == 1 and "did you mean 'user'?" in failed.stderr
+
+
+@pytest.mark.spark
+def test_the_funnel_of_a_file_on_spark(cli: Run, events: str, spark: SparkSession) -> None:
+    done = cli("funnel", events, *STEPS, *WHO, "--engine", "spark")
+    assert ["3", "paid", "1", "33.3%", "50.0%", "0", "10", "10"] in rows(done.stdout), done.output

@@ -1,0 +1,94 @@
+"""The language server: what it says of a text, and that it speaks the protocol."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+
+import pytest
+
+from cereus.language.registry import language, names
+from cereus.lsp import features
+
+CEQL = language("ceql")
+
+
+def test_an_error_stands_at_its_place() -> None:
+    text = "SELECT *\nWHERE A FILTER b[x > 1]"
+    (problem,) = features.problems(text, CEQL)
+    assert text[problem.start : problem.end].startswith("b")
+    assert problem.error and "not bound" in problem.message
+
+
+def test_warnings_of_a_good_text() -> None:
+    (problem,) = features.problems("SELECT * WHERE A ; B", CEQL)
+    assert not problem.error and "WITHIN" in problem.message
+    assert features.problems("", CEQL) == []
+
+
+def test_hover_says_what_it_asks() -> None:
+    assert features.meaning("SELECT * WHERE A ; B+", CEQL) == "An A, then one or more Bs."
+    assert features.meaning("SELECT WHERE", CEQL) is None
+
+
+def test_completion_knows_keywords_functions_and_names() -> None:
+    text = "SELECT * WHERE SELLING AS s ; SE"
+    words = dict(features.completions(text, len(text), CEQL))
+    assert words["SELLING"] == "name" and words["SELECT"] == "keyword"
+    assert all(word.lower().startswith("se") for word in words)
+    assert dict(features.completions("ab", 2, CEQL))["abs"] == "function"
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_language_has_keywords_or_none(name: str) -> None:
+    assert isinstance(features.keywords(language(name)), tuple)
+
+
+def test_an_editor_is_served(tmp_path: Path) -> None:
+    pytest.importorskip("pygls")
+    from lsprotocol import types as lsp
+    from pygls.lsp.client import LanguageClient
+
+    uri = (tmp_path / "q.ceql").as_uri()
+    received: list[lsp.PublishDiagnosticsParams] = []
+
+    async def session() -> tuple[lsp.Hover | None, list[lsp.TextEdit] | None]:
+        client = LanguageClient("test", "1")
+        arrived = asyncio.Event()
+
+        @client.feature(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
+        def _(params: lsp.PublishDiagnosticsParams) -> None:
+            received.append(params)
+            arrived.set()
+
+        await client.start_io(sys.executable, "-m", "cereus.cli.main", "lsp")
+        await client.initialize_async(lsp.InitializeParams(capabilities=lsp.ClientCapabilities()))
+        client.initialized(lsp.InitializedParams())
+        text = "select * where 🌵 ; A"
+        client.text_document_did_open(
+            lsp.DidOpenTextDocumentParams(lsp.TextDocumentItem(uri, "ceql", 1, text))
+        )
+        await asyncio.wait_for(arrived.wait(), 60)
+        client.text_document_did_change(
+            lsp.DidChangeTextDocumentParams(
+                lsp.VersionedTextDocumentIdentifier(2, uri),
+                [lsp.TextDocumentContentChangeWholeDocument("select * where A ; B")],
+            )
+        )
+        document = lsp.TextDocumentIdentifier(uri)
+        hover = await client.text_document_hover_async(
+            lsp.HoverParams(document, lsp.Position(0, 3))
+        )
+        edits = await client.text_document_formatting_async(
+            lsp.DocumentFormattingParams(document, lsp.FormattingOptions(2, True))
+        )
+        await client.shutdown_async(None)
+        client.exit(None)
+        await client.stop()
+        return hover, list(edits or [])
+
+    hover, edits = asyncio.run(session())
+    assert received[0].diagnostics[0].range.start == lsp.Position(0, 15)
+    assert hover is not None and hover.contents.value == "An A, then a B."  # type: ignore[union-attr]
+    assert edits and edits[0].new_text == "SELECT *\nWHERE A ; B\n"

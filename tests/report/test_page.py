@@ -1,0 +1,97 @@
+"""The report: one page with everything in it."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import cereus
+from cereus.report import report
+
+pytest.importorskip("altair")
+pytest.importorskip("igraph")
+
+EVIL = '</script><img src=x onerror="alert(1)">'
+EVENTS = pa.table(
+    {
+        "type": ["SELL", "BUY", "SELL", "BUY"],
+        "name": [EVIL, EVIL, "b", "b"],
+        "price": [10.0, 12.0, 30.0, 9.0],
+        "ts": [datetime(2025, 1, 1) + timedelta(seconds=5 * i) for i in range(4)],
+    }
+)
+TEXT = (
+    "SELECT s, b WHERE SELL AS s ; BUY AS b FILTER s.price < b.price PARTITION BY name"
+    " WITHIN 1 minute"
+)
+
+
+def page(text: str = TEXT, dialect: str = "ceql", title: str | None = None) -> str:
+    query = cereus.compile(text, dialect=dialect, stream=cereus.Stream(time="ts"))
+    return report(query, EVENTS, title=title)
+
+
+def test_it_has_all_parts() -> None:
+    made = page()
+    headings = re.findall("<h2>(.*?)</h2>", made)
+    assert headings == [
+        "The query", "The automaton", "Along time", "Matches per time", "Matches per key",
+        "The matches", "Why there are no more",
+    ]  # fmt: skip
+    assert "A SELL (s), then a BUY (b)" in made
+    assert "s.price is 30 and b.price is 9, off by 21" in made
+
+
+def test_nothing_in_the_data_becomes_html() -> None:
+    made = page(title=EVIL)
+    assert "<img" not in made
+    rows = re.search('<script type="application/json" id="rows">(.*?)</script>', made)
+    assert rows is not None
+    assert json.loads(rows[1])["rows"][0][0] == EVIL
+
+
+def test_nothing_is_loaded_from_elsewhere() -> None:
+    made = page()
+    without_names = made.replace("http://www.w3.org/", "")
+    assert "http://" not in without_names and "https://" not in without_names
+    assert "default-src &#x27;none&#x27;" in made
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text"),
+    [
+        ("sremo", "{SELL:} . {BUY:}"),
+        ("sase", "PATTERN SEQ(SELL s, BUY b) RETURN s.price"),
+        ("par", "repeat (SELL ; BUY[sold])"),
+        ("algebra", "SELL ; BUY"),
+        ("match_recognize", "MATCH_RECOGNIZE (ORDER BY ts MEASURES a.price AS p PATTERN (a b))"),
+    ],
+)
+def test_every_language_has_a_page(dialect: str, text: str) -> None:
+    made = page(text, dialect)
+    assert "The automaton" in made
+    assert "Why there are no more" in made
+
+
+def test_a_page_without_matches() -> None:
+    made = page("SELECT * WHERE HALT")
+    assert "Along time" not in made
+    assert "Why there are no more" in made
+
+
+def test_on_the_command_line(tmp_path: Path) -> None:
+    import pyarrow.parquet as pq
+    from typer.testing import CliRunner
+
+    from cereus.cli import main
+
+    pq.write_table(EVENTS, tmp_path / "events.parquet")
+    file = tmp_path / "out.html"
+    arguments = ["report", TEXT, str(tmp_path / "events.parquet"), "--time", "ts", "-o", str(file)]
+    assert CliRunner().invoke(main.app, arguments).exit_code == 0
+    assert "<h2>The matches</h2>" in file.read_text("utf-8")
