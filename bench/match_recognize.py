@@ -1,23 +1,32 @@
 """How fast MATCH_RECOGNIZE runs, from Arrow to Arrow: `python -m bench.match_recognize [ROWS]`.
 
-On one core, by CPU time, the best of three runs, over 1, 100 and 100,000 partitions. `A+ B` without
-any B shows that the cost is linear: ten times the rows may take eleven times as long.
+On one core, by CPU time, the best of three runs: over the stock stream, and over generated rows in
+1, 100 and 100,000 partitions, whose rows come in bursts of ten or (random keys) one by one. `A+ B`
+without any B shows that the cost is linear: ten times the rows may take eleven times as long. Other
+engines are in `bench.match_recognize_others`.
 """
 
 from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Collection
 
 import numpy as np
 import pyarrow as pa
 
 import cereus
 
+from .data import stocks
+
 PARTITIONS = (1, 100, 100_000)
 CLAUSES = {
     "V-shape": """
         MEASURES FIRST(ts) AS opened, LAST(down.ts) AS bottom, LAST(ts) AS closed
+        PATTERN (strt down+ up+)
+        DEFINE down AS price < PREV(price), up AS price > PREV(price)""",
+    "V-shape with min": """
+        MEASURES FIRST(ts) AS opened, min(down.price) AS bottom, LAST(ts) AS closed
         PATTERN (strt down+ up+)
         DEFINE down AS price < PREV(price), up AS price > PREV(price)""",
     "sessions": """
@@ -33,19 +42,24 @@ CLAUSES = {
         PATTERN (bad{3,} good)
         DEFINE bad AS status = 0 AND ts <= FIRST(bad.ts) + INTERVAL '1' HOUR,
                good AS status = 1""",
+    "window, long stretches (slots)": """
+        MEASURES FIRST(bad.ts) AS opened, count(bad.*) AS tries
+        PATTERN (bad{5,} good)
+        DEFINE bad AS price > 0.01 AND ts <= FIRST(bad.ts) + INTERVAL '1' HOUR,
+               good AS price <= 0.01 AND ts <= FIRST(bad.ts) + INTERVAL '1' HOUR""",
     "bins (aggregates)": """
         MEASURES count(*) AS n, sum(size) AS total
         PATTERN (a+) DEFINE a AS sum(a.size) <= 100""",
 }
 
 
-def rows(count: int, partitions: int) -> pa.Table:
-    """Rows in the order of time; a partition's rows come in bursts of about ten."""
+def rows(count: int, partitions: int, burst: int = 10) -> pa.Table:
+    """Rows in the order of time; a partition's rows come in bursts of so many."""
     random = np.random.default_rng(7)
-    burst = random.integers(0, partitions, count // 10 + 1).repeat(10)[:count]
+    keys = random.integers(0, partitions, count // burst + 1).repeat(burst)[:count]
     return pa.table(
         {
-            "sym": burst.astype(np.int32),
+            "sym": keys.astype(np.int32),
             "ts": pa.array(np.cumsum(random.integers(0, 2_000_000, count)), pa.timestamp("us")),
             "price": random.uniform(0, 100, count).round(2),
             "status": (random.random(count) < 0.25).astype(np.int32),
@@ -63,19 +77,45 @@ def seconds(query: cereus.Query, table: pa.Table) -> tuple[float, int]:
     return best, found
 
 
-def main(count: int) -> None:
+STOCKS = """
+    MATCH_RECOGNIZE (
+      PARTITION BY name ORDER BY stock_time
+      MEASURES FIRST(stock_time) AS opened, LAST(down.price) AS bottom, LAST(price) AS closed
+      PATTERN (strt down+ up+)
+      DEFINE down AS price < PREV(price), up AS price > PREV(price)
+    )
+"""
+
+
+def measure_stocks() -> None:
+    table, which = stocks()
+    query = cereus.compile(STOCKS, dialect="match_recognize", schema=table.schema)
+    taken, found = seconds(query, table)
+    rate = table.num_rows / taken / 1e6
+    print(f"  {rate:6.1f}  V-shape per symbol, {which}: {found:,} out")
+
+
+def measure(table: pa.Table, small: pa.Table, names: Collection[str]) -> None:
+    for name in names:
+        clause = f"MATCH_RECOGNIZE (PARTITION BY sym ORDER BY ts {CLAUSES[name]})"
+        query = cereus.compile(clause, dialect="match_recognize", schema=table.schema)
+        taken, found = seconds(query, table)
+        tenth, _ = seconds(query, small)
+        rate = table.num_rows / taken / 1e6
+        line = f"    {rate:6.1f}  {name:34} {found:>9,} out, {taken / tenth:4.1f} × a tenth"
+        print(line, flush=True)
+
+
+def main(count: int = 10_000_000) -> None:
     pa.set_cpu_count(1)
     print(f"{count:,} rows, million rows/s on one core:")
+    measure_stocks()
     for partitions in PARTITIONS:
-        table, small = rows(count, partitions), rows(count // 10, partitions)
         print(f"  {partitions:,} partitions")
-        for name, text in CLAUSES.items():
-            clause = f"MATCH_RECOGNIZE (PARTITION BY sym ORDER BY ts {text})"
-            query = cereus.compile(clause, dialect="match_recognize", schema=table.schema)
-            taken, found = seconds(query, table)
-            tenth, _ = seconds(query, small)
-            rate = count / taken / 1e6
-            print(f"    {rate:6.1f}  {name:34} {found:>9,} out, {taken / tenth:4.1f} × a tenth")
+        measure(rows(count, partitions), rows(count // 10, partitions), CLAUSES)
+    print(f"  {PARTITIONS[-1]:,} partitions, random keys")
+    table, small = (rows(size, PARTITIONS[-1], burst=1) for size in (count, count // 10))
+    measure(table, small, ("V-shape", "V-shape with min", "sessions", "runs"))
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ API = frozenset(
         "recognizer",
         "sources",
         "statements",
+        "writing",
     }
 )
 """The modules at the root that make the public surface: one stage, `api`."""

@@ -14,12 +14,14 @@ from cereus.many import QuerySet, compile_many
 from cereus.matches import Matches
 from cereus.query import Query, compile
 from cereus.recognizer import Recognizer
+from cereus.sources import Files
 from cereus.statements import sql
 from cereus.stream import Stream
 
 __all__ = [
     "CereusError",
     "CereusWarning",
+    "Files",
     "Funnel",
     "Limits",
     "Matches",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,9 +17,13 @@ TYPE_NAMES: dict[str, pa.DataType] = {
     **dict.fromkeys(("double", "float", "float64", "number"), pa.float64()),
     **dict.fromkeys(("bool", "boolean"), pa.bool_()),
     **dict.fromkeys(("timestamp", "datetime", "time"), pa.timestamp("us")),
+    **dict.fromkeys(("timestamptz", "timestamp_utc"), pa.timestamp("us", "UTC")),
     "date": pa.date32(),
 }
 """How the type of a column may be called."""
+
+
+DECIMAL = re.compile(r"(?:decimal|numeric)\((\d+), *(\d+)\)", re.IGNORECASE)
 
 
 def named_schema(columns: Mapping[str, Any]) -> pa.Schema:
@@ -27,10 +32,15 @@ def named_schema(columns: Mapping[str, Any]) -> pa.Schema:
 
 
 def named_type(kind: Any, column: str) -> pa.DataType:
+    if isinstance(kind, pa.DataType):
+        return kind
     if isinstance(kind, Mapping):
         return pa.struct([pa.field(inner, named_type(k, inner)) for inner, k in kind.items()])
     if str(kind).lower() in TYPE_NAMES:
         return TYPE_NAMES[str(kind).lower()]
+    decimal = DECIMAL.fullmatch(str(kind))
+    if decimal is not None and int(decimal[2]) <= int(decimal[1]) <= 38:
+        return pa.decimal128(int(decimal[1]), int(decimal[2]))
     raise CereusError(
         f"the column {column!r} has the unknown type {kind!r}",
         hint=did_you_mean(str(kind), TYPE_NAMES),

@@ -10,6 +10,7 @@ import pyarrow as pa
 from cereus.engine.executor import Executor, PatternExecutor
 from cereus.engine.ingest.shared_letters import SharedLetters
 from cereus.errors import CereusError, about
+from cereus.language.event_results import EventResults, EventRun
 from cereus.language.protocol import Params
 from cereus.language.registry import language_of_source, text_of_source
 from cereus.limits import Limits
@@ -145,12 +146,40 @@ class QuerySet:
         self._share(list(executors.values()), events.schema)
         return executors
 
+    def with_events(self, events: Source) -> dict[str, EventRun]:
+        """What runs the queries so that matches carry their events: those of the selected
+        variables, or all of them."""
+        shown = tuple(events.schema.names)
+        runs = {
+            name: EventRun.of(
+                EventResults(query.compiled, shown, not query.variables), events.schema
+            )
+            for name, query in self.queries.items()
+        }
+        self._share([run.executor for run in runs.values()], events.schema)
+        return runs
+
+    def event_batches(
+        self, events: Source, runs: Mapping[str, EventRun], progress: Progress | None = None
+    ) -> Iterator[tuple[str, pa.RecordBatch]]:
+        """The matches with their events, in batches, each with the name of its query."""
+        for name, batch in self._result_batches(
+            events, {name: run.executor for name, run in runs.items()}, progress, every_column=True
+        ):
+            yield name, runs[name].results.batch(batch, runs[name].executor)
+
     def _result_batches(
-        self, events: Source, executors: dict[str, Executor], progress: Progress | None
+        self,
+        events: Source,
+        executors: Mapping[str, Executor],
+        progress: Progress | None,
+        *,
+        every_column: bool = False,
     ) -> Iterator[tuple[str, pa.RecordBatch]]:
         needed = {c for query in self.queries.values() for c in query.columns(events.schema) or ()}
+        columns = [name for name in events.schema.names if name in needed or every_column]
         read = matches = 0
-        for batch in events.batches([name for name in events.schema.names if name in needed]):
+        for batch in events.batches(columns):
             for name, executor in executors.items():
                 for part in executor.push(batch):
                     matches += part.num_rows

@@ -241,7 +241,9 @@ class Query:
         What depends on the columns' types shows with a schema, here or when compiling."""
         columns = self.schema if schema is None else to_schema(schema)
         with errors_in(None):
-            return self.compiled.explain(columns)
+            text = self.compiled.explain(columns)
+        where = self.stream.where
+        return text if where is None else f"{text}\n\nstream\n  only events where {where}"
 
     def explained(self, schema: pa.Schema | None = None) -> dict[str, Any]:
         """`explain` as plain values for programs, as `cereus.explain.document.json_schema()`

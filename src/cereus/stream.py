@@ -6,12 +6,16 @@ import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import lru_cache
 from typing import Any
 
 import pyarrow as pa
 
 from cereus.clauses.tree import TimeWindow
 from cereus.errors import CereusError, DataError, RefusedError
+from cereus.expr.check import check
+from cereus.expr.text import parse_condition
+from cereus.expr.tree import Expression, attributes
 from cereus.expr.types import Kind, kind_of
 
 UNITS = {"s": 1_000_000, "ms": 1_000, "us": 1, "ns": 0.001}
@@ -27,6 +31,7 @@ class Stream:
     keys    columns that split the stream into substreams (PARTITION BY in the query adds to them)
     stream  the column that names the stream an event came on, for queries FROM several streams
     unit    what one unit of a numeric time column is: "s", "ms", "us" or "ns"
+    where   a condition; events for which it is not true are not there at all, not even as places
     """
 
     type: str | None = "type"
@@ -34,6 +39,7 @@ class Stream:
     keys: tuple[str, ...] = ()
     stream: str | None = None
     unit: str | None = None
+    where: str | None = None
 
     def __init__(
         self,
@@ -43,6 +49,7 @@ class Stream:
         keys: str | Iterable[str] = (),
         stream: str | None = None,
         unit: str | None = None,
+        where: str | None = None,
     ) -> None:
         if unit is not None and unit not in UNITS:
             raise CereusError(f"unknown time unit {unit!r}", hint="use one of s, ms, us, ns")
@@ -54,12 +61,35 @@ class Stream:
         set_field(self, "keys", names)
         set_field(self, "stream", stream)
         set_field(self, "unit", unit)
+        set_field(self, "where", where)
+        _ = self.condition  # what cannot be parsed is refused here
+
+    def __repr__(self) -> str:
+        """Fingerprints of queries contain it: a stream without a condition looks as it always
+        did."""
+        values = (self.type, self.time, self.keys, self.stream, self.unit)
+        names = ("type", "time", "keys", "stream", "unit")
+        shown = [f"{name}={value!r}" for name, value in zip(names, values, strict=True)]
+        shown += [] if self.where is None else [f"where={self.where!r}"]
+        return f"Stream({', '.join(shown)})"
+
+    @property
+    def condition(self) -> Expression | None:
+        """The condition that events satisfy."""
+        return None if self.where is None else _parsed(self.where)
+
+    @property
+    def where_columns(self) -> frozenset[tuple[str, ...]]:
+        return frozenset() if self.condition is None else frozenset(attributes(self.condition))
 
     def check(self, schema: pa.Schema) -> None:
         """Column names must be distinct, and columns of types and streams must be text."""
         refuse_repeated(
             schema.names, "the events have two columns {}", "rename or drop one of them"
         )
+        if self.condition is not None:
+            check(self.condition, schema, self.where)
+        self._check_time(schema)
         for name, what in ((self.type, "type"), (self.stream, "stream")):
             if name is None or name not in schema.names:
                 continue
@@ -69,6 +99,30 @@ class Stream:
                     f"the {what} column {name!r} has the type {kind}, but must hold text",
                     hint="name another column, or cast this one to a string",
                 )
+
+    def _check_time(self, schema: pa.Schema) -> None:
+        """A time is known by its type: before any event is read, and before a worker reads one."""
+        if self.time is None or self.time not in schema.names:
+            return
+        kind = schema.field(self.time).type
+        if kind_of(kind) in (Kind.STRING, Kind.BOOLEAN, Kind.OTHER):
+            text = kind_of(kind) is Kind.STRING
+            raise DataError(
+                f"the time column {self.time!r} has the type {kind}, which is no time",
+                hint=f'read it as one: types={{"{self.time}": "timestamp"}}, or cast it'
+                if text
+                else "a timestamp, a date or a number is needed",
+            )
+
+
+@lru_cache(maxsize=256)
+def _parsed(where: str) -> Expression:
+    if not isinstance(where, str):
+        raise CereusError(
+            f"where= is a condition as text, not a {type(where).__name__}",
+            hint="write where=\"type != 'HEARTBEAT'\"",
+        )
+    return parse_condition(where)
 
 
 def refuse_repeated(names: Sequence[str], message: str, hint: str) -> None:

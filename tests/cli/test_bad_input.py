@@ -167,8 +167,8 @@ def test_what_is_no_csv_is_said_shortly(cli: Run) -> None:
     Path("torn.csv").write_text("type,ts\nSELL,1\nBUY\n")
     said = local(cli, QUERY.format(""), "torn.csv").stderr
     assert said == (
-        "error: cannot read 'torn.csv' as csv: CSV parse error: Row #3: Expected 2 columns, got 1: "
-        "BUY\n"
+        "error: cannot read 'torn.csv' as csv, line 3: there are 1 values and 2 columns\n"
+        "hint: every line has a value for each column; NULL is an empty one\n"
     )
     Path("other.csv").write_text("type;price\nSELL;1,5\n")
     assert (

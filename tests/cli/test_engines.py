@@ -58,7 +58,6 @@ def test_directories_and_globs_are_as_large_as_their_files(
     ("path", "time", "master", "engine", "why"),
     [
         ("x.parquet", None, None, Engine.LOCAL, "order of their files"),
-        ("x.arrow", "ts", None, Engine.LOCAL, "Arrow files"),
         ("-", "ts", None, Engine.LOCAL, "standard input"),
         ("hdfs://host/x.parquet", "ts", None, Engine.SPARK, "not on this machine"),
         ("x.parquet", "ts", "local[1]", Engine.SPARK, "--master local[1]"),

@@ -50,14 +50,16 @@ def test_programs_run_over_files(cli: Run) -> None:  # noqa: F811
     assert "sold" in shown and "1 match" in shown
     assert cli(*run, "-o", "found.parquet").exit_code == 0
     found = pq.read_table("found.parquet")
-    assert found.column_names == ["position", "time", "outputs", "completion"]
+    assert found.column_names == ["event", "time", "outputs", "completion"]
 
 
 def test_expressions_run_over_files(cli: Run) -> None:  # noqa: F811
     pq.write_table(events(), "events.parquet")
     run = ("run", "(SELL ; BUY)_5s", "events.parquet", *LOCAL, "--dialect", "algebra")
     assert cli(*run, "-o", "found.parquet", "--set", "values").exit_code == 0
-    assert pq.read_table("found.parquet").column("constituents").to_pylist() == [[0, 1], [0, 2]]
+    rows = pq.read_table("found.parquet")["events"].to_pylist()
+    prices = [[event["price"] for event in row] for row in rows]
+    assert prices == [[10, 11], [10, 12.5]]
     assert "2 matches" in cli(*run).stdout
 
 

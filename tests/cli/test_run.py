@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -92,7 +94,8 @@ READERS: dict[str, Callable[[Path], list[dict[str, Any]]]] = {
     "arrow": lambda path: ipc.open_file(path).read_all().to_pylist(),
     "json": lambda path: list(map(json.loads, path.read_text().splitlines())),
     "csv": lambda path: [
-        {**row, "positions": json.loads(row["positions"])} for row in csv.read_csv(path).to_pylist()
+        {name: json.loads(row[name]) for name in ("a", "b")}
+        for row in csv.read_csv(path).to_pylist()
     ],
 }
 
@@ -103,7 +106,7 @@ def test_every_format_is_written(suffix: str, cli: Run, write: Write) -> None:
     assert done.exit_code == 0, done.output
     assert f"2 matches written to m.{suffix}" in done.stdout
     rows = READERS[suffix](Path(f"m.{suffix}"))
-    assert [row["positions"] for row in rows] == [[0, 1], [0, 2]]
+    assert [(row["a"][0]["price"], row["b"][0]["price"]) for row in rows] == [(10, 11), (10, 12.5)]
 
 
 @pytest.mark.parametrize("suffix", READERS)
@@ -120,7 +123,7 @@ def test_an_output_is_not_replaced_unasked(cli: Run, write: Write) -> None:
     assert "--overwrite" in refused.stderr
     assert Path("m.csv").read_text() == "precious"
     assert cli("run", QUERY, write(), *LOCAL, "-o", "m.csv", "--overwrite").exit_code == 0
-    assert "positions" in Path("m.csv").read_text()
+    assert "start_time" in Path("m.csv").read_text()
 
 
 def test_the_events_are_not_overwritten(cli: Run, write: Write) -> None:
@@ -184,6 +187,81 @@ def test_what_counts_matches_is_not_called_one(cli: Run, write: Write) -> None:
 
 def test_progress_is_not_written_to_a_pipe(cli: Run, write: Write) -> None:
     assert cli("run", QUERY, write(), *LOCAL).stderr == ""
+
+
+# ---------------------------------------------------------------- input and output
+
+
+def piped(*arguments: object, given: bytes) -> Any:
+    """In a process, with a pipe at each end."""
+    command = [sys.executable, "-m", "cereus.cli.main", *map(str, arguments)]
+    return subprocess.run(command, input=given, capture_output=True, timeout=120)
+
+
+def test_standard_input_and_output(cli: Run) -> None:
+    csv.write_csv(events(), "events.csv")
+    run = ("run", QUERY, "-", "--format", "csv", "--time", "ts", "-o", "-")
+    done = piped(*run, given=Path("events.csv").read_bytes())
+    assert done.returncode == 0, done.stderr
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [row["b"][0]["price"] for row in rows] == [11, 12.5]
+    assert b"2 matches written to standard output" in done.stderr
+    as_csv = piped(*run, "--output-format", "csv", given=Path("events.csv").read_bytes())
+    assert as_csv.stdout.splitlines()[0] == b'"start_time","end_time","a","b"'
+
+
+def test_types_are_given_and_files_described(cli: Run) -> None:
+    rows = "09:30:00 03.03.2025;SELL;10;007\n09:30:01 03.03.2025;BUY;-;008\n"
+    Path("events.txt").write_text(rows)
+    described = ("--format", "csv", "--delimiter", ";", "--header", "ts,type,price,zip")
+    described = (*described, "--null", "-", "--time-format", "%H:%M:%S %d.%m.%Y")
+    types = ("--types", "price=double", "--types", "zip=string")
+    run = ("run", QUERY, "events.txt", *LOCAL, *described, *types, "-o", "m.json")
+    done = cli(*run)
+    assert done.exit_code == 0, done.output
+    (row,) = map(json.loads, Path("m.json").read_text().splitlines())
+    assert row["a"][0] == {"ts": "2025-03-03T09:30:00", "type": "SELL", "price": 10, "zip": "007"}
+    assert row["b"][0]["price"] is None
+    wrong = cli("run", QUERY, "events.txt", *LOCAL, *described, "--types", "price")
+    assert "--types price gives no type" in wrong.stderr
+
+
+@pytest.mark.parametrize("suffix", [".csv.gz", ".json.zst", ".tsv", ".csv.bz2"])
+def test_compressed_text_is_written_and_read(suffix: str, cli: Run, write: Write) -> None:
+    every = "SELECT * WHERE SELL AS a OR BUY AS a"
+    assert cli("run", every, write(), *LOCAL, "-o", f"all{suffix}").exit_code == 0
+    again = cli(
+        "run", "SELECT * WHERE EVENT", f"all{suffix}", "--engine", "local", "--type", "none"
+    )
+    assert "5 matches" in again.stdout, again.output
+
+
+def test_a_folder_is_written(cli: Run, write: Write) -> None:
+    for name, suffix in (("out/", "parquet"), ("out.csv/", "csv")):
+        assert cli("run", QUERY, write(), *LOCAL, "-o", name).exit_code == 0
+        assert [path.name for path in Path(name).iterdir()] == [f"part-00000.{suffix}"]
+        assert "exists" in cli("run", QUERY, write(), *LOCAL, "-o", name).stderr
+    assert cli("run", QUERY, write(), *LOCAL, "-o", "out/", "--overwrite").exit_code == 0
+
+
+def test_events_are_left_out_before_matching(cli: Run, write: Write) -> None:
+    contiguous = "SELECT * FROM S WHERE SELL : BUY : BUY"
+    path = write(type=["SELL", "PING", "BUY", "PING", "BUY"])
+    assert "0 matches" in cli("run", contiguous, path, *LOCAL).stdout
+    where = ("--where", "type != 'PING'")
+    assert "1 match" in cli("run", contiguous, path, *LOCAL, *where).stdout
+    wrong = cli("run", contiguous, path, *LOCAL, "--where", "typ = 'SELL'")
+    assert "did you mean 'type'?" in wrong.stderr
+
+
+def test_a_place_that_cannot_be_written_is_refused_first(
+    cli: Run, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write()
+    monkeypatch.setattr("os.access", lambda place, mode: False)
+    refused = cli("run", QUERY, path, *LOCAL, "-o", "m.csv")
+    assert refused.exit_code == 1
+    assert "cannot write to the directory '.'" in refused.stderr
 
 
 def test_flat_columns_in_the_order_of_time(cli: Run, write: Write) -> None:

@@ -84,6 +84,7 @@ CASES = {
     "ceql_without": Case(
         "SELECT * FROM S WHERE (A AS a ; C) WITHOUT (B FILTER B.name = a.name) WITHIN 1 minute"
     ),
+    "ceql_gaps": Case("SELECT * FROM S WHERE (A ;[1 minute] B) WITHIN 90 seconds ; C+[5 seconds]"),
     "ceql_misread": Case("SELECT * FROM S WHERE A ; NOT(B) ; C UNLESS D WITHIN 1 minute"),
     "ceql_warnings": Case("SELECT * FROM S WHERE A OR (B FILTER B[volume > 3 AND volume < 2]) ; C"),
     "ceql_large": Case(f"SELECT * FROM S WHERE {LARGE}", schema=None),

@@ -158,7 +158,7 @@ COLUMNS = ("--time", "ts", "--key", "k")
 def test_the_command_line_knows_it_by_its_suffix(files: Path) -> None:
     ran = cli("run", "q.then", "events", *COLUMNS, "--engine", "local", "-o", "found.parquet")
     assert "4 matches" in ran
-    assert positions(pq.read_table("found.parquet").to_pylist()) == FOUND
+    assert ids(pq.read_table("found.parquet").to_pylist()) == FOUND
     at_once = cli("run", "q.then", "events", *COLUMNS, "--engine", "local", "--set", "at_once")
     assert "2 matches" in at_once
     assert "A then B" in cli("explain", "q.then")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -88,7 +89,8 @@ def test_an_editor_is_served(tmp_path: Path) -> None:
         await client.stop()
         return hover, list(edits or [])
 
-    hover, edits = asyncio.run(session())
+    with ThreadPoolExecutor() as threads:  # whatever loop another test has left in this one
+        hover, edits = threads.submit(lambda: asyncio.run(session())).result(120)
     assert received[0].diagnostics[0].range.start == lsp.Position(0, 15)
     assert hover is not None and hover.contents.value == "An A, then a B."  # type: ignore[union-attr]
     assert edits and edits[0].new_text == "SELECT *\nWHERE A ; B\n"

@@ -415,6 +415,10 @@ with tempfile.TemporaryDirectory() as where:
     running.trigger(availableNow=True).start().awaitTermination()
     matches = spark.read.parquet(where + "/found").toArrow().to_pylist()
     found.append(sorted([event["id"] for event in match["events"]] for match in matches))
+statement = '''SELECT m.k, m.n FROM events MATCH_RECOGNIZE (
+    PARTITION BY k ORDER BY id MEASURES count(*) AS n, FIRST(id) AS f PATTERN (a b+)
+    DEFINE b AS b.type <> a.type) AS m JOIN events e ON e.id = m.f WHERE e.type = "A"'''
+found.append(sorted([row.k, row.n] for row in cs.sql(spark, statement).collect()))
 print(json.dumps(found))
 spark.stop()
 """
@@ -447,4 +451,5 @@ def test_spark_connect_gives_the_same_matches() -> None:
         expected.append(sorted(match["positions"] for match in query.run(events)))
     expected += [expected[-1]] * 2  # the last one once more, by the functions of SQL
     expected.append(expected[0])  # live
+    expected.append([[key, 3] for key in (0, 3) for _ in range(4)])  # a clause in a statement
     assert json.loads(said.stdout.splitlines()[-1]) == expected

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from cereus.cli.view import err
 from cereus.errors import CereusError
-from cereus.sources import SUFFIXES
 
 FITS = 2 << 30
 """Up to so many bytes of files are read in this process, which takes less than a minute."""
@@ -72,8 +71,6 @@ def _only_here(paths: Sequence[str], time: str | None) -> str | None:
         return "without --time events are in the order of their files, which Spark does not keep"
     if any(path == "-" for path in paths):
         return "events come from the standard input"
-    if any(SUFFIXES.get(Path(path).suffix.lower()) == "ipc" for path in paths):
-        return "Spark does not read Arrow files"
     return None
 
 

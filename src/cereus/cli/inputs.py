@@ -18,7 +18,8 @@ from cereus.language.protocol import OptionKind
 from cereus.language.registry import default_name, dialect_of, language, names, options_of
 from cereus.limits import Limits
 from cereus.query import Query, compile
-from cereus.sources import SUFFIXES, Source, source
+from cereus.sources import Files, Source, source
+from cereus.sources.formats import format_of
 from cereus.stream import Stream
 
 OTHER_SUFFIXES = (".txt", ".sql", ".query")
@@ -74,6 +75,7 @@ def stream_of(
     keys: Sequence[str] | None,
     stream: str | None,
     unit: str | None,
+    where: str | None = None,
     *,
     schema: pa.Schema | None = None,
     typed: bool = True,
@@ -92,6 +94,7 @@ def stream_of(
         keys=tuple(keys or ()),
         stream=column_or_none(stream),
         unit=unit,
+        where=where,
     )
 
 
@@ -183,8 +186,19 @@ def _setting(text: str, dialect: str) -> tuple[str, bool | str]:
     return name, known[value.lower()]
 
 
-def events_of(paths: Sequence[str], stream: Stream, *, sort: bool) -> Source:
-    return source(list(paths), stream, sort=sort)
+def events_of(files: Files | Sequence[str], stream: Stream, *, sort: bool) -> Source:
+    return source(files if isinstance(files, Files) else list(files), stream, sort=sort)
+
+
+def types_of(written: Sequence[str]) -> dict[str, str]:
+    """`price=double`: the types of columns."""
+    types = {}
+    for text in written:
+        name, equals, kind = text.partition("=")
+        if not (name and equals and kind):
+            raise CereusError(f"--types {text} gives no type", hint="write price=double")
+        types[name] = kind
+    return types
 
 
 # ---------------------------------------------------------------- schemas
@@ -198,7 +212,7 @@ def schema_of(path: str) -> pa.Schema:
     file = Path(path)
     if not file.exists():
         raise CereusError(f"there is no file {path!r}", hint="check the path")
-    if file.suffix.lower() in SUFFIXES and not _is_schema(file):
+    if file.is_dir() or (format_of(path) is not None and not _is_schema(file)):
         return source([path], Stream()).schema
     return _listed(file)
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -19,15 +18,17 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
-from cereus.cli.output import writer
 from cereus.cli.several import fitted, joined_schema
 from cereus.cli.view import ShownEvent, ShownMatch, err
 from cereus.engine.results.counts import counted
 from cereus.engine.results.time_order import in_order
 from cereus.many import QuerySet
 from cereus.notices import types_in
+from cereus.query import Progress as ReadProgress
 from cereus.query import Query
 from cereus.sources import Source
+from cereus.writing.target import Target, make_room
+from cereus.writing.writers import writer
 
 LOOKED_AT = 4096
 """Of each batch so many matches are looked at for keys not seen yet."""
@@ -91,7 +92,7 @@ def chosen_rows(
 def run_local(
     queries: QuerySet,
     events: Source,
-    out: Path | None,
+    out: Target | None,
     shown: int,
     *,
     named: bool = False,
@@ -113,10 +114,13 @@ def run_local(
 
     begin = time.perf_counter()
     with event_progress(events) as advance:
-        batches = queries.batches(events, progress=advanced)
-        if order is not None:
-            batches = _ordered(batches, queries, events, order)
-        for name, batch in _written(batches, queries, events, out, named=named):
+        if out is not None:
+            batches = _written(queries, events, out, advanced, named=named, order=order)
+        else:
+            batches = queries.batches(events, progress=advanced)
+            schemas = {n: q.executor(events.schema).schema for n, q in queries.queries.items()}
+            batches = batches if order is None else _ordered(batches, schemas, order)
+        for name, batch in batches:
             samples[name].add(batch)
             outcomes[name].add(batch, queries[name])
     seconds = time.perf_counter() - begin
@@ -131,24 +135,32 @@ def run_local(
 NamedBatches = Iterator[tuple[str, pa.RecordBatch]]
 
 
-def _ordered(batches: NamedBatches, queries: QuerySet, events: Source, order: str) -> NamedBatches:
-    """All matches of each query, in order."""
-    rows: dict[str, list[pa.RecordBatch]] = {name: [] for name in queries.queries}
+def _ordered(batches: NamedBatches, schemas: Mapping[str, pa.Schema], order: str) -> NamedBatches:
+    """All matches of each query, in order; `schemas` are those of the results."""
+    rows: dict[str, list[pa.RecordBatch]] = {name: [] for name in schemas}
     for name, batch in batches:
         rows[name].append(batch)
-    for name, query in queries.queries.items():
-        schema = query.executor(events.schema).schema
+    for name, schema in schemas.items():
         yield from ((name, batch) for batch in in_order(rows[name], schema, order))
 
 
 def _written(
-    batches: NamedBatches, queries: QuerySet, events: Source, out: Path | None, *, named: bool
+    queries: QuerySet,
+    events: Source,
+    out: Target,
+    progress: ReadProgress,
+    *,
+    named: bool,
+    order: str | None,
 ) -> NamedBatches:
-    if out is None:
-        yield from batches
-        return
-    schemas = [query.executor(events.schema).schema for query in queries.queries.values()]
+    """Matches with their events, as Spark writes them: files have no row numbers in common."""
+    runs = queries.with_events(events)
+    schemas = [run.schema for run in runs.values()]
     schema = joined_schema(schemas) if named else schemas[0]
+    batches = queries.event_batches(events, runs, progress)
+    if order is not None:
+        batches = _ordered(batches, {name: run.schema for name, run in runs.items()}, order)
+    make_room(out)
     with writer(out, schema) as file:
         for name, batch in batches:
             file.write(fitted(name, batch, schema) if named else batch)

@@ -5,52 +5,60 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from cereus.cli.engines import announce_spark
 from cereus.cli.local import Outcome, chosen_rows, computed_values
-from cereus.cli.output import format_of
 from cereus.cli.several import QUERY
 from cereus.cli.spark_progress import spark_progress
 from cereus.cli.view import ShownEvent, ShownMatch
 from cereus.engine.results.time_order import time_columns
-from cereus.errors import CereusError, DataError
 from cereus.many import QuerySet
 from cereus.notices import MOST_TYPES
 from cereus.query import Query
-from cereus.sources import SUFFIXES, files_of
-from cereus.spark.files import COUNTED, CSV, flat, located, observed
+from cereus.sources import Files, scan
+from cereus.sources.places import is_remote
+from cereus.spark.files import observed
 from cereus.spark.raised import spark_errors
+from cereus.spark.reading.frames import frame
+from cereus.spark.schemas import arrow_schema
+from cereus.spark.writing import write_frame
+from cereus.writing.target import Target, make_room
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, Observation, SparkSession
+    from pyspark.sql import Column, DataFrame, Observation
 
 Compiler = Callable[[pa.Schema], QuerySet]
 
 
 def run_on_spark(
     compiler: Compiler,
-    paths: Sequence[str],
-    out: Path | None,
+    files: Files,
+    out: Target | None,
     shown: int,
     *,
     master: str,
     tie: Sequence[str] = (),
     named: bool = False,
+    check: Callable[[pa.Schema], object] | None = None,
     order: str | None = None,
 ) -> tuple[dict[str, Outcome], QuerySet]:
-    """A job for each query. Where they are `named`, what is written says whose match it is."""
+    """A job for each query. Where they are `named`, what is written says whose match it is.
+    `check` compiles the queries for columns that are about the same on Spark."""
     from cereus import spark as cs
 
     with spark_errors():
-        kind = format_of_all(paths)  # before Spark starts, which takes a while
+        described = None if any(map(is_remote, files.paths)) else scan(files)
+        if (
+            described is not None and check is not None
+        ):  # errors come before Spark starts, which takes a while
+            check(described.schema)
         announce_spark()
         session = cs.session(master)
-        events = read(session, paths, kind)
-        queries = compiler(arrow_schema(events))
+        events = cs.read(files, session=session) if described is None else frame(session, described)
+        queries = compiler(arrow_schema(events.schema))
         begin = time.perf_counter()
         with spark_progress(session, "matching on Spark"):
             matches = {
@@ -66,38 +74,12 @@ def run_on_spark(
             else:
                 outcomes = _written(matches, queries, out, named=named)
         seconds = time.perf_counter() - begin
-        rows = events.count() if kind in COUNTED else None
+        rows = described.count() if described is not None and described.knows_count else None
         for name, outcome in outcomes.items():
             outcome.events, outcome.seconds = rows, seconds
             if not outcome.matches:
                 outcome.types = types_on_spark(events, queries[name])
     return outcomes, queries
-
-
-def read(session: SparkSession, paths: Sequence[str], kind: str) -> DataFrame:
-    """A DataFrame of files of one format."""
-    options = {**CSV, "inferSchema": True} if kind == "csv" else {}
-    return session.read.format(kind).options(**options).load([located(path) for path in paths])
-
-
-def format_of_all(paths: Sequence[str]) -> str:
-    """The format of files here; elsewhere the one of their suffix."""
-    elsewhere = {SUFFIXES.get(Path(path).suffix.lower()) for path in paths if "://" in path}
-    local = [Path(path) for path in paths if "://" not in path]
-    kinds = elsewhere | ({files_of(local)[1]} if local else set())
-    if len(kinds) > 1 or kinds & {None, "ipc"}:
-        raise DataError(
-            f"cannot read {', '.join(map(repr, paths))} on Spark",
-            hint="known: .parquet, .csv, .json, .orc, all of one format; for Arrow files use "
-            "--engine local",
-        )
-    return str(kinds.pop())
-
-
-def arrow_schema(df: DataFrame) -> pa.Schema:
-    from pyspark.sql.pandas.types import to_arrow_schema
-
-    return to_arrow_schema(df.schema, timezone="UTC")
 
 
 # ---------------------------------------------------------------- results
@@ -123,7 +105,7 @@ def collected(matches: DataFrame, query: Query, shown: int) -> Outcome:
 
 
 def _written(
-    matches: Mapping[str, DataFrame], queries: QuerySet, out: Path, *, named: bool
+    matches: Mapping[str, DataFrame], queries: QuerySet, out: Target, *, named: bool
 ) -> dict[str, Outcome]:
     from pyspark.sql import functions as f
 
@@ -152,20 +134,13 @@ def counted(observation: Observation, name: str = "") -> Outcome:
     return Outcome(observed(observation, f"{name} matches"), observed(observation, f"{name} rows"))
 
 
-def write(matches: DataFrame, out: Path, counts: Sequence[Column]) -> Observation:
-    """A directory of files, as Spark writes it; the counts are taken on the way."""
+def write(matches: DataFrame, out: Target, counts: Sequence[Column]) -> Observation:
+    """Write all matches; the counts are taken on the way."""
     from pyspark.sql import Observation
 
-    kind = format_of(out)
-    if kind == "arrow":
-        raise CereusError(
-            "Spark does not write Arrow files", hint="write .parquet, or use --engine local"
-        )
-    if kind == "csv":
-        matches = flat(matches)
     observation = Observation()
-    matches = matches.observe(observation, *counts)
-    matches.write.format(kind).options(**(CSV if kind == "csv" else {})).save(located(str(out)))
+    make_room(out)
+    write_frame(matches.observe(observation, *counts), out)
     return observation
 
 

@@ -10,7 +10,9 @@ from cereus.cli.help import one_of
 from cereus.cli.inputs import LIMITS
 from cereus.language.protocol import OptionKind
 from cereus.language.registry import default_name, languages, names, suffixes
+from cereus.sources.formats import COMPRESSIONS, FORMATS
 from cereus.stream import UNITS
+from cereus.writing.target import FORMATS as WRITTEN
 
 QUERY_FILES = (
     f"a path that ends in {', '.join(f'.{name}' for name in suffixes())} or .txt, or @FILE"
@@ -106,6 +108,112 @@ Settings = Annotated[
         "--set",
         metavar="OPTION",
         help=f"An option of the language; repeatable, and OPTION=no turns one off. {OPTIONS}.",
+        show_default=False,
+    ),
+]
+
+# ---------------------------------------------------------------- files
+
+INPUT = "How files are read"
+Where = Annotated[
+    str | None,
+    typer.Option(
+        "--where",
+        metavar="CONDITION",
+        help="Match only the events for which this is true; the others are not there at all.",
+        show_default=False,
+    ),
+]
+Types = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--types",
+        metavar="COLUMN=TYPE",
+        help="The type of a column, which is not inferred then: price=double; repeatable.",
+        rich_help_panel=INPUT,
+        show_default=False,
+    ),
+]
+AsText = Annotated[
+    bool,
+    typer.Option(
+        "--as-text",
+        help="Infer no types of CSV and JSON texts.",
+        rich_help_panel=INPUT,
+    ),
+]
+InputFormat = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        metavar="FORMAT",
+        help=f"That of the input, if no suffix tells it: {', '.join(FORMATS)}.",
+        rich_help_panel=INPUT,
+        show_default=False,
+    ),
+]
+OutputFormat = Annotated[
+    str | None,
+    typer.Option(
+        "--output-format",
+        metavar="FORMAT",
+        help=f"That of the output, if no suffix tells it: {', '.join(WRITTEN)}.",
+        show_default=False,
+    ),
+]
+Header = Annotated[
+    str | None,
+    typer.Option(
+        "--header",
+        metavar="A,B,…",
+        help="The names of the columns of CSV, whose first line has none.",
+        rich_help_panel=INPUT,
+        show_default=False,
+    ),
+]
+Delimiter = Annotated[
+    str | None,
+    typer.Option(
+        "--delimiter",
+        metavar="CHARACTER",
+        help="What separates the columns of CSV: a comma, or in .tsv files a tab.",
+        rich_help_panel=INPUT,
+        show_default=False,
+    ),
+]
+Nulls = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--null",
+        metavar="TEXT",
+        help="A text that stands for NULL in CSV, instead of the empty one; repeatable.",
+        rich_help_panel=INPUT,
+        show_default=False,
+    ),
+]
+Multiline = Annotated[
+    bool,
+    typer.Option(
+        "--multiline", help="Quoted texts of CSV may have line ends.", rich_help_panel=INPUT
+    ),
+]
+TimeFormat = Annotated[
+    str | None,
+    typer.Option(
+        "--time-format",
+        metavar="FORMAT",
+        help="How times are written, beside ISO 8601: %d.%m.%Y %H:%M:%S.",
+        rich_help_panel=INPUT,
+        show_default=False,
+    ),
+]
+Compression = Annotated[
+    str | None,
+    typer.Option(
+        "--compression",
+        metavar="NAME",
+        help=f"That of the input, if no suffix tells it: {', '.join(COMPRESSIONS)}.",
+        rich_help_panel=INPUT,
         show_default=False,
     ),
 ]

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from typing import Literal
 
 import typer
 from rich.box import SIMPLE_HEAD
@@ -28,17 +29,23 @@ BYTES = (("GB", 1 << 30), ("MB", 1 << 20), ("kB", 1 << 10))
 DURATIONS = (("d", 86400), ("h", 3600), ("min", 60), ("s", 1))
 
 
-def run_pipeline(file: str, *, master: str | None, dry_run: bool, metrics: Path | None) -> None:
+def run_pipeline(
+    file: str,
+    *,
+    master: str | None,
+    dry_run: bool,
+    metrics: Path | None,
+    engine: Literal["spark", "local"] | None = None,
+) -> None:
     """Run the pipeline of a file. Hints are in the keys of the file."""
     try:
-        _run(file, master=master, dry_run=dry_run, metrics=metrics)
+        _run(Pipeline.load(file, master=master, metrics=metrics, engine=engine), dry_run=dry_run)
     except CereusError as error:
         show_error(error, KEYS)
         raise typer.Exit(1) from None
 
 
-def _run(file: str, *, master: str | None, dry_run: bool, metrics: Path | None) -> None:
-    pipeline = Pipeline.load(file, master=master, metrics=metrics)
+def _run(pipeline: Pipeline, *, dry_run: bool) -> None:
     if dry_run:
         out.print(Text(pipeline.describe()), soft_wrap=True)
         return
@@ -56,6 +63,8 @@ def _run(file: str, *, master: str | None, dry_run: bool, metrics: Path | None) 
 def _run_batch(pipeline: Pipeline) -> Table:
     from cereus.cli.spark_progress import spark_progress
 
+    if pipeline.spec.local:
+        return batch_table(pipeline.run())
     announce_spark()
     session = pipeline.session()
     with spark_progress(session, f"running {pipeline.document.path.name} on Spark"):

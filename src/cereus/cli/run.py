@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import pyarrow as pa
 import typer
@@ -15,19 +15,25 @@ from cereus.cli import options as opt
 from cereus.cli.as_json import json_errors, run_fields, write_json
 from cereus.cli.engines import Engine, chosen_engine
 from cereus.cli.local import Outcome, run_local
-from cereus.cli.output import make_room
 from cereus.cli.pipeline import run_pipeline
 from cereus.cli.several import CommandQueries, query_texts
-from cereus.cli.view import columns_to_show, matches_table, out, rate_text
+from cereus.cli.view import columns_to_show, err, matches_table, out, rate_text
 from cereus.engine.results.time_order import TIME
 from cereus.errors import CereusError, DataError, did_you_mean
 from cereus.many import QuerySet
 from cereus.matches import count_text
 from cereus.notices import unseen_types
 from cereus.query import Query
+from cereus.sources import Files
+from cereus.spark.session import need_pyspark
 from cereus.syntax.parameters import check_all_mentioned, for_text
+from cereus.writing.target import Target, check_room, target_of
 
 PIPELINE = ".toml"
+PIPELINE_ENGINES: dict[Engine, Literal["spark", "local"]] = {
+    Engine.SPARK: "spark",
+    Engine.LOCAL: "local",
+}
 
 
 class MatchOrder(StrEnum):
@@ -49,7 +55,8 @@ def run(
         list[str] | None,
         typer.Argument(
             metavar="INPUT…",
-            help="Files or directories of events: Parquet, CSV, JSON lines, Arrow.",
+            help="Files, directories, patterns or URLs of events (Parquet, CSV, JSON lines, Arrow, "
+            "ORC), or - for standard input.",
             show_default=False,
         ),
     ] = None,
@@ -65,14 +72,18 @@ def run(
         ),
     ] = None,
     output: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             "--output",
             "-o",
-            help="Write all matches to this file: .parquet, .csv, .json or .arrow.",
+            metavar="FILE",
+            help="Write all matches to this file (.parquet, .csv, .json, .arrow), to a folder "
+            "(matches/, matches.csv/), or to standard output (-).",
             show_default=False,
         ),
     ] = None,
+    output_format: opt.OutputFormat = None,
+    where: opt.Where = None,
     type: opt.TypeColumn = None,
     time: opt.TimeColumn = None,
     key: opt.KeyColumns = None,
@@ -82,6 +93,15 @@ def run(
     settings: opt.Settings = None,
     param: opt.Params = None,
     limit: opt.Limits = None,
+    types: opt.Types = None,
+    as_text: opt.AsText = False,
+    format: opt.InputFormat = None,
+    header: opt.Header = None,
+    delimiter: opt.Delimiter = None,
+    null: opt.Nulls = None,
+    multiline: opt.Multiline = False,
+    time_format: opt.TimeFormat = None,
+    compression: opt.Compression = None,
     engine: Annotated[
         Engine,
         typer.Option(
@@ -138,11 +158,19 @@ def run(
         if json:
             hint = "--metrics FILE writes how a pipeline is doing"
             raise CereusError("--json is for queries over files", hint=hint)
-        elsewhere = (events, output, *columns, settings, param, limit, tie, dialect)
-        if any((*elsewhere, sort, overwrite, flat, order)) or engine is Engine.LOCAL:
-            hint = "leave out all but --master, --dry-run and --metrics, and write it in the file"
+        reading = (types, as_text, format, header, delimiter, null, multiline, time_format)
+        elsewhere = (events, output, *columns, settings, param, limit, tie, dialect, *reading)
+        more = (where, output_format, compression, sort, overwrite, flat, order)
+        if any((*elsewhere, *more)):
+            hint = "leave out all but --engine, --master, --dry-run and --metrics"
             raise CereusError("a pipeline says inputs, columns and outputs itself", hint=hint)
-        run_pipeline(query, master=master, dry_run=dry_run, metrics=metrics)
+        run_pipeline(
+            query,
+            master=master,
+            dry_run=dry_run,
+            metrics=metrics,
+            engine=PIPELINE_ENGINES.get(engine),
+        )
         return
     if dry_run or metrics is not None:
         raise CereusError("--dry-run and --metrics are for pipelines", hint="cereus run FILE.toml")
@@ -151,13 +179,28 @@ def run(
             "matches and their summary cannot both be written to -", hint="name a file"
         )
     paths = _inputs(query, events or [], queries or [])
+    files = Files(
+        paths,
+        format=format,
+        types=inputs.types_of(types or ()),
+        infer=not as_text,
+        header=True if header is None else header.split(","),
+        delimiter=delimiter,
+        nulls=null or ("",),
+        multiline=multiline,
+        time_format=time_format,
+        compression=compression,
+    )
+    target = None if output is None else target_of(output, output_format)
     commanded = CommandQueries(query_texts(queries or [str(query)]), several=bool(queries))
     limits, params = inputs.limits_of(limit or ()), inputs.params_of(param or ())
     check_all_mentioned(params, (each.text for each in commanded.texts.values()))
 
     def compile_all(schema: pa.Schema | None) -> QuerySet:
         typed = any(inputs.is_typed(each, dialect) for each in commanded.texts.values())
-        described = inputs.stream_of(type, time, key, stream, unit, schema=schema, typed=typed)
+        described = inputs.stream_of(
+            type, time, key, stream, unit, where, schema=schema, typed=typed
+        )
         made = commanded.compiled(
             lambda each: inputs.compiled(
                 each, dialect, described, schema, settings, limits, for_text(params, each.text)
@@ -170,38 +213,40 @@ def run(
         _check_tie(tie or (), schema)
         for name, each in query_set.queries.items():
             commanded.warn(name, each.warnings)
-        if output is not None:
-            make_room(output, paths, overwrite=overwrite)
         return query_set
 
     compile_all(None)  # errors in a text are reported before anything is read
-    shown, named = limit_shown if output is None else 0, bool(queries)
+    if target is not None:
+        check_room(target, paths, overwrite=overwrite)
+    shown, named = limit_shown if target is None else 0, bool(queries)
     choice = chosen_engine(engine, paths, master=master, time=time)
     if engine is Engine.AUTO:
         choice.announce()
     if choice.engine is Engine.LOCAL:
-        read = inputs.events_of(paths, inputs.ordered_by(time), sort=sort)
+        read = inputs.events_of(files, inputs.ordered_by(time), sort=sort)
         compiled = compiler(read.schema)
-        outcomes = run_local(compiled, read, output, shown, named=named, order=order)
+        outcomes = run_local(compiled, read, target, shown, named=named, order=order)
     else:
+        need_pyspark()
         from cereus.cli.on_spark import run_on_spark
 
         _need_order(time)
         outcomes, compiled = run_on_spark(
             compiler,
-            paths,
-            output,
+            files,
+            target,
             shown,
             master=master or "local[*]",
             tie=tie or (),
             named=named,
+            check=compile_all,
             order=order,
         )
     if json:
         write_json(ok=True, **run_fields(choice, output, outcomes, compiled))
         return
     for name, outcome in outcomes.items():
-        report(outcome, compiled[name], output, name if queries else None)
+        report(outcome, compiled[name], target, name if queries else None)
         if outcome.types:
             commanded.warn(name, unseen_types(compiled[name].compiled, outcome.types))
 
@@ -236,7 +281,7 @@ def _check_tie(tie: Sequence[str], schema: pa.Schema) -> None:
             )
 
 
-def report(outcome: Outcome, query: Query, output: Path | None, name: str | None = None) -> None:
+def report(outcome: Outcome, query: Query, target: Target | None, name: str | None = None) -> None:
     """Some matches as a table, how many there are, and how fast that was; `name` is shown where
     there are several queries."""
     counts = query.compiled.counts
@@ -247,8 +292,9 @@ def report(outcome: Outcome, query: Query, output: Path | None, name: str | None
         title = title if name is None else f"{name}: {title}"
         columns = main_columns(query, outcome.columns)
         out.print(matches_table(outcome.first, columns, title, one))
-    where = f" written to {output}" if output is not None else ""
-    out.print(
+    where = f" written to {target}" if target is not None else ""
+    console = err if target is not None and target.standard_output else out
+    console.print(
         f"{'' if name is None else f'{name}: '}"
         f"[bold]{count_text(outcome.matches, outcome.rows if counts else None)}[/bold]{where} · "
         f"{rate_text(outcome.events, outcome.seconds)}",

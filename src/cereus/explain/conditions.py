@@ -7,6 +7,7 @@ from itertools import combinations
 
 from cereus.automata.explore import Edge, Explored, explore_deterministic
 from cereus.automata.memory.absence import AbsenceFilter
+from cereus.automata.memory.distance import InSlots
 from cereus.automata.memory.filters import FLIPPED, ComparisonFilter, Side, TermFilter, Value
 from cereus.automata.memory.terms import Term
 from cereus.automata.model import NOTHING, Automaton, Check, Label, Slot
@@ -16,7 +17,7 @@ from cereus.expr.print import condition_text
 from cereus.expr.tree import Comparison, Expression, about
 from cereus.plan.plan import Plan
 
-SlotFilter = ComparisonFilter | TermFilter | AbsenceFilter
+SlotFilter = ComparisonFilter | TermFilter | AbsenceFilter | InSlots
 MATCHED_ONCE = "a match is found in one way only"
 MATCHED_AGAIN = "a match may be found in several ways: duplicates are removed"
 COUNTED_AGAIN = "a match may be found in several ways, so that COUNT(*) is refused when it happens"
@@ -102,6 +103,8 @@ def _value(plan: Plan, side: Side | Value) -> str:
 def _when_checked(node: SlotFilter) -> str:
     if isinstance(node, AbsenceFilter):
         return "checked when such an event comes"
+    if isinstance(node, InSlots):
+        return "checked when the next event is marked"
     if isinstance(node, TermFilter):
         if node.at_the_end:
             return "checked where the rest of its part of the pattern is complete"

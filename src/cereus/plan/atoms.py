@@ -41,7 +41,8 @@ def check_stream(stream: Stream, schema: pa.Schema) -> None:
 
 
 def columns_read(tests: Iterable[EventTest], stream: Stream) -> frozenset[tuple[str, ...]]:
-    """The columns that tests, time and keys are read from."""
+    """The columns that tests, time and keys are read from, and the condition of the stream."""
     tested = {path for test in tests for each in test.conditions for path in attributes(each)}
     stream_columns = (stream.type, stream.time, *stream.keys)
+    tested |= stream.where_columns
     return frozenset(tested.union((name,) for name in stream_columns if name is not None))

@@ -127,7 +127,7 @@ class Plan:
         """The paths of all columns that the plan reads (without those only shown)."""
         paths = {path for test in self.tests for c in test.conditions for path in attributes(c)}
         paths.update(self.keys)
-        paths.update(self.compared)
+        paths.update(self.compared, self.stream.where_columns)
         paths.update(total.attribute for total in self.query.totals if total.attribute)
         declared = (self.stream.type, self.stream.time, self.stream.stream)
         paths.update((name,) for name in declared if name is not None)

@@ -23,6 +23,7 @@ from cereus.clauses.tree import (
     Skip,
     Strategy,
     TimeWindow,
+    Window,
     is_kept,
 )
 from cereus.expr.tree import Aggregate, Attribute, Expression, Literal, rebuild
@@ -62,7 +63,13 @@ class Stream:
     type: str | None = "type"
     stream: str | None = None
     only_stream: str | None = None
+    time: Callable[[Event], Any] | None = None
     _memo: dict[tuple[cel.Formula, int, int], frozenset[Valuation]] = field(default_factory=dict)
+
+    def at(self, position: int) -> Any:
+        """The time of an event in microseconds."""
+        assert self.time is not None, "a length of time needs a time"
+        return self.time(self.events[position])
 
     def labels(self, node: cel.Type, j: int) -> frozenset[str] | None:
         """The variables that mark event j when it matches `R` or `S>R`, else None."""
@@ -137,12 +144,20 @@ def _denote(formula: cel.Formula, stream: Stream, i: int, j: int) -> Iterator[Va
         case cel.ContiguousIteration(body):
             yield from of(body)
             yield from touching(body, formula)
+        case cel.Gapped(left, right, gap, contiguous):
+            for first, second, k in split(left, right):
+                seam = not contiguous or (_largest(first) == k and _smallest(second) == k + 1)
+                if seam and _is_spaced(first, second, gap, stream):
+                    yield first | second
+            yield from alone(left, right)
+        case cel.Within(body, window):
+            yield from (v for v in of(body) if _is_inside(v, window, stream))
         case cel.Optional(body):
             yield from of(body)
         case cel.Repeated(body, least, most, contiguous):
             fewest = 1 if is_optional(body) else max(least, 1)
             for count in range(fewest, min(most or j - i + 1, j - i + 1) + 1):
-                yield from of(_in_a_row(body, count, contiguous))
+                yield from of(_in_a_row(body, count, contiguous, formula.gap))
         case cel.Project(names, body):
             yield from (frozenset(p for p in v if is_kept(p[0], names)) for v in of(body))
         case cel.Start(body):
@@ -207,10 +222,39 @@ def is_optional(formula: cel.Formula) -> bool:
     return all(is_optional(part) for part in formula.children())
 
 
-def _in_a_row(body: cel.Formula, count: int, contiguous: bool) -> cel.Formula:
+def _in_a_row(
+    body: cel.Formula, count: int, contiguous: bool, gap: cel.GapLength | None
+) -> cel.Formula:
     """φ ; φ ; … (or with `:`), so many times."""
-    join = cel.ContiguousSequence if contiguous else cel.Sequence
-    return body if count == 1 else join(body, _in_a_row(body, count - 1, contiguous))
+    if count == 1:
+        return body
+    more = _in_a_row(body, count - 1, contiguous, gap)
+    if gap is not None:
+        return cel.Gapped(body, more, gap, contiguous)
+    return cel.ContiguousSequence(body, more) if contiguous else cel.Sequence(body, more)
+
+
+def _is_spaced(first: Valuation, second: Valuation, gap: cel.GapLength, stream: Stream) -> bool:
+    """Whether the second begins so long after the first has ended; true if one has no events."""
+    if not support(first) or not support(second):
+        return True
+    length = stream.at(min(support(second))) - stream.at(max(support(first)))
+    return (gap.least is None or length >= gap.least) and (gap.most is None or length <= gap.most)
+
+
+def _is_inside(valuation: Valuation, window: Window, stream: Stream) -> bool:
+    """Whether every event is so near to the first one."""
+    first, *others = sorted(support(valuation)) or [0]
+    match window:
+        case EventWindow(size):
+            return all(p - first + 1 <= size for p in others)
+        case TimeWindow(microseconds):
+            return all(stream.at(p) - stream.at(first) <= microseconds for p in others)
+        case AttributeWindow(size, path):
+            values = [value_of(Attribute(path), stream.events[p]) for p in (first, *others)]
+            return len(values) == 1 or (
+                None not in values and all(v - values[0] <= size for v in values)
+            )
 
 
 def _intervals(i: int, j: int) -> list[tuple[int, int]]:
@@ -528,4 +572,4 @@ def _partition(
         return time(events[position])
 
     only = query.streams[0] if len(query.streams) == 1 else None
-    return _Partition(query, Stream(events, type, stream, only), [], measure)
+    return _Partition(query, Stream(events, type, stream, only, time), [], measure)

@@ -52,7 +52,10 @@ def timeline(
     events = _labelled(events, matches, keys)
     base = alt.Chart(alt.Data(values=plain_rows(events))).encode(
         x=alt.X(
-            _quoted(along), type=_scale(events, along), title=title, scale=alt.Scale(zero=False)
+            _quoted(along),
+            type=_scale(events, along),
+            title=title,
+            scale=alt.Scale(zero=False, padding=12),
         ),
         y=alt.Y(f"{LABEL}:O", title=" · ".join([MATCH, *keys]), sort=None)
         if lanes == MATCH

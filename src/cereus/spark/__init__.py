@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from cereus.spark.funnels import funnel
     from cereus.spark.matching import match, split_late
     from cereus.spark.pipeline import Pipeline
+    from cereus.spark.reading.frames import read
     from cereus.spark.statements import sql
     from cereus.spark.table_functions.register import register
     from cereus.spark.why import why
@@ -21,6 +22,7 @@ __all__ = [
     "ensure_java",
     "funnel",
     "match",
+    "read",
     "register",
     "session",
     "split_late",
@@ -32,6 +34,7 @@ _LATER = {
     "Pipeline": "cereus.spark.pipeline",
     "funnel": "cereus.spark.funnels",
     "match": "cereus.spark.matching",
+    "read": "cereus.spark.reading.frames",
     "register": "cereus.spark.table_functions.register",
     "split_late": "cereus.spark.matching",
     "sql": "cereus.spark.statements",

@@ -13,9 +13,11 @@ from pyspark.sql.types import StructType
 
 from cereus.engine.ingest.letters import conditions_of
 from cereus.expr import tree as ex
+from cereus.expr.check import coerce
 from cereus.plan.plan import Plan
 from cereus.plan.tests import EventTest
 from cereus.spark.expr.evaluate import column
+from cereus.spark.schemas import arrow_schema
 from cereus.stream import Stream
 
 
@@ -25,6 +27,14 @@ def streams_of(plan: Plan) -> Column | None:
     if name is None or not plan.query.streams:
         return None
     return quoted((name,)).isin(*plan.query.streams)
+
+
+def where(stream: Stream, schema: StructType) -> Column | None:
+    """Events that satisfy the condition of the stream; others are not part of it at all."""
+    condition = stream.condition
+    if condition is None:
+        return None
+    return column(coerce(condition, arrow_schema(schema)), schema)
 
 
 def relevant(plan: Plan, schema: StructType) -> Column | None:

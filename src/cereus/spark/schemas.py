@@ -15,6 +15,7 @@ from cereus.engine.results.event_rows import EVENTS
 from cereus.errors import DataError, did_you_mean
 from cereus.expr.arrow.value_type import value_type
 from cereus.language.compiled import EventwiseQuery
+from cereus.language.event_results import result_order
 from cereus.plan.plan import Plan
 
 if TYPE_CHECKING:
@@ -98,12 +99,6 @@ def pattern_schema(
     if listed:
         fields.append(events_field(EVENTS, columns, known))
     return st.StructType(fields)
-
-
-def result_order(query: EventwiseQuery, names: Iterable[str]) -> list[str]:
-    """The columns of a result that are shown, the events of a match last."""
-    shown = [name for name in names if name not in query.unshown]
-    return sorted(shown, key=lambda name: query.row_columns.get(name) == EVENTS)
 
 
 def eventwise_schema(

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING
 
 from cereus.errors import CereusError
@@ -33,12 +39,9 @@ def session(master: str = "local[*]", app: str = "cereus", **conf: object) -> Sp
     `conf` are Spark settings by their full names, `**{"spark.driver.memory": "8g"}`; they win
     over the defaults here. On an active session only they are set.
     """
-    try:
-        from pyspark.sql import SparkSession
-    except ImportError as missing:
-        raise CereusError(
-            "pyspark is not installed", hint="pip install 'cereus[spark]', or use --engine local"
-        ) from missing
+    need_pyspark()
+    from pyspark.sql import SparkSession
+
     settings = {name: _text(value) for name, value in conf.items()}
     active = SparkSession.getActiveSession()
     if active is not None:
@@ -53,7 +56,48 @@ def session(master: str = "local[*]", app: str = "cereus", **conf: object) -> Sp
     builder = SparkSession.builder.master(master).appName(app)
     for name, value in {**DEFAULTS, **local, **settings}.items():
         builder = builder.config(name, value)
-    return builder.getOrCreate()
+    with started_at_once():
+        return builder.getOrCreate()
+
+
+@contextmanager
+def started_at_once() -> Iterator[None]:
+    """An interrupt waits until Spark has started, and then stops it: in the middle of it Java and
+    PySpark would print what they were doing, a hundred lines. A second one does not wait."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    interrupted: list[int] = []
+
+    def note(number: int, frame: FrameType | None) -> None:
+        if interrupted:
+            raise KeyboardInterrupt
+        interrupted.append(number)
+
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    finally:
+        if signal.getsignal(signal.SIGINT) is note:  # PySpark may have set one of its handlers
+            signal.signal(signal.SIGINT, before)
+    if interrupted:
+        _stop_active()
+        raise KeyboardInterrupt
+
+
+def _stop_active() -> None:
+    from pyspark.sql import SparkSession
+
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        active.stop()
+
+
+def need_pyspark() -> None:
+    if find_spec("pyspark") is None:
+        raise CereusError(
+            "pyspark is not installed", hint="pip install 'cereus[spark]', or use --engine local"
+        )
 
 
 def _local_defaults(cores: int) -> dict[str, str]:

@@ -65,7 +65,7 @@ GROUPS: tuple[tuple[str, str, str], ...] = (
         "QUOTED LPAR PLUS MINUS _NOT _CASE _CAST _TRUE _FALSE _NULL",
         "an attribute or a value",
     ),
-    ("NAME LPAR STAR _NOT", "QUOTED", "an event type, '(' or NOT"),
+    ("NAME LPAR STAR _NOT", "QUOTED LSQB", "an event type, '(' or NOT"),
     ("_WHERE COMMA NAME", "QUOTED STAR LPAR GREATER LSQB", "',', WHERE"),
     ("NAME STAR", "QUOTED", "'*' or the variables to select"),
     ("NAME", "QUOTED", "a name"),

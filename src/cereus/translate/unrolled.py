@@ -9,7 +9,7 @@ from dataclasses import fields, replace
 from functools import reduce
 
 from cereus.languages.ceql import tree as cel
-from cereus.languages.ceql.counts import may_be_nothing
+from cereus.languages.ceql.operators.counts import may_be_nothing
 from cereus.translate.limits import refused
 
 MOST_PARTS = 500
@@ -31,6 +31,10 @@ def _unrolled(node: cel.Formula) -> cel.Formula:
     match node:
         case cel.Optional(body):
             return _unrolled(body)
+        case cel.Gapped() | cel.Repeated(gap=cel.GapLength()):
+            raise refused(node, "SREMO has no gaps between events", "compare times with FILTER")
+        case cel.Within():
+            raise refused(node, "in CEQL's translation to SREMO only a whole pattern has a window")
         case cel.Repeated():
             return _rounds(node)
     parts = {

@@ -28,7 +28,7 @@ from cereus.clauses.tree import (
 )
 from cereus.expr import tree as ex
 from cereus.languages.ceql import tree as cel
-from cereus.languages.ceql.counts import may_be_nothing
+from cereus.languages.ceql.operators.counts import may_be_nothing
 from cereus.languages.ceql.order import leaf_order
 from cereus.languages.ceql.scope import bound
 from cereus.languages.ceql.text import to_text
@@ -154,11 +154,13 @@ def formula(draw: Random, size: int, streamed: bool = False) -> cel.Formula:
     if kind is cel.And and draw.randrange(2):
         # two drawn formulas seldom have the same valuations
         right = cel.Or(left, right) if draw.randrange(2) else filtered(draw, left, streamed)
+    if kind in (cel.Sequence, cel.ContiguousSequence) and draw.randrange(5) == 0:
+        return cel.Gapped(left, right, gap(draw), kind is cel.ContiguousSequence)
     return kind(left, right)
 
 
 def unary(draw: Random, body: cel.Formula, streamed: bool) -> cel.Formula:
-    kind = draw.randrange(17)
+    kind = draw.randrange(19)
     if kind < 3:
         return cel.As(body, draw.choice(VARIABLES))
     if kind < 6:
@@ -179,7 +181,15 @@ def unary(draw: Random, body: cel.Formula, streamed: bool) -> cel.Formula:
         return cel.Optional(body)
     if kind < 15:
         return repeated(draw, body)
-    return without(draw, body, streamed)
+    if kind < 17:
+        return without(draw, body, streamed)
+    return cel.Within(body, window(draw) or EventWindow(2))
+
+
+def gap(draw: Random) -> cel.GapLength:
+    least, length = draw.choice((None, None, 0, 1, 2)), draw.randrange(4)
+    most = None if least is not None and draw.randrange(2) else (least or 0) + length
+    return cel.GapLength(*(None if x is None else x * SECOND for x in (least, most)))
 
 
 def without(draw: Random, body: cel.Formula, streamed: bool) -> cel.Formula:
@@ -201,7 +211,8 @@ def repeated(draw: Random, body: cel.Formula) -> cel.Formula:
     """`φ{2}`, `φ{0,1}`, `φ{1,}` …, small counts: a reference match has few events."""
     least = draw.choice((0, 1, 2, 2))
     most = draw.choice((None, max(least, 1), least + 1, least + 2))
-    return cel.Repeated(body, least, most, draw.randrange(4) == 0)
+    between = gap(draw) if draw.randrange(3) == 0 else None
+    return cel.Repeated(body, least, most, draw.randrange(4) == 0, between)
 
 
 # ---------------------------------------------------------------- queries

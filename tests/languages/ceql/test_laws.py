@@ -24,7 +24,7 @@ from cereus.clauses.tree import (
 from cereus.expr import tree as ex
 from cereus.expr.tree import Expression, rebuild
 from cereus.languages.ceql import tree as cel
-from cereus.languages.ceql.counts import may_be_nothing
+from cereus.languages.ceql.operators.counts import may_be_nothing
 from cereus.languages.ceql.planning.rewrite import bottom_up
 from cereus.languages.ceql.scope import bound
 

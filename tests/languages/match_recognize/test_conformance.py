@@ -125,6 +125,14 @@ def test_a_clause_is_refused(case: dict[str, Any]) -> None:
     assert refusal(case) is not None
 
 
+def test_a_column_that_the_alias_renamed_is_refused_around_the_clause() -> None:
+    """What stands outside a clause is refused by DuckDB."""
+    name = "trino-Analyzer-testOutputTableNameAndAliases-03"
+    (case,) = (case for case in of_scope("reject") if case["id"] == name)
+    with pytest.raises(CereusError, match="DuckDB refuses"):
+        cereus.sql(case["query"], Ticker=table_of(case))
+
+
 @pytest.mark.parametrize("case", known("pattern"))
 def test_a_pattern_labels_the_rows(case: dict[str, Any]) -> None:
     clause = parse(f"MATCH_RECOGNIZE (MEASURES MATCH_NUMBER() AS n {case['query']})")

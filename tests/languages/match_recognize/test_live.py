@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import cereus
 from cereus.errors import DataError
+from cereus.languages.match_recognize.match import slots_kernel
 from tests.languages.match_recognize.random_clauses import (
     OF_AGGREGATES,
     OF_ROW,
@@ -120,6 +121,23 @@ def test_a_window_that_has_passed_decides() -> None:
     assert not len(recognizer.push(events("a", "b")))
     assert not len(recognizer.advance(2_999_999))
     assert [(row["f"], row["l"]) for row in recognizer.advance(3_000_000)] == [(0, 1)]
+
+
+def test_a_long_run_that_leads_nowhere_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the starts before a row that ends them all, none is tried again."""
+    searches: list[Any] = []
+
+    class Counted(slots_kernel.Search):
+        def __init__(self, *given: Any) -> None:
+            super().__init__(*given)
+            searches.append(self)
+
+    monkeypatch.setattr(slots_kernel, "Search", Counted)
+    recognizer = compiled(CLAUSE.format("a+ b", "", DEFINE)).recognizer()
+    recognizer.push(events(*("a" * 3000)))
+    table = events(*("a" * 3000 + "c"))
+    assert not len(recognizer.push(table.slice(3000)))
+    assert sum(search.work_done() for search in searches) < 10_000
 
 
 def test_rows_out_of_order_are_refused() -> None:

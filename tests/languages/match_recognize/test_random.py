@@ -113,6 +113,17 @@ def test_starts_that_come_too_late_are_left_out_and_nothing_else(
     assert by_partition(comparable(found)) == by_partition(wanted), text
 
 
+@pytest.mark.parametrize(
+    "condition", ["max(CLASSIFIER()) = 'Z'", "count(CLASSIFIER(a)) = 99", "sum(MATCH_NUMBER()) < 0"]
+)
+def test_a_search_does_not_try_the_same_twice(condition: str) -> None:
+    """There are 2**40 ways to map forty rows to a and b, and few that conditions can tell apart."""
+    text = f"""MATCH_RECOGNIZE (ORDER BY i MEASURES 1 AS m PATTERN (^ (a | b)* c)
+        DEFINE c AS {condition})"""
+    table = pa.table({"i": range(40)})
+    assert put_out(text, table, finding.Path.SEARCH) == []
+
+
 def test_a_long_stretch_without_an_end_is_read_once() -> None:
     """Each start would read a window of 2,000 rows; of these starts none is tried."""
     text = """MATCH_RECOGNIZE (ORDER BY i MEASURES count(*) AS n PATTERN (bad{5,} good)

@@ -20,7 +20,7 @@ from cereus.demo import market_events
 from cereus.errors import CereusError
 from cereus.many import QuerySet
 from cereus.query import compile
-from cereus.sources import source
+from cereus.sources import Files, source
 from cereus.stream import Stream
 
 STORY = (
@@ -80,12 +80,12 @@ def _matched(path: Path, engine: Engine) -> tuple[dict[str, Outcome], QuerySet]:
         return QuerySet({NAME: compile(QUERY, stream=STREAM, schema=schema)})
 
     if engine is not Engine.LOCAL:
-        from cereus.cli.on_spark import run_on_spark
-
         try:
+            from cereus.cli.on_spark import run_on_spark
+
             announce_spark()
             start_spark(path)
-            return run_on_spark(compiler, [str(path)], None, SHOWN, master="local[*]", tie=["id"])
+            return run_on_spark(compiler, Files(path), None, SHOWN, master="local[*]", tie=["id"])
         except (CereusError, ImportError, RuntimeError) as problem:
             if engine is Engine.SPARK:
                 raise

@@ -13,12 +13,13 @@ from rich.text import Text
 from cereus.cli import inputs
 from cereus.cli import options as opt
 from cereus.cli.engines import Engine, announce_spark, chosen_engine
-from cereus.cli.output import make_room, writer
 from cereus.cli.view import out, value_text
 from cereus.errors import CereusError
 from cereus.funnels.funnel import SHARES, Funnel, funnel
 from cereus.show.funnel import funnel_chart
 from cereus.show.pictures import chart_to_file
+from cereus.writing.target import check_room, make_room, target_of
+from cereus.writing.writers import writer
 
 RIGHT = ("step", "keys", "dropped", "mean_seconds", "median_seconds", *SHARES)
 
@@ -154,13 +155,11 @@ def _on_spark(
     paths: list[str], steps: dict[str, str], master: str, options: dict[str, Any]
 ) -> Funnel:
     from cereus import spark as cs
-    from cereus.cli.on_spark import format_of_all, read
     from cereus.spark.raised import spark_errors
 
     with spark_errors():
-        kind = format_of_all(paths)
         announce_spark()
-        return cs.funnel(read(cs.session(master), paths, kind), steps, **options)
+        return cs.funnel(cs.read(paths, session=cs.session(master)), steps, **options)
 
 
 def funnel_table(made: Funnel) -> Table:
@@ -182,8 +181,10 @@ def _write(made: Funnel, output: Path, events: list[str], *, overwrite: bool) ->
     if output.suffix.lower() in (".html", ".svg", ".png"):
         chart_to_file(funnel_chart(made), output)
     else:
-        make_room(output, events, overwrite=overwrite)
-        with writer(output, made.steps.schema) as file:
+        target = target_of(str(output))
+        check_room(target, events, overwrite=overwrite)
+        make_room(target)
+        with writer(target, made.steps.schema) as file:
             for batch in made.steps.to_batches():
                 file.write(batch)
     out.print(f"written to {output}", highlight=False, soft_wrap=True)

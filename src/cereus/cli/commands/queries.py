@@ -13,7 +13,6 @@ from rich.text import Text
 from cereus.cli import inputs
 from cereus.cli import options as opt
 from cereus.cli.as_json import errors_as_json, query_fields, sections, write_json
-from cereus.cli.output import need_directory
 from cereus.cli.view import out, show_warning
 from cereus.cli.wording import FLAGS, reworded
 from cereus.errors import CereusError
@@ -21,6 +20,7 @@ from cereus.explain.document import section_text
 from cereus.query import Query
 from cereus.show.diagram import diagram
 from cereus.translate.translate import INTO, translated
+from cereus.writing.target import need_directory
 
 SchemaFile = Annotated[
     str | None,

@@ -9,9 +9,9 @@ import typer
 
 from cereus.cli import inputs
 from cereus.cli import options as opt
-from cereus.cli.output import need_directory
 from cereus.cli.view import out
 from cereus.report import report as made
+from cereus.writing.target import need_directory
 
 
 def report(

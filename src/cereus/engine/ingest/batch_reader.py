@@ -2,7 +2,8 @@
 
 Every language reads its events here. What is read of a batch, and what state outlives it:
 
-1. the rows of the streams in FROM, if there are several streams;
+1. the rows that the condition of the stream lets pass (`where`), and those of the streams in FROM,
+   if there are several streams;
 2. their times, and the letters of those that pass some test (`letters`);
 3. their keys, and that time does not go backwards inside one (`substreams`); their positions;
 4. how windows are measured (`clock`), for patterns;
@@ -32,6 +33,7 @@ from cereus.engine.ingest.letters import Letters, letters_of
 from cereus.engine.ingest.lookahead import LookAhead
 from cereus.engine.ingest.shared_letters import LettersView
 from cereus.engine.ingest.substreams import Codes, Ints, Substreams, longer, per_key
+from cereus.engine.ingest.where import EventFilter
 from cereus.engine.match.forgetting import NEVER
 from cereus.engine.match.memory import taken
 from cereus.errors import CereusError
@@ -104,6 +106,7 @@ class BatchReader:
         self.reading, self.stream, self.row_numbers = reading, reading.stream, row_numbers
         self.clock, self.compared = clock, compared or ComparedColumns(())
         self.letters = letters or reading.letters(schema)
+        self.where = EventFilter(reading.stream, schema)
         self.known = {} if known is None else known
         self.lock = lock or threading.Lock()
         self.lookahead, self.idle_keys = lookahead, idle_keys
@@ -180,13 +183,15 @@ class BatchReader:
     # ------------------------------------------------------------ columns
 
     def _selected(self, batch: pa.RecordBatch) -> Ints | None:
-        """The rows of the streams in FROM; None for all."""
+        """The rows that are in the stream, of the streams in FROM; None for all."""
+        passing = self.where.places(batch)
         name = self.stream.stream
         if name is None or not self.reading.streams:
-            return None
+            return passing
         column = read(batch, (name,), "the stream column")
         wanted = pc.is_in(column, pa.array(self.reading.streams, pa.string()))
-        return np.flatnonzero(wanted.to_numpy(zero_copy_only=False))
+        places = np.flatnonzero(wanted.to_numpy(zero_copy_only=False))
+        return places if passing is None else np.intersect1d(places, passing, assume_unique=True)
 
     def _times(self, batch: pa.RecordBatch, rows: RowNumbers) -> Ints:
         name = self.stream.time

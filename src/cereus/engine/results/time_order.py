@@ -16,7 +16,7 @@ def in_order(rows: list[pa.RecordBatch], schema: pa.Schema, order: str) -> list[
     """Rows of a result in an order that was asked for: `time` is that of their ends, then of their
     starts; rows that agree in both stay as they came."""
     if order != TIME:
-        raise CereusError(f"there is no order {order!r}", hint='write order="time"')
+        raise CereusError(f"there is no order {order!r}", hint="there is one: time")
     table = pa.Table.from_batches(rows, schema)
     by = time_columns(schema.names)
     if not table.num_rows:

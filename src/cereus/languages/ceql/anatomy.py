@@ -22,7 +22,7 @@ from cereus.language.anatomy import (
 )
 from cereus.language.pattern import PatternQuery
 from cereus.languages.ceql import tree as cel
-from cereus.languages.ceql.absence import is_own
+from cereus.languages.ceql.operators.absence import is_own
 from cereus.languages.ceql.print import absence_text, formula_text, predicate_text
 from cereus.languages.ceql.scope import bound, knows, mentioned
 from cereus.plan.tests import EventTest, conjuncts

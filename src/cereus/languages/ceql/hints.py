@@ -91,7 +91,8 @@ def group_by(trouble: Trouble) -> str | None:
 def clause_in_parentheses(trouble: Trouble) -> str | None:
     word = (trouble.unexpected or "").upper()
     if word in ("WITHIN", "PARTITION", "CONSUME", "LIMIT") and trouble.unclosed() == "(":
-        return f"{word} stands after the whole pattern: close the ( before it"
+        part = ", or after a part: (A ; B) WITHIN 5 minutes ; C" if word == "WITHIN" else ""
+        return f"{word} stands after the whole pattern: close the ( before it{part}"
     return None
 
 

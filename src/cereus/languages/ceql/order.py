@@ -55,7 +55,11 @@ def leaf_order(formula: cel.Formula) -> Order:
                 return Order(tuple(MarkedPlace(p, lab & names) for p, lab in leaves), before)
             case cel.Unless(left, _):
                 return visit(left)
-            case cel.Sequence(left, right) | cel.ContiguousSequence(left, right):
+            case (
+                cel.Sequence(left, right)
+                | cel.ContiguousSequence(left, right)
+                | cel.Gapped(left, right)
+            ):
                 return _both(visit(left), visit(right), forward=True, backward=False)
             case cel.Or(left, right):
                 return _both(visit(left), visit(right), forward=False, backward=False)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from cereus.clauses.print import clause_lines
+from cereus.clauses.print import clause_lines, window_text
 from cereus.clauses.tree import Output, Returned, Strategy
 from cereus.expr import tree as ex
 from cereus.expr.print import condition_text, path_text
 from cereus.languages.ceql import tree as cel
-from cereus.syntax.literals import quote_name
+from cereus.syntax.literals import duration_text, quote_name
 
 
 class CeqlLevel(IntEnum):
@@ -115,14 +115,31 @@ def _formula(formula: cel.Formula) -> tuple[CeqlLevel, str]:
             return CeqlLevel.UNLESS, f"{_at(CeqlLevel.UNLESS, body)} WITHOUT {text}"
         case cel.Optional(body):
             return CeqlLevel.POSTFIX, f"{_at(CeqlLevel.POSTFIX, body)}?"
-        case cel.Repeated(body, least, most, contiguous):
-            sign = ":" if contiguous else ""
-            return CeqlLevel.POSTFIX, (
-                f"{_at(CeqlLevel.POSTFIX, body)}{sign}{{{counts_text(least, most)}}}"
-            )
+        case cel.Repeated(body):
+            return CeqlLevel.POSTFIX, _at(CeqlLevel.POSTFIX, body) + _rounds(formula)
+        case cel.Gapped(left, right, gap, contiguous):
+            sign = f"{':' if contiguous else ';'}[{gap_text(gap)}]"
+            sides = _at(CeqlLevel.SEQUENCE, left), _at(CeqlLevel.POSTFIX, right)
+            return CeqlLevel.SEQUENCE, f"{sides[0]} {sign} {sides[1]}"
     if type(formula) in BINARY:
         return _binary(formula)
     return CeqlLevel.ATOM, _atom(formula)
+
+
+def _rounds(node: cel.Repeated) -> str:
+    """`{2,5}`, `:{2}[5 minutes]`, `+[5 minutes]`"""
+    sign = ":" if node.contiguous else ""
+    if node.gap is None:
+        return f"{sign}{{{counts_text(node.least, node.most)}}}"
+    if (node.least, node.most) == (1, None):
+        return f"{sign}+[{gap_text(node.gap)}]"
+    return f"{sign}{{{counts_text(node.least, node.most)}}}[{gap_text(node.gap)}]"
+
+
+def gap_text(gap: cel.GapLength) -> str:
+    """`5 minutes`, `1 minute..5 minutes`, `1 minute..`"""
+    most = "" if gap.most is None else duration_text(gap.most)
+    return most if gap.least is None else f"{duration_text(gap.least)}..{most}"
 
 
 def absence_text(node: cel.Without) -> str:
@@ -169,6 +186,8 @@ def _atom(formula: cel.Formula) -> str:
         case cel.Type(name, stream):
             event = "*" if name == "*" else quote_name(name)
             return event if stream is None else f"{quote_name(stream)}>{event}"
+        case cel.Within(body, window):
+            return f"(({formula_text(body)}) WITHIN {window_text(window)})"
         case cel.Not(body):
             return f"NOT({formula_text(body)})"
         case cel.Start(body):

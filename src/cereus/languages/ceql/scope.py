@@ -9,8 +9,8 @@ from cereus.clauses.tree import Consume
 from cereus.errors import RefusedError, Span, UnknownNameError, did_you_mean
 from cereus.expr import tree as ex
 from cereus.languages.ceql import tree as cel
-from cereus.languages.ceql.absence import conditions, is_own
-from cereus.languages.ceql.counts import check_counts
+from cereus.languages.ceql.operators.absence import conditions, is_own
+from cereus.languages.ceql.operators.counts import check_counts
 from cereus.languages.ceql.order import leaf_order
 
 ONE_EVENT = "NOT(…) is about one event: a type, possibly named with AS and filtered"

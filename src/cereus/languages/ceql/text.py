@@ -17,16 +17,16 @@ from lark.visitors import merge_transformers
 
 from cereus.clauses import build as clauses
 from cereus.clauses.text import ClauseTexts
-from cereus.clauses.tree import TOTALS, Output, ParsedQuery, Returned, Strategy
+from cereus.clauses.tree import TOTALS, Output, ParsedQuery, Returned, Strategy, Window
 from cereus.errors import QuerySyntaxError, did_you_mean
 from cereus.expr import tree as ex
 from cereus.expr.text import Conditions, span_of, token_span
-from cereus.languages.ceql import counts
 from cereus.languages.ceql import tree as cel
-from cereus.languages.ceql.absence import excluded
-from cereus.languages.ceql.counts import Counts
 from cereus.languages.ceql.filters import Boxed, predicate, returned_value
 from cereus.languages.ceql.hints import HINTS
+from cereus.languages.ceql.operators import counts, gaps
+from cereus.languages.ceql.operators.absence import excluded
+from cereus.languages.ceql.operators.counts import Counts
 from cereus.languages.ceql.print import to_text
 from cereus.languages.ceql.scope import check_names
 from cereus.syntax.parsing import errors_in, read
@@ -164,11 +164,43 @@ class _Ceql(ClauseTexts):
     def optional(self, meta: Meta, body: cel.Formula) -> cel.Formula:
         return cel.Optional(body, span=span_of(meta))
 
-    def repeated(self, meta: Meta, body: cel.Formula, counts: Counts) -> cel.Formula:
-        return cel.Repeated(body, *counts, span=span_of(meta))
+    def repeated(
+        self, meta: Meta, body: cel.Formula, counts: Counts, gap: cel.GapLength | None = None
+    ) -> cel.Formula:
+        return cel.Repeated(body, *counts, False, gap, span=span_of(meta))
 
-    def contiguously_repeated(self, meta: Meta, body: cel.Formula, counts: Counts) -> cel.Formula:
-        return cel.Repeated(body, *counts, True, span=span_of(meta))
+    def contiguously_repeated(
+        self, meta: Meta, body: cel.Formula, counts: Counts, gap: cel.GapLength | None = None
+    ) -> cel.Formula:
+        return cel.Repeated(body, *counts, True, gap, span=span_of(meta))
+
+    def spaced(self, meta: Meta, body: cel.Formula, *parts: Any) -> cel.Formula:
+        return cel.Repeated(body, 1, None, False, parts[-1], span=span_of(meta))
+
+    def contiguously_spaced(self, meta: Meta, body: cel.Formula, *parts: Any) -> cel.Formula:
+        return cel.Repeated(body, 1, None, True, parts[-1], span=span_of(meta))
+
+    def then_after(
+        self, meta: Meta, left: cel.Formula, gap: cel.GapLength, right: cel.Formula
+    ) -> cel.Formula:
+        return cel.Gapped(left, right, gap, span=span_of(meta))
+
+    def then_next_after(
+        self, meta: Meta, left: cel.Formula, gap: cel.GapLength, right: cel.Formula
+    ) -> cel.Formula:
+        return cel.Gapped(left, right, gap, True, span=span_of(meta))
+
+    def longest_gap(self, meta: Meta, *parts: Any) -> cel.GapLength:
+        return gaps.gap(None, parts[-1], span_of(meta))
+
+    def shortest_gap(self, meta: Meta, least: Window, *dots: Token) -> cel.GapLength:
+        return gaps.gap(least, None, span_of(meta))
+
+    def bounded_gap(self, meta: Meta, *parts: Any) -> cel.GapLength:
+        return gaps.gap(parts[0], parts[-1], span_of(meta))
+
+    def inner_window(self, meta: Meta, body: cel.Formula, window: Window) -> cel.Formula:
+        return cel.Within(body, gaps.checked_window(window), span=span_of(meta))
 
     def exactly(self, meta: Meta, amount: str) -> Counts:
         return counts.rounds(amount, amount, span_of(meta))

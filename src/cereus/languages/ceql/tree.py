@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from typing import cast
 
-from cereus.clauses.tree import AnyQuery, Node, ParsedQuery, PatternTree, Strategy
+from cereus.clauses.tree import AnyQuery, Node, ParsedQuery, PatternTree, Strategy, Window
 from cereus.expr.tree import Expression
 
 # ---------------------------------------------------------------- filters
@@ -135,6 +135,14 @@ class ContiguousIteration(Formula):
 
 
 @dataclass(frozen=True)
+class GapLength(Node):
+    """`[5 minutes]`, `[1 minute..5 minutes]`: microseconds from one event to the next."""
+
+    least: int | None
+    most: int | None
+
+
+@dataclass(frozen=True)
 class Repeated(Formula):
     """`φ{2}`, `φ{2,}`, `φ{2,5}`: so many rounds of φ, one after the other, `least` at the fewest
     and `most` (None: any number); `φ:{2,5}`, contiguous rounds. `φ{2,3}` is
@@ -144,6 +152,27 @@ class Repeated(Formula):
     least: int
     most: int | None
     contiguous: bool = False
+    gap: GapLength | None = None
+    """How long after the round before each of the others begins."""
+
+
+@dataclass(frozen=True)
+class Gapped(Formula):
+    """`φ ;[5 minutes] ψ`, `φ :[1 minute..5 minutes] ψ`: ψ's first event comes so long after the
+    last one of φ (ours)."""
+
+    left: Formula
+    right: Formula
+    gap: GapLength
+    contiguous: bool = False
+
+
+@dataclass(frozen=True)
+class Within(Formula):
+    """`(φ) WITHIN 5 minutes`: every event of φ so near to its first one (ours)."""
+
+    body: Formula
+    window: Window
 
 
 @dataclass(frozen=True)

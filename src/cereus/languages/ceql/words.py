@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from cereus.clauses.print import window_text
 from cereus.explain.phrases import (
     CHOSEN,
     clause_words,
@@ -18,7 +19,7 @@ from cereus.explain.phrases import (
 )
 from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.anatomy import conditions_on_single_events, conjuncts_of
-from cereus.languages.ceql.print import formula_text
+from cereus.languages.ceql.print import formula_text, gap_text
 
 ANY_EVENT = "event"
 
@@ -46,6 +47,11 @@ class _Phrasing:
                 return f"{self.part(left)}, then {self.part(right)}"
             case cel.ContiguousSequence(left, right):
                 return f"{self.part(left)}, directly followed by {self.part(right)}"
+            case cel.Gapped(left, right, gap, contiguous):
+                word = "directly followed" if contiguous else "then"
+                return f"{self.part(left)}, {word} ({gap_text(gap)} later) {self.part(right)}"
+            case cel.Within(body, window):
+                return f"{self._inner(body)} within {window_text(window)}"
             case cel.Or(left, right):
                 return f"either {self._inner(left)} or {self._inner(right)}"
             case cel.And(left, right):
@@ -90,6 +96,8 @@ class _Phrasing:
                     count, apart, inner = "one or more", " without a gap", body
                 case cel.Repeated(body, contiguous=contiguous):
                     apart = " without a gap" if contiguous else apart
+                    if inner.gap is not None:
+                        apart += f", {gap_text(inner.gap)} from one to the next,"
                     count, inner = _rounds(inner), body
                 case cel.Filter(body, _):
                     inner = body

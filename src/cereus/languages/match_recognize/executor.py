@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from cereus.engine import snapshot
 from cereus.engine.executor import Executor
+from cereus.engine.ingest.where import EventFilter
 from cereus.errors import DataError
 from cereus.languages.match_recognize import tree, values
 from cereus.languages.match_recognize.binding import Bound
@@ -47,7 +48,9 @@ class RecognizingExecutor(Executor):
         *,
         fingerprint: str,
         unit: str | None = None,
+        where: EventFilter | None = None,
     ) -> None:
+        self.where = where
         self.bound, self.automaton, self.path = bound, automaton, path
         self.limits, self.unit = limits, unit
         self.fingerprint = fingerprint
@@ -70,6 +73,7 @@ class RecognizingExecutor(Executor):
     # ------------------------------------------------------------ rows
 
     def push(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        batch = batch if self.where is None else self.where.passing(batch)
         batch = batch.select(self.bound.schema.names)
         if self._deferred is not None:
             self._deferred.append(batch)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cereus.engine.executor import Executor
+from cereus.engine.ingest.where import EventFilter
 from cereus.language.anatomy import Anatomy
 from cereus.language.compiled import EventwiseQuery, sections
 from cereus.languages.match_recognize import tree
@@ -38,8 +40,13 @@ WHY = {
     Path.AGGREGATES: "conditions read aggregates: runs with running sums, in order of preference, "
     "merged where these are equal; in the worst case their number grows with every row, up to a "
     "limit",
-    Path.SEARCH: "conditions that slots cannot hold: runs are tried one by one, up to a limit",
+    Path.SEARCH: "conditions that slots cannot hold: runs are tried one by one, none twice with "
+    "the same memory, up to a limit",
 }
+
+
+MOST_SCHEMAS = 8
+"""Of so many the clause is kept as it was bound to them."""
 
 
 class MatchRecognizeQuery(EventwiseQuery):
@@ -52,6 +59,7 @@ class MatchRecognizeQuery(EventwiseQuery):
     ) -> None:
         self.clause, self.limits, self._text = clause, limits, text
         self.stream = _timed(stream, clause)
+        self._bounds: dict[pa.Schema, Bound] = {}
 
     @property
     def tree(self) -> tree.Clause:
@@ -97,7 +105,9 @@ class MatchRecognizeQuery(EventwiseQuery):
 
     @property
     def fingerprint(self) -> str:
-        described = repr((VERSION, self.clause, self.stream.unit))
+        described = repr(
+            (VERSION, self.clause, self.stream.unit, *filter(None, [self.stream.where]))
+        )
         return hashlib.sha256(described.encode()).hexdigest()[:16]
 
     # ------------------------------------------------------------ checking
@@ -105,13 +115,17 @@ class MatchRecognizeQuery(EventwiseQuery):
     def check(self, schema: pa.Schema | None) -> None:
         _ = self.automaton
         if schema is not None:
-            over = bound(self.clause, schema)
+            over = self.bound(schema)
             self.path(over)
             if self.clause.within is not None:
                 length(over, self.stream.unit)
 
     def bound(self, schema: pa.Schema) -> Bound:
-        return bound(self.clause, schema)
+        if schema not in self._bounds:
+            if len(self._bounds) > MOST_SCHEMAS:
+                self._bounds.clear()
+            self._bounds[schema] = bound(self.clause, schema)
+        return self._bounds[schema]
 
     def path(self, over: Bound) -> Path:
         return path_of(over, self.automaton)
@@ -129,6 +143,7 @@ class MatchRecognizeQuery(EventwiseQuery):
             for leaf in formula.leaves:
                 for argument in arguments_of(leaf):
                     read |= names_in(argument)
+        read |= {path[0] for path in self.stream.where_columns}
         return frozenset((name,) for name in read if name in schema.names)
 
     def executor(
@@ -149,11 +164,13 @@ class MatchRecognizeQuery(EventwiseQuery):
             self.limits,
             fingerprint=self.fingerprint,
             unit=self.stream.unit,
+            where=EventFilter(self.stream, schema),
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        """The automaton is made again where it is needed."""
-        return {name: value for name, value in self.__dict__.items() if name != "automaton"}
+        """The automaton and what belongs to a schema are made again where they are needed."""
+        kept = {name: value for name, value in self.__dict__.items() if name != "automaton"}
+        return {**kept, "_bounds": {}}
 
     # ------------------------------------------------------------ explaining
 
@@ -261,10 +278,4 @@ def _timed(stream: Stream, clause: tree.Clause) -> Stream:
     """The first column of ORDER BY is the time, unless the stream names another."""
     if stream.time is not None or not clause.order:
         return stream
-    return Stream(
-        type=stream.type,
-        time=clause.order[0].path[0],
-        keys=stream.keys,
-        stream=stream.stream,
-        unit=stream.unit,
-    )
+    return replace(stream, time=clause.order[0].path[0])

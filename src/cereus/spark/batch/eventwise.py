@@ -8,19 +8,19 @@ of a DataFrame have no numbers.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pyarrow as pa
 from pyspark.sql import types as st
 
 from cereus.engine.executor import Executor
 from cereus.errors import CereusError
 from cereus.language.compiled import EventwiseQuery
+from cereus.language.event_results import result_order, with_events
 from cereus.spark.batch.arranging import arranged, kept
-from cereus.spark.relevance import passing
+from cereus.spark.relevance import passing, where
 from cereus.spark.schemas import (
     Path,
     arrow_schema,
@@ -29,7 +29,6 @@ from cereus.spark.schemas import (
     chosen_columns,
     eventwise_schema,
     orderable,
-    result_order,
 )
 from cereus.spark.slices import Split
 from cereus.spark.worker import results
@@ -57,30 +56,6 @@ class EventwiseTask:
     def result(self, matches: pa.RecordBatch, executor: Executor) -> pa.RecordBatch:
         shown = matches.select(result_order(self.query, matches.schema.names))
         return with_events(shown, self.query.row_columns, executor if self.shown else None)
-
-
-def with_events(
-    matches: pa.RecordBatch, row_columns: Mapping[str, str], executor: Executor | None
-) -> pa.RecordBatch:
-    """Results with events in place of row numbers; without an executor, with neither."""
-    columns = {}
-    for name, column in zip(matches.schema.names, matches.columns, strict=True):
-        if name not in row_columns:
-            columns[name] = column
-        elif executor is not None:
-            columns[row_columns[name]] = _events(column, executor)
-    return pa.RecordBatch.from_pydict(columns)
-
-
-def _events(rows: pa.Array, executor: Executor) -> pa.Array:
-    """The events with these row numbers, each a struct; lists stay lists."""
-    listed = pa.types.is_list(rows.type)
-    assert executor.events is not None
-    order = np.argsort(executor.event_rows)
-    places = np.searchsorted(executor.event_rows[order], (rows.flatten() if listed else rows))
-    taken = executor.events.take(pa.array(order[places])).combine_chunks().to_struct_array()
-    events = taken.combine_chunks() if isinstance(taken, pa.ChunkedArray) else taken
-    return pa.ListArray.from_arrays(rows.offsets, events) if listed else events
 
 
 # ---------------------------------------------------------------- on the driver
@@ -144,11 +119,11 @@ class Eventwise:
 
     def filters(self) -> list[Column]:
         """What decides, before anything moves, that an event cannot matter."""
-        if not self.push_down or self.query.counts_events:
-            return []
-        tests = self.query.tests(self.known)
-        relevant = passing(tests, self.query.stream, self.df.schema)
-        return [] if relevant is None else [relevant]
+        there = [where(self.query.stream, self.df.schema)]
+        if self.push_down and not self.query.counts_events:
+            tests = self.query.tests(self.known)
+            there.append(passing(tests, self.query.stream, self.df.schema))
+        return [each for each in there if each is not None]
 
     def order_by(self) -> list[Path]:
         """Key, time, and then values, so that the order of equal times is always the same."""

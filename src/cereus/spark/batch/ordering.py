@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 
 from cereus.engine.ingest.clock import ordered
 from cereus.expr.paths import column_at
-from cereus.spark.schemas import Path
 
+Path = tuple[str, ...]
 LARGEST = np.iinfo(np.int64).max
 
 

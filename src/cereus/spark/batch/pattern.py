@@ -22,7 +22,7 @@ from cereus.language.pattern import PatternQuery
 from cereus.plan.plan import Plan
 from cereus.plan.returned import shown_paths
 from cereus.spark.batch.arranging import arranged, kept
-from cereus.spark.relevance import relevant, streams_of
+from cereus.spark.relevance import relevant, streams_of, where
 from cereus.spark.schemas import (
     Path,
     arrow_schema,
@@ -87,7 +87,8 @@ class Batch:
     def filters(self) -> list[Column]:
         """What decides, before anything moves, that an event cannot matter."""
         pushed = relevant(self.plan, self.df.schema) if self.push_down else None
-        return [each for each in (streams_of(self.plan), pushed) if each is not None]
+        there = (where(self.plan.stream, self.df.schema), streams_of(self.plan), pushed)
+        return [each for each in there if each is not None]
 
     # ------------------------------------------------------------ how it is arranged
 

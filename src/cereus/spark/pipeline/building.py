@@ -14,9 +14,8 @@ from cereus.spark.matching import match
 from cereus.spark.pipeline.document import Document, Key, PipelineError
 from cereus.spark.pipeline.graph import STREAM, TYPE, Flow
 from cereus.spark.pipeline.pipeline import Pipeline
-from cereus.spark.pipeline.sources import shaped, source_frame
+from cereus.spark.pipeline.sources import shaped, source_frame, zoned
 from cereus.spark.raised import first_line
-from cereus.spark.relevance import quoted
 from cereus.stream import Stream
 
 if TYPE_CHECKING:
@@ -100,14 +99,6 @@ def typed(matches: DataFrame, query: str, kind: str | None) -> DataFrame:
             f"the matches have a column {TYPE!r} already", hint="choose others with select = […]"
         )
     return matches
-
-
-def zoned(frame: DataFrame, time: str | None) -> DataFrame:
-    """Times without a zone in that of the session (UTC, if not set): watermarks ask for one, and
-    a pipeline gives the same columns live and in batch."""
-    if time not in frame.columns or frame.schema[time].dataType.typeName() != "timestamp_ntz":
-        return frame
-    return frame.withColumn(time, quoted((time,)).cast("timestamp"))
 
 
 def union(frames: Sequence[DataFrame]) -> DataFrame:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import graphlib
 import importlib
+import os
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -12,9 +13,12 @@ from typing import Any
 import pyarrow as pa
 
 from cereus.column_types import named_schema
-from cereus.errors import CereusError, did_you_mean
+from cereus.errors import CereusError, DataError, did_you_mean
 from cereus.language import registry
 from cereus.query import Query
+from cereus.sources import Files
+from cereus.sources.delimited import CsvReader
+from cereus.sources.places import EventFile, is_remote, matching, places
 from cereus.spark.pipeline.compiling import (
     SELF_DESCRIBING,
     Compiling,
@@ -27,16 +31,19 @@ from cereus.spark.pipeline.compiling import (
 from cereus.spark.pipeline.document import Document, Key
 from cereus.spark.pipeline.graph import Graph
 from cereus.spark.pipeline.spec import (
+    ConsoleSink,
     FileSink,
     FileSource,
     ForeachSink,
-    KafkaSource,
     Location,
     MemorySink,
     Sink,
     Spec,
     StreamOf,
 )
+from cereus.writing.target import FORMATS
+
+HERE = 'engine = "spark"; in this process there are files without options, console and foreach'
 
 
 def check(document: Document, spec: Spec) -> dict[str, Query]:
@@ -67,9 +74,30 @@ class Checker:
             )
         for key in ("watermark", "trigger"):
             check_duration(self.document, (key,), getattr(self.spec, key), zero=key == "watermark")
+        if self.spec.local:
+            self.check_local()
         if self.spec.live and self.spec.checkpoint is None:
             hint = 'checkpoint = "checkpoints/some_name"; Spark keeps its progress there'
             self.wrong((), "a live pipeline needs the key 'checkpoint'", hint)
+
+    def check_local(self) -> None:
+        """Without Spark there are files that are there, and sinks that need no session."""
+        if self.spec.live:
+            self.wrong(
+                ("mode",), "a live pipeline needs Spark", 'mode = "batch", or engine = "spark"'
+            )
+        for name, source in self.spec.sources.items():
+            if not isinstance(source, FileSource) or not source.described or source.options:
+                message = f"the source {name!r} is read by Spark"
+                self.wrong(("sources", name), message, HERE)
+        for name, sink in self.spec.sinks.items():
+            known = isinstance(sink, ConsoleSink | ForeachSink) or (
+                isinstance(sink, FileSink)
+                and sink.format in FORMATS
+                and not (sink.options or sink.partition_by)
+            )
+            if not known:
+                self.wrong(("sinks", name), f"the sink {name!r} is written by Spark", HERE)
 
     def check_names(self) -> None:
         """Every stream that is read is there, under one name, and no query waits for itself."""
@@ -96,12 +124,15 @@ class Checker:
     def check_sources(self) -> None:
         for name, each in self.spec.sources.items():
             key = ("sources", name)
-            if isinstance(each, FileSource | KafkaSource) and each.schema is not None:
-                self.schema((*key, "schema"), each.schema)
+            for name_ in ("schema", "types"):
+                if (columns := getattr(each, name_, None)) is not None:
+                    self.schema((*key, name_), columns)
             if isinstance(each, FileSource):
                 self.check_files(key, each)
 
     def check_files(self, key: Key, files: FileSource) -> None:
+        if files.described and self.document.is_sound(key):
+            self.check_description(key, files)
         if is_local(files.path) and not _exists(files.path):
             hint = "check the path; it is seen from the directory of the pipeline file"
             self.wrong((*key, "path"), f"there is no file {str(files.path)!r}", hint)
@@ -110,6 +141,16 @@ class Checker:
             self.wrong(key, message, 'schema = { type = "string", ts = "timestamp" }')
         if self.spec.live and is_local(files.path):
             self.check_directory(key, files)
+
+    def check_description(self, key: Key, files: FileSource) -> None:
+        """How files are read, and that CSV files have the columns that they are said to have."""
+        try:
+            described = files.files()
+            if files.format == "csv" and files.schema is not None and not files.header:
+                for place in _csv_files(described):
+                    CsvReader(described).names(place)
+        except CereusError as error:
+            self.wrong(key, error.message, error.hint)
 
     def check_directory(self, key: Key, files: FileSource) -> None:
         """A directory that keeps filling has declared columns, or a file that has them."""
@@ -198,6 +239,9 @@ class Checker:
             self.wrong(path, "a source reads this path", "write somewhere else")
         elif self.spec.live or not is_local(sink.path) or sink.write in ("append", "overwrite"):
             return
+        elif _unwritable(Path(sink.path)):
+            message = f"cannot write to the directory {str(Path(sink.path).parent)!r}"
+            self.wrong(path, message, "write somewhere else, or change its permissions")
         elif Path(sink.path).exists():
             hint = 'write = "overwrite" or "append" in this sink, or another path'
             self.wrong(path, f"{str(sink.path)!r} exists", hint)
@@ -234,11 +278,23 @@ def function_of(name: str, file: Path) -> Callable[..., Any]:
     return target  # type: ignore[no-any-return]
 
 
+def _unwritable(path: Path) -> bool:
+    """The nearest directory that is there cannot be written to."""
+    above = next((each for each in (path, *path.parents) if each.is_dir()), None)
+    return above is not None and not os.access(above, os.W_OK | os.X_OK)
+
+
+def _csv_files(files: Files) -> list[EventFile]:
+    """Those that are here by now; what is elsewhere is checked by Spark."""
+    try:
+        return [] if is_remote(files.paths[0]) else places(files)[0]
+    except DataError:
+        return []
+
+
 def _exists(path: Location) -> bool:
     """Whether there is a file, or one that a pattern such as `data/*.csv` names."""
-    at = Path(path)
-    if at.exists():
-        return True
-    if not any(mark in path for mark in "*?[{"):
+    try:
+        return any(Path(each).exists() for each in matching(path))
+    except DataError:
         return False
-    return any(at.parent.glob(at.name)) or "{" in path or any(m in str(at.parent) for m in "*?[{")

@@ -16,7 +16,7 @@ from cereus.language import registry
 from cereus.language.protocol import Language
 from cereus.limits import Limits
 from cereus.query import Query, compile
-from cereus.sources import source
+from cereus.sources import scan
 from cereus.spark.pipeline.document import Document, Key
 from cereus.spark.pipeline.graph import Graph
 from cereus.spark.pipeline.spec import (
@@ -28,7 +28,6 @@ from cereus.spark.pipeline.spec import (
     Spec,
     StreamOf,
 )
-from cereus.stream import Stream
 from cereus.syntax.literals import microseconds, split_duration
 
 AVAILABLE_NOW = "available now"
@@ -198,7 +197,7 @@ def known_columns(of: Source) -> pa.Schema | None:
             return None
     if isinstance(of, FileSource) and of.format in SELF_DESCRIBING and is_local(of.path):
         try:
-            columns = source([str(of.path)], Stream()).schema
+            columns = scan(of.files()).schema
         except (DataError, OSError):
             return None  # patterns of paths, unusual layouts: Spark may read them
         return columns if columns.names else None

@@ -50,6 +50,8 @@ def warnings(graph: Graph, queries: Mapping[str, Query]) -> Iterator[str]:
 
 
 def _pipeline_lines(file: str, spec: Spec) -> list[str]:
+    if spec.local:
+        return [f"{file}: {spec.mode} in this process"]
     lines = [f"{file}: {spec.mode} on Spark, {spec.spark.master}"]
     if spec.live:
         lines.append(f"checkpoint {spec.checkpoint}")

@@ -19,7 +19,7 @@ from cereus.spark.pipeline.listening import Listener
 from cereus.spark.pipeline.metrics import Metrics, Report
 from cereus.spark.pipeline.sinks import start
 from cereus.spark.pipeline.spec import MemorySink
-from cereus.spark.raised import as_cereus_error, first_line
+from cereus.spark.raised import as_cereus_error
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from cereus.spark.pipeline.pipeline import Pipeline
 
 POLL_SECONDS = 0.1
+AGAIN = "the next start goes on from the checkpoint"
 
 
 @dataclass
@@ -96,12 +97,9 @@ class LiveRun:
         for name, query in self.running.items():
             failed = query.exception()
             if failed is not None:
-                error = as_cereus_error(failed) or CereusError(
-                    f"Spark says: {first_line(failed)}",
-                    hint="Spark's log has more; the next start goes on from the checkpoint",
-                )
+                error = as_cereus_error(failed)
                 message = f"the sink {name!r} has stopped: {error.message}"
-                raise CereusError(message, hint=error.hint) from failed
+                raise CereusError(message, hint=error.hint or AGAIN) from failed
 
     # ------------------------------------------------------------ what is started
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from cereus.query import Query
 from cereus.spark.pipeline import checking, describing, document, reading
@@ -27,11 +27,16 @@ class Pipeline:
 
     @classmethod
     def load(
-        cls, path: str | Path, *, master: str | None = None, metrics: str | Path | None = None
+        cls,
+        path: str | Path,
+        *,
+        master: str | None = None,
+        metrics: str | Path | None = None,
+        engine: Literal["spark", "local"] | None = None,
     ) -> Pipeline:
         """The pipeline of a file, checked; `PipelineError` lists all that is wrong in it.
 
-        `master` and `metrics` (a file for JSON lines) win over what the file says.
+        `master`, `metrics` (a file for JSON lines) and `engine` win over what the file says.
         """
         read = document.read(path)
         spec = reading.spec_of(read)
@@ -39,6 +44,8 @@ class Pipeline:
         assert spec is not None
         if master is not None:
             spec = replace(spec, spark=replace(spec.spark, master=master))
+        if engine is not None:
+            spec = replace(spec, engine=engine)
         if metrics is not None:
             spec = replace(spec, metrics=Location(Path(metrics).absolute()))
         return cls(read, spec, checking.check(read, spec))

@@ -19,6 +19,11 @@ def run(
     session: SparkSession | None,
     on_metrics: Callable[[Metrics], None] | None,
 ) -> list[Metrics]:
+    if pipeline.spec.local:
+        from cereus.spark.pipeline.local.run import run_local
+
+        with recorded(pipeline.spec.metrics, on_metrics) as report:
+            return run_local(pipeline, report)
     with spark_errors(), recorded(pipeline.spec.metrics, on_metrics) as report:
         session = session or pipeline.session()
         if pipeline.spec.live:

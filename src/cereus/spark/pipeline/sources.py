@@ -10,9 +10,13 @@ from pyspark.sql import types as st
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from cereus.column_types import named_schema
-from cereus.spark.files import CSV
-from cereus.spark.pipeline.compiling import SELF_DESCRIBING
+from cereus.errors import DataError
+from cereus.sources.delimited import CsvReader
+from cereus.sources.places import places
 from cereus.spark.pipeline.spec import FileSource, KafkaSource, RateSource, Source, TableSource
+from cereus.spark.reading.by_spark import read_by_spark, text_options, typed
+from cereus.spark.reading.frames import read
+from cereus.spark.relevance import quoted
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -47,19 +51,76 @@ def _reader(session: SparkSession, live: bool) -> Any:
 
 
 def _files(session: SparkSession, of: FileSource, *, live: bool) -> DataFrame:
-    options: dict[str, Any] = dict(CSV) if of.format == "csv" else {}
-    if live and of.max_files is not None:
+    if not of.described:
+        frame: DataFrame = (
+            _reader(session, live).format(of.format).options(**of.options).load(str(of.path))
+        )
+        return frame
+    if live:
+        return _live_files(session, of)
+    rows = (
+        read_by_spark(session, of.files(), of.options)
+        if of.options
+        else read(of.files(), session=session)
+    )
+    return rows if of.schema is None else _with_zones(rows)
+
+
+def _live_files(session: SparkSession, of: FileSource) -> DataFrame:
+    """CSV comes as texts, by the names in the header of the files that are there."""
+    files = of.files()
+    options = text_options(files, of.format)
+    if of.max_files is not None:
         options["maxFilesPerTrigger"] = of.max_files
-    reader = _reader(session, live).format(of.format).options(**{**options, **of.options})
+    reader = session.readStream.format(of.format).options(**{**options, **of.options})
+    if of.format == "csv" and of.schema is not None:
+        names = csv_names(of)
+        texts = st.StructType([st.StructField(name, st.StringType()) for name in names])
+        rows = typed(reader.schema(texts).load(str(of.path)), files, "csv")
+        return _with_zones(rows.select(*(quoted((name,)) for name in of.schema)))
     if of.schema is not None:
-        reader = reader.schema(spark_schema(of.schema))
-    elif live and of.format in SELF_DESCRIBING:
-        known = session.read.format(of.format).options(**of.options).load(str(of.path))
-        reader = reader.schema(known.schema)
-    elif of.format == "csv":
-        reader = reader.option("inferSchema", True)
-    frame: DataFrame = reader.load(str(of.path))
+        schema = spark_schema(of.schema)
+    else:
+        schema = session.read.format(of.format).options(**of.options).load(str(of.path)).schema
+    frame: DataFrame = reader.schema(schema).load(str(of.path))
     return frame
+
+
+def csv_names(of: FileSource) -> list[str]:
+    """The columns of CSV files in their order: that of the files that are there, which all have
+    the columns of the schema, or that of the schema where there are none yet."""
+    assert of.schema is not None
+    files = of.files()
+    if of.header:
+        return list(of.header)
+    try:
+        listed, _ = places(files)
+    except DataError:
+        return list(of.schema)
+    orders = {tuple(CsvReader(files).names(place)) for place in listed}
+    if len(orders) > 1:
+        one, other, *_ = sorted(orders)
+        raise DataError(
+            f"live CSV files have their columns in one order, not in {', '.join(one)} and in "
+            f"{', '.join(other)}",
+            hint="write the files alike, or read them in batch mode",
+        )
+    return list(next(iter(orders)))
+
+
+def _with_zones(rows: DataFrame) -> DataFrame:
+    """Declared times are in the zone of the session, whatever reads them."""
+    for each in rows.schema:
+        rows = zoned(rows, each.name)
+    return rows
+
+
+def zoned(frame: DataFrame, time: str | None) -> DataFrame:
+    """Times without a zone in that of the session (UTC, if not set): watermarks ask for one, and
+    a pipeline gives the same columns live and in batch."""
+    if time not in frame.columns or frame.schema[time].dataType.typeName() != "timestamp_ntz":
+        return frame
+    return frame.withColumn(time, quoted((time,)).cast("timestamp"))
 
 
 def _kafka(session: SparkSession, of: KafkaSource, *, live: bool) -> DataFrame:

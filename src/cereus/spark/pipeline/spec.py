@@ -12,6 +12,7 @@ from datetime import date, datetime
 from typing import ClassVar, Literal
 
 from cereus.language.registry import default_name, dialect_of
+from cereus.sources import Files
 
 Name = str
 Names = tuple[str, ...]
@@ -43,16 +44,49 @@ class SparkSettings:
 class FileSource:
     """Files of one format: all that are there, or, live, also those that come.
 
-    schema     the columns and their types; live CSV and JSON need it
+    schema     the columns and their types, by name; live CSV and JSON need it
+    types      … of some columns, where the others are inferred
+    header     of CSV: the names of the columns, if the first line does not have them
     max_files  live: how many new files a micro-batch takes at most
+    options    those of Spark's reader, which then reads the files
+
+    The others are as of `cereus.Files`.
     """
 
-    FORMATS: ClassVar = ("parquet", "csv", "json", "orc", "delta")
+    FORMATS: ClassVar = ("parquet", "csv", "json", "orc", "arrow", "delta")
     format: str
     path: Location
     schema: Types | None = None
+    types: Types | None = None
+    header: Names = ()
+    delimiter: str | None = None
+    nulls: Names = ("",)
+    multiline: bool = False
+    infer: bool = True
+    time_format: str | None = None
+    compression: str | None = None
     max_files: int | None = None
     options: Settings = field(default_factory=dict)
+
+    @property
+    def described(self) -> bool:
+        """Whether `Files` describes them; Delta's tables describe themselves."""
+        return self.format != "delta"
+
+    def files(self) -> Files:
+        return Files(
+            self.path,
+            format=self.format,
+            schema=self.schema,
+            types=self.types,
+            header=self.header or True,
+            delimiter=self.delimiter,
+            nulls=self.nulls,
+            multiline=self.multiline,
+            infer=self.infer,
+            time_format=self.time_format,
+            compression=self.compression,
+        )
 
 
 @dataclass(frozen=True)
@@ -163,7 +197,7 @@ class FileSink:
     """A directory of files. `write`: what a batch run does when it is there already; a live one
     appends."""
 
-    FORMATS: ClassVar = ("parquet", "csv", "json", "orc", "delta")
+    FORMATS: ClassVar = ("parquet", "csv", "json", "orc", "arrow", "delta")
     from_: Name
     format: str
     path: Location
@@ -228,6 +262,7 @@ SINKS = (FileSink, TableSink, ConsoleSink, MemorySink, ForeachSink)
 class Spec:
     """A whole file.
 
+    engine      "spark", or "local": in this process and its memory, to try things out
     mode        "batch": all events that are there; "live": also those that come, until stopped
     checkpoint  live: where Spark keeps how far it is, the state, and streams between queries
     watermark   live: how late events may come, where a stream does not say
@@ -241,6 +276,7 @@ class Spec:
     queries: Mapping[str, QueryOf]
     sinks: Mapping[str, Sink]
     spark: SparkSettings
+    engine: Literal["spark", "local"] = "spark"
     checkpoint: Location | None = None
     watermark: str | None = None
     trigger: str | None = None
@@ -249,3 +285,7 @@ class Spec:
     @property
     def live(self) -> bool:
         return self.mode == "live"
+
+    @property
+    def local(self) -> bool:
+        return self.engine == "local"

@@ -23,6 +23,7 @@ from pyspark.sql.udtf import AnalyzeArgument, AnalyzeResult, SelectedColumn
 
 from cereus.errors import CereusError
 from cereus.query import Query
+from cereus.spark.raised import quiet_loggers
 from cereus.spark.table_functions.arguments import SqlCall, parsed_call
 from cereus.spark.table_functions.table_function import FunctionRun, TableFunction, table_function
 
@@ -45,6 +46,7 @@ def register(
     `schema` says what the tables of the named queries look like: a schema, a DataFrame or the
     name of a table.
     """
+    quiet_loggers()
     spark.udtf.register(NAME, F.udtf(CereusFunction, useArrow=False))  # type: ignore[arg-type]
     for name, query in queries.items():
         if not isinstance(query, Query):

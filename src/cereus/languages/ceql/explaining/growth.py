@@ -14,9 +14,9 @@ from cereus.clauses.tree import Strategy
 from cereus.expr.print import condition_text
 from cereus.expr.tree import Aggregate, And, Attribute, Comparison, Expression, variables
 from cereus.languages.ceql import tree as cel
-from cereus.languages.ceql.absence import conditions as absent_conditions
-from cereus.languages.ceql.absence import is_correlated
 from cereus.languages.ceql.explaining.skeleton import formula_of, is_between
+from cereus.languages.ceql.operators.absence import conditions as absent_conditions
+from cereus.languages.ceql.operators.absence import is_correlated
 from cereus.languages.ceql.planning.build import RULES
 from cereus.languages.ceql.planning.lower import CHOSEN, IN_UNLESS
 from cereus.languages.ceql.planning.rewrite import rewrite

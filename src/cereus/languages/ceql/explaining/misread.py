@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from cereus.errors import RefusedError
 from cereus.languages.ceql import tree as cel
-from cereus.languages.ceql.absence import excluded
+from cereus.languages.ceql.operators.absence import excluded
 from cereus.languages.ceql.print import absence_text, formula_text
 
 

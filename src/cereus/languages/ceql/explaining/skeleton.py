@@ -11,7 +11,7 @@ from dataclasses import replace
 from cereus.clauses.tree import Strategy
 from cereus.expr.tree import Expression, is_local, variables
 from cereus.languages.ceql import tree as cel
-from cereus.languages.ceql.absence import is_correlated
+from cereus.languages.ceql.operators.absence import is_correlated
 from cereus.languages.ceql.planning.build import build
 from cereus.languages.ceql.planning.keys import with_keys
 from cereus.languages.ceql.planning.rewrite import bottom_up, rewrite, split_filters

@@ -13,8 +13,8 @@ from cereus.expr.check import check, coerce
 from cereus.expr.tree import Expression
 from cereus.languages.ceql import scope
 from cereus.languages.ceql import tree as cel
-from cereus.languages.ceql.counts import FEW_ROUNDS, most_rounds
 from cereus.languages.ceql.desugar import desugared
+from cereus.languages.ceql.operators.counts import FEW_ROUNDS, most_rounds
 from cereus.languages.ceql.planning.binding import surely_bound
 from cereus.languages.ceql.planning.keys import KeyedFormula, with_keys
 from cereus.languages.ceql.planning.locality import looks_back
@@ -22,6 +22,7 @@ from cereus.languages.ceql.planning.lower import CHOSEN, Streams, ends_marked, l
 from cereus.languages.ceql.planning.narrow import narrow_filters
 from cereus.languages.ceql.planning.rewrite import RULES as LOCAL_RULES
 from cereus.languages.ceql.planning.rewrite import Rule, bottom_up, rewrite
+from cereus.languages.ceql.planning.span import with_implied_window
 from cereus.plan.checking import check_clauses
 from cereus.plan.plan import Plan
 from cereus.plan.traits import CHOOSING, ChosenBy, PatternFacts
@@ -48,11 +49,17 @@ def build(
     _check_count(query)
     if schema is not None:
         query = _checked(query, stream, schema)
+    query = with_implied_window(query)
     keyed = with_keys(query) if keys else KeyedFormula(query.formula, ())
     formula = rewrite(keyed.formula, rules)
     why_values = CHOSEN if query.strategy is Strategy.MAX or query.skip is not None else None
     made = lowered(
-        formula, _streams(query, stream), schema, why_values=why_values, correlated=correlated
+        formula,
+        _streams(query, stream),
+        schema,
+        stream=stream,
+        why_values=why_values,
+        correlated=correlated,
     )
     plan = Plan.of(query, stream, made, _facts(query), keyed.keys)
     if plan.traits.chosen_by is ChosenBy.AUTOMATON:
@@ -80,8 +87,10 @@ def _facts(query: cel.CeqlTree) -> PatternFacts:
 def _looks_at_positions(node: cel.Formula) -> bool:
     if isinstance(node, cel.Select):
         return node.strategy is Strategy.STRICT
-    if isinstance(node, cel.Repeated):
+    if isinstance(node, cel.Repeated | cel.Gapped):
         return node.contiguous
+    if isinstance(node, cel.Within):
+        return isinstance(node.window, EventWindow)
     return isinstance(node, cel.ContiguousSequence | cel.ContiguousIteration | cel.Start | cel.All)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from cereus.clauses.tree import Strategy
 from cereus.languages.ceql import tree as cel
-from cereus.languages.ceql.counts import may_be_nothing
+from cereus.languages.ceql.operators.counts import may_be_nothing
 
 
 def looks_back(formula: cel.Formula) -> str | None:
@@ -21,7 +21,11 @@ def looks_back(formula: cel.Formula) -> str | None:
     match formula:
         case cel.Type():
             return None
-        case cel.Sequence(left, right) | cel.ContiguousSequence(left, right):
+        case (
+            cel.Sequence(left, right)
+            | cel.ContiguousSequence(left, right)
+            | cel.Gapped(left, right)
+        ):
             return looks_back(left) or (looks_back(right) if may_be_nothing(left) else None)
         case cel.Or(left, right) | cel.And(left, right) | cel.All(left, right):
             return looks_back(left) or looks_back(right)
@@ -29,7 +33,7 @@ def looks_back(formula: cel.Formula) -> str | None:
             return looks_back(body)
         case cel.Iteration(body) | cel.ContiguousIteration(body):
             return looks_back(body)
-        case cel.Repeated(body) | cel.Optional(body) | cel.Without(body):
+        case cel.Repeated(body) | cel.Optional(body) | cel.Without(body) | cel.Within(body):
             return looks_back(body)
         case cel.Select(Strategy.ALL | Strategy.STRICT, body):
             return looks_back(body)

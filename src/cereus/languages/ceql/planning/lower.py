@@ -11,20 +11,35 @@ import pyarrow as pa
 from cereus.automata import construct as make
 from cereus.automata.absence import WithoutAutomaton
 from cereus.automata.memory.absence import AbsentByValues, ValueAbsence
+from cereus.automata.memory.distance import (
+    LEFT,
+    NEXT,
+    FirstMarked,
+    GapByValues,
+    GapInSlots,
+    InnerEventWindow,
+    InnerWindowByValues,
+    InnerWindowInSlots,
+    Unspaced,
+)
 from cereus.automata.memory.refusal import CannotUseSlots
 from cereus.automata.memory.values import ValueFilter
 from cereus.automata.model import Automaton, Label, marks
 from cereus.automata.strategies import select
+from cereus.clauses.tree import AttributeWindow, EventWindow, TimeWindow
 from cereus.errors import RefusedError
 from cereus.expr import tree as ex
 from cereus.expr.tree import Expression, attributes, is_local, variables, without_variable
 from cereus.languages.ceql import tree as cel
-from cereus.languages.ceql.absence import alternatives, is_correlated, is_own, of_this
-from cereus.languages.ceql.counts import may_be_nothing
+from cereus.languages.ceql.operators.absence import alternatives, is_correlated, is_own, of_this
+from cereus.languages.ceql.operators.counts import may_be_nothing
+from cereus.languages.ceql.planning.distance import condition as distance_condition
+from cereus.languages.ceql.planning.distance import measured_path
 from cereus.languages.ceql.planning.slots import FormulaSlots
 from cereus.plan.lowered import Lowered, slots_else_values
 from cereus.plan.tests import EventTest, TestSet, conjuncts
 from cereus.plan.traits import CHOOSING
+from cereus.stream import Stream
 
 ANY_TYPE = "*"
 CHOSEN = "MAX, and a strategy inside a pattern, compare whole runs"
@@ -60,14 +75,19 @@ def lowered(
     streams: Streams,
     schema: pa.Schema | None,
     *,
+    stream: Stream,
     why_values: str | None = None,
     correlated: bool = True,
 ) -> Lowered[Automaton]:
     """The formula as an automaton. `why_values`: a reason not to use slots."""
     return slots_else_values(
         schema,
-        lambda types: FormulaLowering(streams, FormulaSlots(types)).lowered(formula),
-        lambda: FormulaLowering(streams, correlated=correlated).lowered(formula),
+        lambda types: FormulaLowering(
+            streams, FormulaSlots(types), schema=schema, stream=stream
+        ).lowered(formula),
+        lambda: FormulaLowering(
+            streams, correlated=correlated, schema=schema, stream=stream
+        ).lowered(formula),
         why_not=why_values,
     )
 
@@ -81,6 +101,8 @@ class FormulaLowering:
     slots: FormulaSlots | None = None
     correlated: bool = True
     """Whether absence looks at values of other events; if not, such events may occur."""
+    schema: pa.Schema | None = None
+    stream: Stream = field(default_factory=Stream)
     tests: TestSet = field(default_factory=TestSet)
     compared: set[tuple[str, ...]] = field(default_factory=set)
     """The attributes that conditions between events read."""
@@ -117,9 +139,14 @@ class FormulaLowering:
                 return make.RepetitionAutomaton(self.automaton(body), True)
             case cel.Optional(body):
                 return self.automaton(body)  # what it stands in may leave it out
-            case cel.Repeated(body, least, most, contiguous):
-                fewest = 1 if may_be_nothing(body) else max(least, 1)
-                return make.CountedAutomaton(self.automaton(body), fewest, most, contiguous)
+            case cel.Repeated():
+                return self._repeated(formula)
+            case cel.Gapped():
+                return self._gapped(formula)
+            case cel.Within(body, EventWindow(size)):
+                return InnerEventWindow(self.automaton(body), size)
+            case cel.Within(body, TimeWindow() | AttributeWindow() as window):
+                return self._spaced(self.automaton(body), window, InnerWindowInSlots)
             case cel.Or():
                 return make.union([self.automaton(part) for part in _chain(formula)])
             case cel.And(left, right):
@@ -146,6 +173,41 @@ class FormulaLowering:
                     return select(strategy, self._without_slots(body, CHOSEN))
                 return select(strategy, self.automaton(body))
         raise TypeError(f"not a CEL formula: {formula!r}")
+
+    def _repeated(self, node: cel.Repeated) -> Automaton:
+        fewest = 1 if may_be_nothing(node.body) else max(node.least, 1)
+        body = self.automaton(node.body)
+        if node.gap is not None:
+            body = make.Bind(FirstMarked(body, NEXT), LEFT)
+        rounds = make.CountedAutomaton(body, fewest, node.most, node.contiguous)
+        return rounds if node.gap is None else self._spaced(rounds, node.gap, GapInSlots)
+
+    def _gapped(self, node: cel.Gapped) -> Automaton:
+        left = make.Bind(self.automaton(node.left), LEFT)
+        right = FirstMarked(self.automaton(node.right), NEXT)
+        both = make.ConcatenationAutomaton(
+            left, right, node.contiguous, may_be_nothing(node.left), may_be_nothing(node.right)
+        )
+        return self._spaced(both, node.gap, GapInSlots)
+
+    def _spaced(
+        self,
+        body: Automaton,
+        length: TimeWindow | AttributeWindow | cel.GapLength,
+        kind: type[InnerWindowInSlots] | type[GapInSlots],
+    ) -> Automaton:
+        """Events that are so far apart, by a condition between the events at hand and before."""
+        path = measured_path(length, self.stream)
+        condition = distance_condition(length, self.stream, self.schema)
+        self.compared |= {path}
+        self.comparisons += 1
+        if self.slots is not None:
+            return self.slots.distance(body, self.comparisons, condition, kind)
+        if not self.correlated:
+            self.comparisons -= 1
+            return Unspaced(body)
+        by_values = GapByValues if kind is GapInSlots else InnerWindowByValues
+        return by_values(body, condition, path)
 
     def _without(self, node: cel.Without) -> Automaton:
         """Events that must not occur: tests of single events, and conditions between events."""
@@ -346,7 +408,11 @@ def last_labels(formula: cel.Formula) -> frozenset[Label]:
             return last_labels(left) | last_labels(right)
         case cel.And(left, right):
             return min(last_labels(left), last_labels(right), key=lambda x: frozenset() in x)
-        case cel.Sequence(left, right) | cel.ContiguousSequence(left, right):
+        case (
+            cel.Sequence(left, right)
+            | cel.ContiguousSequence(left, right)
+            | cel.Gapped(left, right)
+        ):
             return last_labels(right) | (
                 last_labels(left) if may_be_nothing(right) else frozenset()
             )

@@ -48,7 +48,7 @@ def _narrowed(body: cel.Formula, holds: cel.Holds, names: frozenset[str]) -> cel
             )
         case cel.As(inner, variable) if variable not in names:
             return replace(body, body=_narrowed(inner, holds, names))
-        case cel.Filter(inner, _) | cel.Start(inner) | cel.Without(inner):
+        case cel.Filter(inner, _) | cel.Start(inner) | cel.Without(inner) | cel.Within(inner):
             return replace(body, body=_narrowed(inner, holds, names))
         case cel.Unless(left, _):
             return replace(body, left=_narrowed(left, holds, names))

@@ -141,13 +141,21 @@ def _push_inside(
             | cel.Repeated(inner)
             | cel.Optional(inner)
             | cel.Without(inner)
+            | cel.Within(inner)
         ):
             pushed = push(inner)
             return None if pushed is None else replace(body, body=pushed)
         case cel.Unless():
             pushed = push(body.left)
             return None if pushed is None else replace(body, left=pushed)
-        case cel.Sequence() | cel.ContiguousSequence() | cel.Or() | cel.And() | cel.All():
+        case (
+            cel.Sequence()
+            | cel.ContiguousSequence()
+            | cel.Gapped()
+            | cel.Or()
+            | cel.And()
+            | cel.All()
+        ):
             left, right = push(body.left), push(body.right)
             if left is None or right is None:
                 return None

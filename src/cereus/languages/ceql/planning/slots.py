@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from cereus.automata.absence import WithoutAutomaton
 from cereus.automata.memory.absence import THIS, AbsenceFilter, AbsentInSlots, AbsentTerm
+from cereus.automata.memory.distance import BEFORE, NOW, GapInSlots, InnerWindowInSlots, InSlots
 from cereus.automata.memory.filters import ComparisonFilter, Side, SlotFilter, TermFilter, Value
 from cereus.automata.memory.refusal import CannotUseSlots
 from cereus.automata.memory.slots import Column, Columns, comparable
@@ -31,7 +32,7 @@ from cereus.expr.tree import (
     without_variable,
 )
 from cereus.languages.ceql import tree as cel
-from cereus.languages.ceql.absence import conditions, is_own
+from cereus.languages.ceql.operators.absence import conditions, is_own
 from cereus.languages.ceql.order import Order, leaf_order
 from cereus.languages.ceql.print import absence_text
 
@@ -102,6 +103,27 @@ class FormulaSlots:
             plain.body, plain.mask, plain.through, plain.ends_marked,
             number, tuple(values), kinds, absence_text(node),
         )  # fmt: skip
+
+    def distance(
+        self,
+        body: Automaton,
+        number: int,
+        condition: Expression,
+        kind: type[InnerWindowInSlots] | type[GapInSlots],
+    ) -> InSlots:
+        """How far the event at hand is from the one that is remembered."""
+        values: list[Value] = []
+
+        def read(reading: ValueRead) -> Term:
+            number = self.columns.read(reading)
+            if reading.variable == NOW:
+                return column(number)
+            values.append(Value(BEFORE, number))
+            return leaf(0)
+
+        term = TermBuilder(condition, self.schema).term(read)
+        self.count += 1
+        return kind(body, number, term, (values[0],), condition_text(condition))
 
     def _sides(self, condition: Comparison, order: Order) -> tuple[Side, Side]:
         """`f(A) op g(B)` (`is_comparison`) as two sides."""

@@ -21,8 +21,11 @@ class TooManySets(Exception):
 class RowsAhead:
     """Sets of states as bit masks of Python's integers, and the tables that the kernel reads."""
 
-    def __init__(self, automaton: RowAutomaton, reads: list[int]) -> None:
-        """`reads[letter]` are the states that can read a row of this letter, as a bit mask."""
+    def __init__(
+        self, automaton: RowAutomaton, reads: list[int], *, ends_open: bool = False
+    ) -> None:
+        """`reads[letter]` are the states that can read a row of this letter, as a bit mask. With
+        `ends_open` rows may follow, and anything may be completed by them."""
         self.automaton, self.reads = automaton, reads
         size = len(automaton)
         self._follow = [sum(1 << t for t in moves if t >= 0) for moves in automaton.moves]
@@ -36,7 +39,8 @@ class RowsAhead:
         # Number 0 stands for what lies behind the last row.
         self._grow(8)
         self.sets.append(0)
-        self._before.append(sum(1 << q for q, last in enumerate(automaton.ends) if last))
+        ends = [ends_open or last for last in automaton.ends]
+        self._before.append(sum(1 << q for q, last in enumerate(ends) if last))
         self.choices[0] = np.where(np.array(automaton.ends, np.bool_), DONE, -1)
 
     def work_out(self, number: int, letter: int) -> None:

@@ -124,8 +124,9 @@ def find_runs(
     tables, (ints, floats, valid) = lowering.tables()
     within = bound.clause.within
     timeouts = within is not None and within.timeouts
-    every = streams.ends_open or timeouts
-    sets, alive = _sets(automaton, masks, letters, rows.bounds, every)
+    withheld = streams.ends_open and bool((streams.highs < streams.tails).any())
+    every = timeouts or withheld
+    sets, alive = _sets(automaton, masks, letters, rows.bounds, every, streams.ends_open)
     given = RowTables(
         letters.numbers,
         sets,
@@ -139,7 +140,7 @@ def find_runs(
     search = slots_kernel.Search(tables, given)
     room = Room(tables.live.shape[1], tables.live_floats.shape[1], limits)
     search.room(room)
-    if not every:
+    if not every and not streams.ends_open:
         search.stop_after(WORK_PER_ROW * len(rows) + FREE_WORK)
     once = skip.kind == codes.PAST_LAST_ROW
     output = Output(len(rows), rows.largest, once, timeouts)
@@ -180,23 +181,28 @@ def find_runs(
 
 
 def _sets(
-    automaton: RowAutomaton, masks: list[int], letters: RowLetters, bounds: Ints, every: bool
+    automaton: RowAutomaton,
+    masks: list[int],
+    letters: RowLetters,
+    bounds: Ints,
+    every: bool,
+    ends_open: bool,
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint8]]:
     """For every row a number, and for every number the states that a run may be in there. Unless
     `every` run counts, only those from which the pattern can be completed as far as the
     conditions of the row tell."""
     if not every:
         try:
-            return _completable(automaton, masks, letters, bounds)
+            return _completable(automaton, masks, letters, bounds, ends_open)
         except TooManySets:
             pass
     return letters.numbers.astype(np.int32), readable(masks, len(automaton))
 
 
 def _completable(
-    automaton: RowAutomaton, masks: list[int], letters: RowLetters, bounds: Ints
+    automaton: RowAutomaton, masks: list[int], letters: RowLetters, bounds: Ints, ends_open: bool
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint8]]:
-    ahead = RowsAhead(automaton, masks)
+    ahead = RowsAhead(automaton, masks, ends_open=ends_open)
     sets = np.zeros(len(letters.numbers), np.int32)
     progress = np.zeros(6, np.int64)
     args = (letters.numbers, bounds)

@@ -1,7 +1,9 @@
 """The last way to match: conditions that neither letters nor slots can hold.
 
 Runs are tried one after another in order of preference, and every condition is computed for its
-run alone. Nothing merges, so this can take long: it stops at a limit.
+run alone. A run that comes to a state at a row with the same memory as an earlier one is not tried
+again: what conditions can still ask of it is the same, and the earlier one led to no match. Where
+memories differ without end this takes long: it stops at a limit.
 """
 
 from __future__ import annotations
@@ -34,6 +36,8 @@ from cereus.languages.match_recognize.match.sorting import SortedRows, one_array
 from cereus.limits import Limits
 
 PENDING = "pending"
+DECIDING = frozenset(("count", "count_if", "min", "max", "bool_and", "bool_or", "arbitrary"))
+"""Aggregates whose value so far, with the rows to come, gives their later values."""
 
 
 class Searcher:
@@ -63,6 +67,9 @@ class Searcher:
             variable: [part for part in parts(bound, variable) if not part.of_row]
             for variable in bound.clause.variables()
         }
+
+        asked = [part for of in self._parts.values() for part in of]
+        self._leaves = list(dict.fromkeys(leaf for part in asked for leaf in part.leaves.values()))
 
     def find(self, streams: RunStreams, skip: Skipping) -> Found:
         starts: list[int] = []
@@ -109,6 +116,7 @@ class Searcher:
         first = start == streams.lows[part] and not streams.begun[part]
         number = int(streams.numbers[part]) + 1
         path: list[int] = []
+        tried: set[tuple[int, int, str]] = set()
         self.waiting = []
         pending = [(0, move) for move in reversed(self.automaton.begin[int(first)])]
         while pending:
@@ -130,6 +138,10 @@ class Searcher:
             path.append(state)
             if not self.holds(path, start, number):
                 continue
+            memory = (depth, state, self.memory(path, start, number))
+            if memory in tried:
+                continue
+            tried.add(memory)
             at_end = row == high - 1
             moves = self.automaton.moves[state]
             if at_end and not streams.ends_open:
@@ -176,6 +188,40 @@ class Searcher:
             for part in self._parts[labels[-1]]
         )
 
+    def memory(self, path: list[int], start: int, number: int) -> str:
+        """What the conditions of rows to come can ask of a run."""
+        labels = [self.automaton.labels[state] for state in path]
+        return repr([self.remembered(leaf, labels, start, number) for leaf in self._leaves])
+
+    def remembered(self, leaf: Leaf, labels: list[str], start: int, number: int) -> Any:
+        """What a leaf says of a run now and later: two runs that agree in it agree for good, if
+        the same rows follow."""
+        if isinstance(leaf, values.Number):
+            return None
+        if isinstance(leaf, values.Over):
+            if leaf.function in DECIDING or leaf.argument is None:
+                return self.leaf(leaf, labels, start, number)
+            rows = self.rows_of(leaf.variable, labels, start)
+            cells = [
+                [self.cell(each, row, labels, start, number) for row in rows]
+                for each in leaf.arguments
+            ]
+            if leaf.function in ("sum", "avg"):
+                known = [each for each in cells[0] if each is not None]
+                return sum(known), len(known)
+            return cells
+        place = leaf.place
+        if LABEL in names_in(leaf.argument):
+            if place.variable is not None or place.first:
+                return tuple(labels)
+            return tuple(labels[-1 - place.offset - abs(place.shift) :])
+        rows = self.rows_of(place.variable, labels, start)
+        return rows[: place.offset + 1] if place.first else rows[-1 - place.offset :]
+
+    def rows_of(self, variable: str | None, labels: list[str], start: int) -> list[int]:
+        members = self.bound.clause.members(variable)
+        return [start + at for at, label in enumerate(labels) if label in members]
+
     def value(self, part: Part, labels: list[str], start: int, number: int) -> Vector:
         columns: dict[ex.Attribute, Any] = {
             ex.Attribute((name,)): constant(self.leaf(leaf, labels, start, number))
@@ -187,8 +233,7 @@ class Searcher:
         if isinstance(leaf, values.Number):
             return number
         variable = leaf.variable if isinstance(leaf, values.Over) else leaf.place.variable
-        members = self.bound.clause.members(variable)
-        rows = [start + at for at, label in enumerate(labels) if label in members]
+        rows = self.rows_of(variable, labels, start)
 
         def at(row: int) -> Any:
             assert not isinstance(leaf, values.Number) and leaf.argument is not None

@@ -209,7 +209,7 @@ class _Building:
 
 def between(stream: Stream) -> Stream:
     """What the stream of output events looks like."""
-    return replace(stream, type=stream.type or TYPE, stream=None)
+    return replace(stream, type=stream.type or TYPE, stream=None, where=None)
 
 
 def _needed(program: sase.Program, result: sase.Union) -> list[sase.Union]:

@@ -20,6 +20,7 @@ from cereus.engine import snapshot
 from cereus.engine.executor import Executor, runner_for
 from cereus.engine.ingest.clock import RowNumbers, as_integers, read
 from cereus.engine.ingest.substreams import Substreams
+from cereus.engine.ingest.where import EventFilter
 from cereus.engine.match.runner import Runner
 from cereus.engine.results.aggregates import Ints
 from cereus.engine.results.match_chunks import MatchChunk
@@ -66,6 +67,7 @@ class ProgramExecutor(Executor):
         self.waits_for_time = plan.emits_late and self.stream.time is not None
         self.keep, self.row_numbers = keep, row_numbers
         self.watched = Substreams((), schema, ("time",))
+        self.where = EventFilter(self.stream, schema)
         self.frontier: Time = NEVER
         self.rows = 0
         self.real = False
@@ -200,7 +202,8 @@ class ProgramExecutor(Executor):
         name = self.stream.time
         if name is None or not batch.num_rows:
             return
-        rows = RowNumbers(self.rows, None, self.row_numbers)
+        rows = RowNumbers(self.rows, self.where.places(batch), self.row_numbers)
+        batch = self.where.passing(batch)
         times = as_integers(
             read(batch, (name,), "the time column"), f"the time column {name!r}", rows
         )

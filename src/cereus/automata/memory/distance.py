@@ -1,0 +1,224 @@
+"""How far apart events of a match are: windows of a part of a pattern, and gaps between events.
+
+Both remember one value of one event, its time, and compare later events with it. `…InSlots` have it
+in a slot of the kernel, `…ByValues` in their states.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from cereus.automata.construct import Wrapped
+from cereus.automata.memory.filters import Value
+from cereus.automata.memory.terms import Term, holds, slot
+from cereus.automata.memory.values import flattened, row_of
+from cereus.automata.model import Automaton, Letter, Move, Slot, Slots, State, Update, marks
+from cereus.expr.python.evaluate import holds as is_true
+from cereus.expr.tree import Expression
+
+BEFORE, NOW = "before", "now"
+"""In conditions: the event that is remembered, and the one at hand."""
+LEFT, NEXT = "‹", "›"
+"""Hidden variables: events whose distance to the next one counts, and the next ones."""
+NOTHING_YET, REMEMBERED, OVER = 0, 1, 2
+
+
+@dataclass(frozen=True)
+class FirstMarked(Automaton):
+    """The first event that is marked also gets a variable. A state is (it has come, a state)."""
+
+    body: Automaton
+    variable: str
+
+    def initial(self) -> Iterable[State]:
+        return [(False, q) for q in self.body.initial()]
+
+    def moves(self, state: Any, letter: Letter) -> Iterator[Move]:
+        begun, inner = state
+        for move in self.body.moves(inner, letter):
+            marked = marks(move.label)
+            if marked and not begun:
+                move = move._replace(label=move.label | {self.variable})
+            yield move._replace(target=(begun or marked, move.target))
+
+    def accepts(self, state: Any) -> bool:
+        return self.body.accepts(state[1])
+
+    def goes_on(self, state: Any) -> bool:
+        return self.body.goes_on(state[1])
+
+    def slots(self, state: Any) -> Slots:
+        return self.body.slots(state[1])
+
+
+# ---------------------------------------------------------------- what is remembered
+
+
+@dataclass(frozen=True)
+class DistanceFilter(Automaton):
+    """A state is (a state of the body, a stage, the remembered value if states have it)."""
+
+    body: Automaton
+
+    def initial(self) -> Iterable[State]:
+        return [(q, NOTHING_YET, None) for q in self.body.initial()]
+
+    def accepts(self, state: Any) -> bool:
+        return self.body.accepts(state[0])
+
+    def goes_on(self, state: Any) -> bool:
+        return self.body.goes_on(state[0])
+
+    @abstractmethod
+    def remember(self, move: Move, letter: Letter) -> tuple[Move, Any]:
+        """The move, which now remembers the event."""
+
+    @abstractmethod
+    def compare(self, move: Move, memory: Any, letter: Letter) -> Move | None:
+        """The move, if the event is near enough."""
+
+
+@dataclass(frozen=True)
+class InSlots(DistanceFilter):
+    number: int
+    condition: Term
+    values: tuple[Value, ...]
+    text: str
+
+    @property
+    def sides(self) -> tuple[Value, ...]:
+        return self.values
+
+    def slot(self, place: int) -> Slot:
+        return Slot(True, self.number, place)
+
+    def slots(self, state: Any) -> Slots:
+        below = self.body.slots(state[0])
+        needed = state[1] == REMEMBERED and self.body.goes_on(state[0])
+        return below | {self.slot(0)} if needed else below
+
+    def remember(self, move: Move, letter: Letter) -> tuple[Move, Any]:
+        update = Update(self.slot(0), "set", self.values[0].column)
+        return move._replace(updates=(*move.updates, update)), None
+
+    def compare(self, move: Move, memory: Any, letter: Letter) -> Move | None:
+        check = holds(self.condition.filled([slot(self.slot(0))]))
+        return move._replace(checks=(*move.checks, check))
+
+
+@dataclass(frozen=True)
+class ByValues(DistanceFilter):
+    condition: Expression
+    path: tuple[str, ...]
+
+    def remember(self, move: Move, letter: Letter) -> tuple[Move, Any]:
+        return move, row_of(letter, (self.path,))
+
+    def compare(self, move: Move, memory: Any, letter: Letter) -> Move | None:
+        name = ".".join(self.path)
+        (now,) = row_of(letter, (self.path,))
+        bindings = {BEFORE: {name: memory[0]}, NOW: {name: now}}
+        return move if is_true(flattened(self.condition), {}, bindings) else None
+
+
+# ---------------------------------------------------------------- what is compared
+
+
+class InnerWindow(DistanceFilter):
+    """`(φ) WITHIN 5 minutes`: every event with the first one."""
+
+    def moves(self, state: Any, letter: Letter) -> Iterator[Move]:
+        inner, stage, memory = state
+        for move in self.body.moves(inner, letter):
+            target, after = move.target, (stage, memory)
+            made: Move | None = move
+            if marks(move.label) and stage == NOTHING_YET:
+                made, kept = self.remember(move, letter)
+                after = (REMEMBERED, kept)
+            elif marks(move.label):
+                made = self.compare(move, memory, letter)
+            if made is not None:
+                yield made._replace(target=(target, *after))
+
+
+class Gap(DistanceFilter):
+    """`φ ;[5 minutes] ψ`, `φ+[5 minutes]`: an event marked NEXT with the last one marked LEFT."""
+
+    def moves(self, state: Any, letter: Letter) -> Iterator[Move]:
+        inner, stage, memory = state
+        for move in self.body.moves(inner, letter):
+            made: Move | None = move._replace(label=move.label - {LEFT, NEXT})
+            after, kept = stage, memory
+            if NEXT in move.label and stage == REMEMBERED:
+                made = self.compare(move._replace(label=move.label - {LEFT, NEXT}), memory, letter)
+            if made is None:
+                continue
+            if LEFT in move.label:
+                made, kept = self.remember(made, letter)
+                after = REMEMBERED
+            elif NEXT in move.label:
+                after, kept = OVER, None
+            yield made._replace(target=(move.target, after, kept))
+
+
+class InnerWindowInSlots(InnerWindow, InSlots):
+    pass
+
+
+class InnerWindowByValues(InnerWindow, ByValues):
+    pass
+
+
+class GapInSlots(Gap, InSlots):
+    def slots(self, state: Any) -> Slots:
+        """The slot is kept where a round has ended, complete or not: both are one state then, and a
+        match is found in one way."""
+        below = self.body.slots(state[0])
+        return below | {self.slot(0)} if state[1] == REMEMBERED else below
+
+
+class GapByValues(Gap, ByValues):
+    pass
+
+
+@dataclass(frozen=True)
+class Unspaced(Wrapped):
+    """A part whose distances are not looked at: only its hidden variables are taken off."""
+
+    def moves(self, state: Any, letter: Letter) -> Iterator[Move]:
+        for move in self.body.moves(state, letter):
+            yield move._replace(label=move.label - {LEFT, NEXT})
+
+
+# ---------------------------------------------------------------- in positions
+
+
+@dataclass(frozen=True)
+class InnerEventWindow(Wrapped):
+    """`(φ) WITHIN 5 EVENTS`: a state is (how many positions since the first marked event, a state).
+    What is too far away is counted no further."""
+
+    size: int
+
+    def initial(self) -> Iterable[State]:
+        return [(0, q) for q in self.body.initial()]
+
+    def moves(self, state: Any, letter: Letter) -> Iterator[Move]:
+        count, inner = state
+        for move in self.body.moves(inner, letter):
+            marked = marks(move.label)
+            after = min(count + 1, self.size + 1) if count or marked else 0
+            if not marked or after <= self.size:
+                yield move._replace(target=(after, move.target))
+
+    def accepts(self, state: Any) -> bool:
+        return self.body.accepts(state[1])
+
+    def goes_on(self, state: Any) -> bool:
+        return self.body.goes_on(state[1])
+
+    def slots(self, state: Any) -> Slots:
+        return self.body.slots(state[1])

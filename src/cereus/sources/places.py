@@ -1,0 +1,228 @@
+"""Paths, directories, patterns and URLs → the files that are there, with the values that the names
+of their directories tell (`day=1/`)."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from glob import glob, has_magic
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import pyarrow as pa
+import pyarrow.fs as pafs
+
+from cereus.errors import DataError
+from cereus.sources.files import STANDARD_INPUT, Files
+from cereus.sources.formats import (
+    KNOWN_FORMATS,
+    TEXT,
+    compression_of,
+    format_of,
+    one_format,
+)
+
+NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
+BRACES = re.compile(r"\{([^{}]*)\}")
+LOCAL_URL = "file://"
+HIDDEN = ("_", ".")
+"""How the names of files begin that Spark and others write beside the rows."""
+
+
+@dataclass(frozen=True)
+class EventFile:
+    """A file.
+
+    name         as messages call it
+    path         in its file system; `url` is None for a local file
+    values       by name what its directories tell of all of its rows; None is NULL
+    """
+
+    name: str
+    path: str
+    size: int
+    values: tuple[tuple[str, str | None], ...] = ()
+    url: str | None = None
+    compression: str | None = None
+
+    def open(self) -> Any:
+        """The bytes of the file, decompressed: a stream of Arrow's."""
+        system = file_system(self.url)[0]
+        return system.open_input_stream(self.path, compression=self.compression)
+
+    def open_anywhere(self) -> Any:
+        """The file for reading at any place; what is compressed has none."""
+        return file_system(self.url)[0].open_input_file(self.path)
+
+
+def places(files: Files) -> tuple[list[EventFile], str]:
+    """The files, in order, and their one format. Empty files of text are left out: they have no
+    columns."""
+    listed = [place for path in files.paths for place in _listed(path, files)]
+    kind = files.format or one_format(place.name for place in listed)
+    if kind not in TEXT:
+        return listed, kind
+    filled = [place for place in listed if place.size]
+    if not filled:
+        hint = "a CSV file begins with the names of its columns" if kind == "csv" else None
+        raise DataError(f"{listed[0].name!r} is empty", hint=hint)
+    return filled, kind
+
+
+def is_remote(path: str) -> bool:
+    """A URL, other than one of a local file."""
+    return "://" in path and not path.startswith(LOCAL_URL)
+
+
+def file_system(url: str | None) -> tuple[Any, str]:
+    """The file system of a URL, and the path in it: Arrow's, or else fsspec's."""
+    if url is None:
+        return pafs.LocalFileSystem(), ""
+    try:
+        return pafs.FileSystem.from_uri(url)  # type: ignore[no-any-return]
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError):
+        return _by_fsspec(url)
+    except OSError as error:
+        raise DataError(f"cannot reach {url!r}: {error}") from None
+
+
+def _by_fsspec(url: str) -> tuple[Any, str]:
+    try:
+        from fsspec.core import url_to_fs
+    except ImportError:
+        scheme = url.partition("://")[0]
+        raise DataError(
+            f"{scheme}:// is not a place that Arrow reads", hint="pip install fsspec"
+        ) from None
+    try:
+        system, path = url_to_fs(url)
+    except (ValueError, ImportError, OSError) as error:
+        raise DataError(f"cannot reach {url!r}: {error}") from None
+    return pafs.PyFileSystem(pafs.FSSpecHandler(system)), path
+
+
+# ---------------------------------------------------------------- what is there
+
+
+def _listed(path: str, files: Files) -> Iterator[EventFile]:
+    if path == STANDARD_INPUT:
+        yield _place(standard_input(files), files, STANDARD_INPUT)
+    elif is_remote(path):
+        yield from _remote(path, files)
+    else:
+        local = unquote(path.removeprefix(LOCAL_URL)) if path.startswith(LOCAL_URL) else path
+        for each in matching(local):
+            yield from _local(each, files)
+
+
+def matching(path: str) -> list[str]:
+    """A path, or those that a pattern names, in order."""
+    if Path(path).exists() or not (has_magic(path) or BRACES.search(path)):
+        return [path]
+    alike = sorted(each for part in _alternatives(path) for each in glob(part, recursive=True))
+    if not alike:
+        raise DataError(f"no file is called like {path!r}", hint="check the pattern")
+    return alike
+
+
+def _alternatives(pattern: str) -> list[str]:
+    """`{a,b}.csv` is `a.csv` and `b.csv`, as Spark has it."""
+    braces = BRACES.search(pattern)
+    if braces is None:
+        return [pattern]
+    before, after = pattern[: braces.start()], pattern[braces.end() :]
+    return [e for one in braces[1].split(",") for e in _alternatives(before + one + after)]
+
+
+def _local(path: str, files: Files) -> list[EventFile]:
+    """A file itself; of a directory, the files of events that are in it."""
+    root = Path(path)
+    if not root.exists():
+        raise DataError(f"there is no file {path!r}", hint="check the path")
+    if not root.is_dir():
+        return [_place(path, files)]
+    inside = (each for each in sorted(root.rglob("*")) if each.is_file())
+    listed = [
+        _place(str(each), files, values=partition_values(each.relative_to(root).parts[:-1]))
+        for each in inside
+        if _is_of_events(each.relative_to(root).parts, files)
+    ]
+    return _some(listed, path)
+
+
+def _place(path: str, files: Files, name: str | None = None, **more: Any) -> EventFile:
+    full = str(Path(path).absolute())
+    compression = compression_of(path, files.compression)
+    return EventFile(name or path, full, os.stat(path).st_size, compression=compression, **more)
+
+
+def _remote(url: str, files: Files) -> list[EventFile]:
+    """A file, or those in a directory, of a file system that is not the local one. Only the last
+    name of a URL may be a pattern."""
+    above, _, last = url.rpartition("/")
+    root, like = (above, last) if has_magic(last) else (url, "*")
+    system, path = file_system(root)
+    try:
+        info = system.get_file_info(path)
+        if info.type == pafs.FileType.File:
+            return [_remote_place(info, url, (), files)]
+        inside = system.get_file_info(pafs.FileSelector(path, recursive=True))
+    except OSError:
+        raise DataError(f"there is no file {url!r}", hint="check the address") from None
+    listed = [
+        _remote_place(each, root, partition_values(_below(each.path, path)[:-1]), files)
+        for each in sorted(inside, key=lambda each: str(each.path))
+        if each.type == pafs.FileType.File
+        and _is_of_events(_below(each.path, path), files)
+        and fnmatch(each.base_name, like)
+    ]
+    return _some(listed, url)
+
+
+def _remote_place(info: Any, url: str, values: Any, files: Files) -> EventFile:
+    packed = compression_of(info.path, files.compression)
+    return EventFile(info.path, info.path, info.size, values, url, packed)
+
+
+def _below(path: str, root: str) -> tuple[str, ...]:
+    return tuple(path.removeprefix(root).strip("/").split("/"))
+
+
+def _is_of_events(parts: tuple[str, ...], files: Files) -> bool:
+    shown = not any(part.startswith(HIDDEN) for part in parts)
+    return shown and (files.format is not None or format_of(parts[-1]) is not None)
+
+
+def _some(listed: list[EventFile], path: str) -> list[EventFile]:
+    if not listed:
+        raise DataError(f"there are no events in the directory {path!r}", hint=KNOWN_FORMATS)
+    return listed
+
+
+def partition_values(directories: tuple[str, ...]) -> tuple[tuple[str, str | None], ...]:
+    """`day=1/country=CH` → ("day", "1"), ("country", "CH"), as Hive writes them."""
+    pairs = (name.partition("=") for name in directories if "=" in name)
+    return tuple(
+        (unquote(name), None if value == NULL_PARTITION else unquote(value))
+        for name, _, value in pairs
+    )
+
+
+def standard_input(files: Files) -> str:
+    """Standard input as a file: events are read more than once, to know their types."""
+    if files.format is None:
+        raise DataError(
+            "the format of standard input is not known", hint='say format="csv", or "json"'
+        )
+    with tempfile.NamedTemporaryFile(prefix="cereus-", delete=False) as file:
+        atexit.register(Path(file.name).unlink, missing_ok=True)
+        shutil.copyfileobj(sys.stdin.buffer, file)
+    return file.name

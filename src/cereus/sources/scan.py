@@ -1,0 +1,206 @@
+"""Scan: described files, their columns known; rows of all of them, or of one piece."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from cereus.errors import DataError, did_you_mean
+from cereus.sources.blocks import SPAN, Span, spans
+from cereus.sources.columnar import ColumnarReader
+from cereus.sources.columns import joined_schema
+from cereus.sources.delimited import CsvReader
+from cereus.sources.files import Files
+from cereus.sources.formats import TEXT
+from cereus.sources.json_lines import JsonReader
+from cereus.sources.places import EventFile, places
+from cereus.sources.supported import supported_batch, supported_schema
+from cereus.sources.texts import KINDS, TIMES, TextKinds, column_of_type
+from cereus.stream import refuse_repeated
+
+
+@dataclass(frozen=True)
+class KnownFile:
+    """A file with the columns that it has, as they are read from it."""
+
+    place: EventFile
+    raw: pa.Schema
+
+
+@dataclass(frozen=True)
+class FilePiece:
+    """What is read at once: files that have the same columns, or a span of one."""
+
+    parts: tuple[KnownFile, ...]
+    span: Span | None = None
+
+
+@dataclass(frozen=True)
+class Scan:
+    """Rows of files, in their order. `schema` has the columns of all files, by name; a column that
+    a file lacks is NULL in its rows. The values in the names of directories come last."""
+
+    files: Files
+    kind: str
+    parts: tuple[KnownFile, ...]
+    schema: pa.Schema
+
+    def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+        for piece in self.pieces(None):
+            yield from self.read(piece, columns)
+
+    def pieces(self, size: int | None = SPAN) -> list[FilePiece]:
+        """The files in parts that can be read apart. With no `size`, files of text as they are."""
+        if self.kind in TEXT:
+            whole = size is None or self.files.multiline
+            return [
+                FilePiece((part,), span)
+                for part in self.parts
+                for span in ([None] if whole else spans(part.place, size or SPAN))
+            ]
+        alike = itertools.groupby(self.parts, key=_likeness)
+        return [FilePiece(tuple(group)) for _, group in alike]
+
+    def read(
+        self, piece: FilePiece, columns: Sequence[str] | None = None
+    ) -> Iterator[pa.RecordBatch]:
+        """The rows of a piece, with the columns of all."""
+        names = self.schema.names if columns is None else list(columns)
+        wanted = pa.schema([self.schema.field(name) for name in names])
+        for table in self._raw(piece, names):
+            yield from self._fitted(table, wanted, piece.parts[0].place).to_batches()
+
+    def take(self, rows: pa.Array) -> pa.Table:
+        """Rows by their numbers, in the order asked for."""
+        numbers = rows.to_numpy(zero_copy_only=False)
+        order, taken, begin = numbers.argsort(kind="stable"), [], 0
+        inverse = order.argsort(kind="stable")
+        ascending = numbers[order]
+        for batch in self.batches():
+            low, high = ascending.searchsorted([begin, begin + batch.num_rows])
+            if high > low:
+                taken.append(batch.take(pa.array(ascending[low:high] - begin)))
+            begin += batch.num_rows
+            if high == len(ascending):
+                break
+        table = pa.Table.from_batches(taken, self.schema)
+        return table.take(pa.array(inverse)) if taken else table
+
+    def count(self) -> int:
+        if self.kind in TEXT:
+            return sum(batch.num_rows for batch in self.batches(self.schema.names[:1]))
+        reader = ColumnarReader(self.kind)
+        return sum(
+            reader.count([part.place for part in piece.parts], piece.parts[0].raw)
+            for piece in self.pieces()
+        )
+
+    @property
+    def knows_count(self) -> bool:
+        """Whether the number of rows is known without reading them."""
+        return self.kind not in TEXT and ColumnarReader(self.kind).knows_counts
+
+    # ------------------------------------------------------------ reading
+
+    def _raw(self, piece: FilePiece, names: Iterable[str]) -> Iterator[pa.Table]:
+        part = piece.parts[0]
+        columns = [name for name in names if name in part.raw.names]
+        if self.kind not in TEXT:
+            places_ = [each.place for each in piece.parts]
+            for batch in ColumnarReader(self.kind).batches(places_, part.raw, columns):
+                yield pa.Table.from_batches([supported_batch(batch)])
+            return
+        some = columns or part.raw.names[:1]  # how many rows there are
+        if self.kind == "csv":
+            yield from CsvReader(self.files).tables(part.place, part.raw.names, piece.span, some)
+        else:
+            yield from JsonReader(self.files).tables(part.place, part.raw, piece.span, some)
+
+    def _fitted(self, table: pa.Table, wanted: pa.Schema, place: EventFile) -> pa.Table:
+        values = dict(place.values)
+        columns = []
+        for field in wanted:
+            if field.name in table.column_names:
+                column = table.column(field.name)
+            elif values.get(field.name) is None:
+                column = pa.chunked_array([pa.nulls(table.num_rows, field.type)])
+            else:
+                column = pa.chunked_array([[values[field.name]] * table.num_rows], pa.string())
+            if column.type != field.type:
+                column = column_of_type(column, field.type, field.name, self.files.time_format)
+            columns.append(column)
+        return pa.Table.from_arrays(columns, schema=wanted)
+
+
+def _likeness(part: KnownFile) -> tuple[object, ...]:
+    return part.place.values, part.place.url, part.raw.serialize().to_pybytes()
+
+
+# ---------------------------------------------------------------- looking
+
+
+def scan(files: Files) -> Scan:
+    """Look at files: which there are, which columns they have, and of which types."""
+    listed, kind = places(files)
+    kinds = TextKinds(KINDS if kind == "csv" else TIMES, files.time_format)
+    parts = tuple(KnownFile(place, _raw_schema(files, kind, place, kinds)) for place in listed)
+    typed = [(part.place.name, _typed(files, kind, part.raw, kinds)) for part in parts]
+    schema = joined_schema([*typed, *_partition_schema(files, listed)])
+    _check_given(files, schema)
+    return Scan(files, kind, parts, _declared(files, schema))
+
+
+def _raw_schema(files: Files, kind: str, place: EventFile, kinds: TextKinds) -> pa.Schema:
+    if kind == "csv":
+        return CsvReader(files).look(place, kinds)
+    if kind == "json":
+        return JsonReader(files).look(place, kinds)
+    schema = ColumnarReader(kind).look(place)
+    refuse_repeated(
+        schema.names, f"{place.name!r} has two columns {{}}", "rename or drop one of them"
+    )
+    return schema.remove_metadata()
+
+
+def _typed(files: Files, kind: str, raw: pa.Schema, kinds: TextKinds) -> pa.Schema:
+    """The columns with the types that they are given, or that their texts have."""
+    fields = []
+    for field in supported_schema(raw):
+        given = files.given_type(field.name)
+        if given is None and kind in TEXT and files.infer and pa.types.is_string(field.type):
+            given = kinds.kind(field.name, pa.null() if kind == "csv" else pa.string())
+        fields.append(pa.field(field.name, field.type if given is None else given))
+    return pa.schema(fields)
+
+
+def _partition_schema(files: Files, listed: Sequence[EventFile]) -> Iterator[tuple[str, pa.Schema]]:
+    """The columns that directories tell; `day=1` is a number if all values of `day` are."""
+    kinds = TextKinds(KINDS)
+    for place in listed:
+        kinds.see(
+            (name, pa.chunked_array([pa.array([v], pa.string())])) for name, v in place.values
+        )
+    names = dict.fromkeys(name for place in listed for name, _ in place.values)
+    for name in names:
+        kind = files.given_type(name) or kinds.kind(name, pa.string())
+        yield f"{name}=…", pa.schema([(name, kind)])
+
+
+def _check_given(files: Files, schema: pa.Schema) -> None:
+    for name in files.types:
+        if name not in schema.names:
+            raise DataError(
+                f"the events have no column {name!r}, whose type is given",
+                hint=did_you_mean(name, schema.names),
+            )
+
+
+def _declared(files: Files, schema: pa.Schema) -> pa.Schema:
+    """Columns that are declared come in the order of the declaration, others are left out (but
+    for those of directories, a CSV file has none)."""
+    if files.schema is None:
+        return schema
+    return pa.schema([(name, files.given_type(name)) for name in files.schema])

@@ -1,0 +1,113 @@
+"""Events that can be read in batches and fetched by row number, whatever they come in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cereus.errors import DataError, did_you_mean
+from cereus.sources.columnar import BATCH_ROWS
+from cereus.sources.files import Files
+from cereus.sources.scan import Scan, scan
+from cereus.sources.tables import UNREADABLE, is_path, to_table
+from cereus.stream import Stream
+
+
+@dataclass(frozen=True)
+class Source:
+    """A table, or files that are read as they are needed.
+
+    `row_numbers` is set when the rows were put in order: what each row is called in the input.
+    """
+
+    schema: pa.Schema
+    table: pa.Table | None = None
+    scan: Scan | None = None
+    row_numbers: npt.NDArray[np.int64] | None = None
+    original: pa.Table | None = None
+
+    @property
+    def num_rows(self) -> int:
+        if self.table is not None:
+            return int(self.table.num_rows)
+        assert self.scan is not None
+        return self.scan.count()
+
+    def quick_count(self) -> int | None:
+        """How many rows there are, when that is known without reading them."""
+        if self.scan is not None and not self.scan.knows_count:
+            return None
+        return self.num_rows
+
+    def batches(self, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
+        if self.scan is not None:
+            yield from self.scan.batches(columns)
+            return
+        assert self.table is not None
+        table = self.table if columns is None else self.table.select(columns)
+        for at in range(0, table.num_rows, BATCH_ROWS):
+            part = table.slice(at, BATCH_ROWS).combine_chunks().to_batches()
+            yield part[0]
+
+    def take(self, rows: pa.Array) -> pa.Table:
+        """Rows by their numbers in the input."""
+        if self.original is not None:
+            return self.original.take(rows)
+        if self.table is not None:
+            return self.table.take(rows)
+        assert self.scan is not None
+        return self.scan.take(rows)
+
+
+def source(data: Any, stream: Stream, *, sort: bool = False) -> Source:
+    """Events from anything: Arrow, pandas, polars, DuckDB, files, or {stream: events}."""
+    if isinstance(data, Source):
+        return data
+    if isinstance(data, Mapping) and stream.stream is not None:
+        data = _merged({str(name): to_table(part) for name, part in data.items()}, stream)
+    if is_path(data) and not sort:
+        described = scan(data if isinstance(data, Files) else Files(data))
+        return Source(described.schema, scan=described)
+    table = to_table(data)
+    if not sort:
+        return Source(table.schema, table)
+    if stream.time is None:
+        raise DataError("sorting needs a time column", hint='say Stream(time="…")')
+    _need_time(table, stream.time)
+    order = pc.sort_indices(table.column(stream.time))
+    # sort_indices is stable, so events of one time keep their order
+    return Source(
+        table.schema,
+        table.take(order),
+        row_numbers=order.to_numpy().astype(np.int64),
+        original=table,
+    )
+
+
+def _merged(parts: dict[str, pa.Table], stream: Stream) -> pa.Table:
+    """Several streams as one, by time (in the order given where times are equal)."""
+    assert stream.stream is not None
+    named = [
+        part.append_column(stream.stream, pa.array([name] * part.num_rows, pa.string()))
+        for name, part in parts.items()
+    ]
+    try:
+        table = pa.concat_tables(named, promote_options="default")
+    except UNREADABLE as error:
+        raise DataError(f"the streams cannot be put together: {error}") from None
+    if stream.time is None:
+        return table
+    _need_time(table, stream.time)
+    return table.take(pc.sort_indices(table.column(stream.time)))
+
+
+def _need_time(table: pa.Table, time: str) -> None:
+    if time not in table.column_names:
+        hint = did_you_mean(time, table.column_names)
+        raise DataError(f"the time column {time!r} is not in the events", hint=hint)

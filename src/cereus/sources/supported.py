@@ -1,0 +1,83 @@
+"""Arrow's newer layouts (views, run-end encoding) as the plain ones, which have the same values;
+and times in a zone that nobody knows in UTC, which is how they are stored."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from zoneinfo import ZoneInfo
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+
+def supported_type(kind: pa.DataType) -> pa.DataType:
+    types = pa.types
+    if types.is_string_view(kind):
+        return pa.string()
+    if types.is_binary_view(kind):
+        return pa.binary()
+    if types.is_run_end_encoded(kind):
+        return supported_type(kind.value_type)
+    if types.is_list_view(kind):
+        return pa.list_(supported_type(kind.value_type))
+    if types.is_large_list_view(kind):
+        return pa.large_list(supported_type(kind.value_type))
+    if types.is_dictionary(kind) and supported_type(kind.value_type) != kind.value_type:
+        return supported_type(kind.value_type)
+    if types.is_timestamp(kind) and kind.tz is not None and not is_zone(kind.tz):
+        return pa.timestamp(kind.unit, "UTC")
+    if types.is_struct(kind):
+        fields = [kind.field(place) for place in range(kind.num_fields)]
+        return pa.struct([field.with_type(supported_type(field.type)) for field in fields])
+    return kind
+
+
+OFFSET = re.compile(r"[+-]\d\d:?\d\d")
+
+
+@cache
+def is_zone(name: str) -> bool:
+    """Whether a time zone is known here."""
+    if OFFSET.fullmatch(name):
+        return True
+    try:
+        ZoneInfo(name)
+    except (ValueError, OSError, KeyError):  # not found, or no name at all
+        return False
+    return True
+
+
+def supported_schema(schema: pa.Schema) -> pa.Schema:
+    fields = [field.with_type(supported_type(field.type)) for field in schema]
+    return schema if fields == list(schema) else pa.schema(fields)
+
+
+def supported_batch(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The same values, in layouts that every part of the engine reads."""
+    schema = supported_schema(batch.schema)
+    if schema is batch.schema:
+        return batch
+    columns = [_plain(c, f.type) for c, f in zip(batch.columns, schema, strict=True)]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def supported_table(table: pa.Table) -> pa.Table:
+    schema = supported_schema(table.schema)
+    if schema is table.schema:
+        return table
+    return pa.Table.from_batches([supported_batch(b) for b in table.to_batches()], schema)
+
+
+def _plain(column: pa.Array, kind: pa.DataType) -> pa.Array:
+    if column.type == kind:
+        return column
+    if pa.types.is_run_end_encoded(column.type):
+        return _plain(pc.run_end_decode(column), kind)
+    if pa.types.is_dictionary(column.type):
+        return _plain(column.dictionary, kind).take(column.indices)
+    if pa.types.is_timestamp(column.type):
+        return column.view(kind)
+    if pa.types.is_nested(kind):
+        return pa.array(column.to_pylist(), kind)  # Arrow has no sound cast of views of lists
+    return column.cast(kind)

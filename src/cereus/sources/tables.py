@@ -1,0 +1,106 @@
+"""What people have events in → Arrow tables and schemas."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from cereus.errors import CereusError, DataError
+from cereus.sources.files import Files
+from cereus.sources.scan import scan
+from cereus.sources.supported import supported_table
+from cereus.stream import refuse_repeated
+
+UNREADABLE = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError)
+"""What Arrow raises when data is not what it seems."""
+
+
+def to_schema(schema: Any) -> pa.Schema:
+    """A schema, or what can stand for one: {"column": type}, a table."""
+    if isinstance(schema, pa.Schema):
+        return schema
+    try:
+        return schema.schema if isinstance(schema, pa.Table | pa.RecordBatch) else pa.schema(schema)
+    except (TypeError, ValueError):
+        raise CereusError(
+            f"a schema is needed, not a {type(schema).__name__}",
+            hint="give a pyarrow schema, table.schema, or {column: type}",
+        ) from None
+
+
+def to_table(data: Any, schema: pa.Schema | None = None) -> pa.Table:
+    """Any table-like object as an Arrow table, without copying where that is possible.
+
+    `schema` is for dicts, which do not have one."""
+    try:
+        return supported_table(_table(data, schema))
+    except UNREADABLE as error:
+        raise DataError(f"cannot read the events: {_first_line(error)}") from None
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]
+
+
+def _table(data: Any, schema: pa.Schema | None) -> pa.Table:
+    if isinstance(data, pa.Table):
+        return data
+    if isinstance(data, pa.RecordBatch):
+        return pa.Table.from_batches([data])
+    if is_path(data):
+        described = scan(data if isinstance(data, Files) else Files(data))
+        return pa.Table.from_batches(list(described.batches()), described.schema)
+    if isinstance(data, list) and all(isinstance(part, Mapping) for part in data):
+        return pa.Table.from_pylist(data, schema=schema)
+    if hasattr(data, "__arrow_c_stream__") and not _is_pandas(data):
+        return pa.table(data)
+    if hasattr(data, "__arrow_c_array__"):
+        return pa.Table.from_batches([pa.record_batch(data)])
+    if _is_pandas(data):
+        return _of_pandas(data)
+    if hasattr(data, "to_arrow_table"):
+        return data.to_arrow_table()
+    if isinstance(data, Mapping):
+        return _of_columns(data, schema)
+    raise DataError(
+        f"cannot read the events: a {type(data).__name__} is not a table",
+        hint="give a pyarrow, pandas or polars table, a DuckDB relation, a list of dicts, or paths",
+    )
+
+
+def is_path(data: Any) -> bool:
+    """Files, a path or a list of paths; a list of dicts is a list of events."""
+    if isinstance(data, list):
+        return bool(data) and all(isinstance(part, str | Path) for part in data)
+    return isinstance(data, str | Path | Files)
+
+
+def _is_pandas(data: Any) -> bool:
+    return type(data).__module__.startswith("pandas") and hasattr(data, "columns")
+
+
+def _of_pandas(data: Any) -> pa.Table:
+    """A frame without its index. What pandas calls an object has to be of one type."""
+    names = [str(name) for name in data.columns]
+    refuse_repeated(names, "the events have two columns {}", "rename or drop one of them")
+    return pa.Table.from_pandas(data, preserve_index=False)
+
+
+def _of_columns(data: Mapping[str, Any], schema: pa.Schema | None) -> pa.Table:
+    """Columns by name; a dict of single values is one event."""
+    if not any(_is_column(value) for value in data.values()):
+        return pa.Table.from_pylist([data], schema=schema)
+    for name, value in data.items():
+        if not _is_column(value):
+            raise DataError(
+                f"cannot read the events: {name!r} is one value, where others are columns",
+                hint="give a list of dicts, or a dict of lists",
+            )
+    return pa.table(dict(data))
+
+
+def _is_column(value: Any) -> bool:
+    return hasattr(value, "__len__") and not isinstance(value, str | bytes | Mapping)

@@ -1,0 +1,143 @@
+"""Texts → values: which types the texts of a column can be, and their conversion.
+
+A column has the first of `KINDS` that all of its texts can be. Which texts those are does not
+depend on how a file is cut into blocks, nor on which engine reads it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cereus.errors import DataError
+from cereus.expr.types import Kind, kind_of
+
+UTC = pa.timestamp("us", "UTC")
+LOCAL = pa.timestamp("us")
+NUMBERS = (pa.int64(), pa.float64(), pa.bool_())
+TIMES = (pa.date32(), LOCAL, UTC)
+KINDS = (*NUMBERS, *TIMES)
+"""What texts are taken for, the narrowest first; a text that is none of them stays text. What is
+whole can be a decimal, and a date a time, so the later ones stand in where values are mixed."""
+LONG = 19
+LONG_NUMBER = rf"^[+-]?\d{{{LONG},}}$"
+"""Whole numbers beyond 64 bits stay text: as decimals they would lose digits."""
+HEXADECIMAL = "x"
+
+
+@dataclass
+class TextKinds:
+    """What the columns of texts can be, as far as they have been seen.
+
+    considered   the types that a text may become
+    time_format  one more way in which times are written
+    """
+
+    considered: tuple[pa.DataType, ...]
+    time_format: str | None = None
+    possible: dict[str, tuple[pa.DataType, ...]] = field(default_factory=dict)
+    filled: set[str] = field(default_factory=set)
+    """The columns that have a value somewhere."""
+
+    def see(self, columns: Iterable[tuple[str, pa.ChunkedArray]]) -> None:
+        for name, texts in columns:
+            before = self.possible.get(name, self.considered)
+            if texts.null_count < len(texts):
+                self.filled.add(name)
+                before = tuple(self._remaining(texts, before))
+            self.possible[name] = before
+
+    def _remaining(
+        self, texts: pa.ChunkedArray, kinds: Iterable[pa.DataType]
+    ) -> Iterator[pa.DataType]:
+        """Those of the kinds that all texts can be. What is whole need not be tried as decimal."""
+        integers = False
+        for kind in kinds:
+            if integers and pa.types.is_floating(kind):
+                passes = not _has_long_numbers(texts)
+            else:
+                passes = self.can_be(texts, kind)
+            integers = integers or (passes and pa.types.is_integer(kind))
+            if passes:
+                yield kind
+
+    def can_be(self, texts: pa.ChunkedArray, kind: pa.DataType) -> bool:
+        try:
+            converted(texts, kind, self.time_format)
+        except pa.ArrowInvalid:
+            return False
+        if pa.types.is_integer(kind):
+            return not _any(pc.match_substring(texts, HEXADECIMAL))
+        return not (pa.types.is_floating(kind) and _has_long_numbers(texts))
+
+    def kind(self, name: str, empty: pa.DataType) -> pa.DataType:
+        """The type of a column; `empty` if it has no value at all."""
+        if name not in self.filled:
+            return empty
+        possible = self.possible.get(name, ())
+        return possible[0] if possible else pa.string()
+
+
+def _has_long_numbers(texts: pa.ChunkedArray) -> bool:
+    longest = pc.max(pc.binary_length(texts)).as_py()
+    return longest >= LONG and _any(pc.match_substring_regex(texts, LONG_NUMBER))
+
+
+def _any(flags: pa.ChunkedArray) -> bool:
+    return bool(pc.any(flags).as_py())
+
+
+def converted(
+    texts: pa.ChunkedArray, kind: pa.DataType, time_format: str | None = None
+) -> pa.ChunkedArray:
+    """Texts as values of a type. `ArrowInvalid` names the first that is none."""
+    if pa.types.is_null(kind):  # inferred, where no text has a value
+        return pa.chunked_array([pa.nulls(len(texts))])
+    if pa.types.is_timestamp(kind) and time_format is not None:
+        try:
+            return pc.strptime(texts, format=time_format, unit=kind.unit).cast(kind)
+        except pa.ArrowInvalid:
+            pass  # then it is ISO 8601
+    try:
+        return texts.cast(kind)
+    except pa.ArrowInvalid:
+        return _leniently(texts, kind)
+
+
+def _leniently(texts: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+    """Without blanks around values and a plus before them; a time with a zone, where one without
+    is needed, is that in UTC."""
+    bare = pc.utf8_trim_whitespace(texts)
+    if kind_of(kind) in (Kind.INTEGER, Kind.FLOAT, Kind.DECIMAL):
+        bare = pc.replace_substring_regex(bare, r"^\+(\d|\.)", r"\1")
+    return bare.cast(kind)
+
+
+def column_of_type(
+    column: pa.ChunkedArray, kind: pa.DataType, name: str, time_format: str | None
+) -> pa.ChunkedArray:
+    """A column as the type that it is given; a value that cannot be is an error that shows it."""
+    try:
+        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+            return _given(column, kind, time_format)
+        return column.cast(kind)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        reason = str(error).splitlines()[0]
+        raise DataError(
+            f"the column {name!r} cannot be read as {kind}: {reason}",
+            hint=f'give it another type: types={{"{name}": "string"}}',
+        ) from None
+
+
+def _given(texts: pa.ChunkedArray, kind: pa.DataType, time_format: str | None) -> pa.ChunkedArray:
+    """Times that have a zone are read as such, whether their type has one or not."""
+    try:
+        return converted(texts, kind, time_format)
+    except pa.ArrowInvalid:
+        if not pa.types.is_timestamp(kind):
+            raise
+        other = pa.timestamp(kind.unit, "UTC" if kind.tz is None else None)
+        return converted(texts, other, time_format).cast(kind)

@@ -1,0 +1,45 @@
+"""Sinks of a pipeline without Spark: files, the terminal, a function."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+
+from cereus.errors import CereusError
+from cereus.spark.pipeline.checking import function_of
+from cereus.spark.pipeline.spec import ConsoleSink, FileSink, ForeachSink, Sink
+from cereus.writing.target import Target, make_room
+from cereus.writing.writers import writer
+
+
+def write(table: pa.Table, sink: Sink, file: Path) -> None:
+    """All rows, now. `file` is that of the pipeline: functions may lie beside it."""
+    if isinstance(sink, ConsoleSink):
+        _show(table, sink)
+    elif isinstance(sink, ForeachSink):
+        function_of(sink.function, file)(table, 0)
+    elif isinstance(sink, FileSink):
+        _write(table, sink)
+    else:
+        raise CereusError(
+            f"a sink of the format {sink.format!r} needs Spark", hint='engine = "spark"'
+        )
+
+
+def _write(table: pa.Table, sink: FileSink) -> None:
+    """A folder, as Spark writes one."""
+    target = Target(str(sink.path), sink.format, folder=True)
+    if sink.write == "overwrite":
+        make_room(target)
+    with writer(target, table.schema) as file:
+        for batch in table.to_batches():
+            file.write(batch)
+
+
+def _show(table: pa.Table, sink: ConsoleSink) -> None:
+    for row in table.slice(0, sink.rows).to_pylist():
+        shown = ", ".join(f"{name}={value}" for name, value in row.items())
+        print(f"{shown[:97]} …" if sink.truncate and len(shown) > 100 else shown)
+    if table.num_rows > sink.rows:
+        print(f"… {table.num_rows - sink.rows:,} more")

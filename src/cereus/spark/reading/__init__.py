@@ -1,0 +1,1 @@
+"""Described files as DataFrames: the rows, columns and types that `cereus.sources` has."""

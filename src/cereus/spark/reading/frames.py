@@ -1,0 +1,150 @@
+"""Described files as a DataFrame: the rows, columns and types that `cereus.sources` reads.
+
+Text and Arrow files are read by Arrow in Spark's workers, Parquet and ORC by Spark itself. Files
+in places that only Spark reaches (URLs) are read by Spark (`by_spark`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from pyspark.sql import functions as F  # noqa: N812
+
+from cereus.errors import DataError
+from cereus.sources import Files, Scan, scan
+from cereus.sources.places import EventFile, is_remote
+from cereus.sources.scan import FilePiece, KnownFile
+from cereus.spark.files import located
+from cereus.spark.reading.by_spark import read_by_spark
+from cereus.spark.reading.types import spark_schema, spark_type
+from cereus.spark.relevance import quoted
+from cereus.spark.session import session as any_session
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+NATIVE = ("parquet", "orc")
+NANOSECONDS = "spark.sql.legacy.parquet.nanosAsLong"
+"""Times in nanoseconds are refused by Spark's reader, unless they come as whole numbers."""
+
+
+def read(paths: Any, *, session: SparkSession | None = None, **description: Any) -> DataFrame:
+    """Files as a DataFrame, read as `cereus.Files` describes them (its arguments are taken here
+    too): with the columns, types and rows that `query.run` has of the same files."""
+    files = paths if isinstance(paths, Files) else Files(paths, **description)
+    session = session or any_session()
+    if any(map(is_remote, files.paths)):
+        return read_by_spark(session, files)
+    return frame(session, scan(files))
+
+
+def frame(session: SparkSession, described: Scan) -> DataFrame:
+    """Files whose columns are known."""
+    _check_cases(session, described.schema.names)
+    if described.kind in NATIVE:
+        return _native(session, described)
+    schema = spark_schema(described.schema)
+    pieces = described.pieces()
+    numbers = session.range(0, len(pieces), 1, len(pieces))
+    return numbers.mapInArrow(PieceReader(described, pieces), schema)
+
+
+class PieceReader:
+    """Reads pieces of files in a worker: those whose numbers come."""
+
+    def __init__(self, described: Scan, pieces: Sequence[FilePiece]) -> None:
+        self.described, self.pieces = described, pieces
+
+    def __call__(self, numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in numbers:
+            for number in batch.column(0).to_pylist():
+                yield from self.described.read(self.pieces[number])
+
+
+def _check_cases(session: SparkSession, names: Sequence[str]) -> None:
+    """Spark takes `a` and `A` for one column, unless it is told not to."""
+    if session.conf.get("spark.sql.caseSensitive") == "true":
+        return
+    seen: dict[str, str] = {}
+    for name in names:
+        other = seen.setdefault(name.lower(), name)
+        if other != name:
+            raise DataError(
+                f"Spark takes the columns {other!r} and {name!r} for one",
+                hint="rename one of them, or set spark.sql.caseSensitive",
+            )
+
+
+# ---------------------------------------------------------------- Parquet and ORC
+
+
+def _native(session: SparkSession, described: Scan) -> DataFrame:
+    """Files with the same columns are read together; what differs is put together by name."""
+    alike: dict[bytes, list[KnownFile]] = {}
+    for part in described.parts:
+        alike.setdefault(part.raw.serialize().to_pybytes(), []).append(part)
+    if _has_nanoseconds(described):
+        session.conf.set(NANOSECONDS, "true")
+    frames = [_fitted(session, described, parts) for parts in alike.values()]
+    return reduce(lambda one, other: one.unionByName(other), frames)
+
+
+def _has_nanoseconds(described: Scan) -> bool:
+    return any(_in_nanoseconds(field.type) for part in described.parts for field in part.raw)
+
+
+def _in_nanoseconds(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_timestamp(kind) and kind.unit == "ns")
+
+
+def _fitted(session: SparkSession, described: Scan, parts: Sequence[KnownFile]) -> DataFrame:
+    paths = [located(part.place.path) for part in parts]
+    rows: DataFrame = session.read.format(described.kind).load(paths)
+    raw = parts[0].raw
+    known = {field.name: field.type for field in raw}
+    differ = len({part.raw.serialize().to_pybytes() for part in described.parts}) > 1
+    columns = []
+    for field in described.schema:
+        if field.name not in known:
+            column = _of_directories(field, [part.place for part in parts])
+        elif pa.types.is_null(field.type):
+            column = F.lit(None)  # Spark would take it for numbers
+        else:
+            column = quoted((field.name,))
+            if described.kind == "parquet" and _in_nanoseconds(known[field.name]):
+                column = _microseconds(column, field.name, field.type)
+            if differ or described.files.given_type(field.name) is not None:
+                column = column.cast(spark_type(field.type, field.name))
+        columns.append(column.alias(field.name))
+    return rows.select(*columns)
+
+
+def _microseconds(column: Column, name: str, kind: pa.DataType) -> Column:
+    """Whole numbers of nanoseconds as times, exactly."""
+    finer = DataError(
+        f"the column {name!r} has times finer than a microsecond, which Spark does not have",
+        hint="use the local engine",
+    )
+    exact = F.timestamp_micros(F.expr(f"{_sql_name(name)} div 1000"))
+    refused = F.raise_error(F.lit(f"cereus.errors.DataError: {finer}")).cast("timestamp")
+    times = F.when(column.isNull(), F.lit(None)).when(column % 1000 == 0, exact).otherwise(refused)
+    return times if getattr(kind, "tz", None) is not None else times.cast("timestamp_ntz")
+
+
+def _of_directories(field: pa.Field, places: Sequence[EventFile]) -> Column:
+    """A value that the name of the directory tells, or NULL."""
+    kind = spark_type(field.type, field.name)
+    values = {place.path: dict(place.values).get(field.name) for place in places}
+    if len(set(values.values())) == 1:
+        return F.lit(next(iter(values.values()))).cast(kind)
+    pairs = [each for path, value in values.items() for each in (path, value)]
+    table = F.create_map(*[F.lit(each) for each in pairs])
+    path = F.regexp_replace(F.col("_metadata.file_path"), "^file:/*", "/")
+    return F.element_at(table, F.url_decode(path)).cast(kind)
+
+
+def _sql_name(name: str) -> str:
+    return f"`{name.replace('`', '``')}`"

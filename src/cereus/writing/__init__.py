@@ -1,0 +1,1 @@
+"""Results → files: one, a folder of them, or standard output; locally and on Spark alike."""

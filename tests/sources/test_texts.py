@@ -1,0 +1,58 @@
+"""What the texts of a column are taken for, whatever block they come in."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cereus.sources.texts import KINDS, LOCAL, UTC, TextKinds, converted
+from tests.volume import volume
+
+WORDS = ["1", "-7", "007", "+3", " 4", "9223372036854775807", "9223372036854775808", "0x1F",
+         "0.5", "1e9", "nan", "true", "FALSE", "2025-03-03", "2025-03-03 09:30:00",
+         "2025-03-03T09:30:00.123456", "2025-03-03T09:30:00.123456789", "2025-03-03T09:30:00Z",
+         "2025-03-03T09:30:00+02:00", "", "x", "12:30", None]  # fmt: skip
+
+
+def kind_of(*blocks: list[str | None]) -> pa.DataType:
+    kinds = TextKinds(KINDS)
+    for block in blocks:
+        kinds.see([("c", pa.chunked_array([block], pa.string()))])
+    return kinds.kind("c", pa.null())
+
+
+@pytest.mark.parametrize(
+    ("texts", "kind"),
+    [
+        (["1", " 2", "+3", None], pa.int64()),
+        (["1", "0.5"], pa.float64()),
+        (["1", "9223372036854775808"], pa.string()),
+        (["0.5", "9223372036854775808"], pa.string()),
+        (["0x1F"], pa.string()),
+        (["true", "FALSE"], pa.bool_()),
+        (["2025-03-03"], pa.date32()),
+        (["2025-03-03", "2025-03-03 09:30:00"], LOCAL),
+        (["2025-03-03T09:30:00Z", "2025-03-03T09:30:00+02:00"], UTC),
+        (["2025-03-03T09:30:00Z", "2025-03-03T09:30:00"], pa.string()),
+        (["2025-03-03T09:30:00.123456789"], pa.string()),
+        (["1", ""], pa.string()),
+        ([None, None], pa.null()),
+        ([], pa.null()),
+    ],
+)
+def test_a_column_is_the_narrowest_that_all_texts_are(
+    texts: list[str | None], kind: pa.DataType
+) -> None:
+    assert kind_of(texts) == kind
+
+
+@settings(max_examples=volume(300, 5000))
+@given(st.lists(st.sampled_from(WORDS), max_size=6), st.integers(0, 6))
+def test_how_texts_are_cut_into_blocks_does_not_matter(texts: list[str | None], cut: int) -> None:
+    kind = kind_of(texts)
+    assert kind_of(texts[:cut], texts[cut:]) == kind
+    assert kind_of(texts[cut:], texts[:cut]) == kind
+    values = converted(pa.chunked_array([texts], pa.string()), kind)
+    assert values.null_count == sum(text is None for text in texts)
