@@ -26,6 +26,7 @@ KERNEL_MODULES = (
     "cereus.engine.kernel.keyed",
     "cereus.engine.kernel.kernel",
     "cereus.engine.kernel.counting",
+    "cereus.engine.kernel.sliding",
     "cereus.engine.kernel.choosing",
     "cereus.languages.algebra.detect.detection",
     "cereus.languages.match_recognize.match.rows_kernel",

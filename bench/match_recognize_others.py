@@ -33,6 +33,8 @@ HERE = Path(__file__).parent
 ENVIRONMENTS = HERE / "results" / "environments"
 SLOW = 20_000
 """Rows for the package for pandas, which is slower than the others by orders of magnitude."""
+PATIENCE = 600
+"""Seconds that an installation or a run elsewhere may take."""
 CLAUSE = """
     MATCH_RECOGNIZE (
       PARTITION BY sym ORDER BY ts
@@ -156,7 +158,12 @@ def elsewhere(package: str, program: str, table: pa.Table, folder: Path) -> Resu
 
 
 def _ran(command: list[str]) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command, capture_output=True, text=True, timeout=1800, check=False)
+    try:
+        return subprocess.run(
+            command, capture_output=True, text=True, timeout=PATIENCE, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return subprocess.CompletedProcess(command, 1, "", f"no answer in {PATIENCE} seconds")
 
 
 def _last(text: str) -> str:

@@ -7,6 +7,9 @@ from typing import Any
 
 from cereus.errors import CereusError
 
+UNLIMITED = ("matches_per_event", "steps_per_event")
+"""The limits that may be None."""
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -16,6 +19,7 @@ class Limits:
     configurations     states with different remembered values, for the key at hand
     states             states of the determinised automaton
     matches_per_event  matches reported at one event
+    steps_per_event    configurations that read one event
     shed               go on all the same: matches past their limit are left out, and at the other
                        limits the partial matches of the key at hand are dropped; the results say
                        so (`Matches.shed`)
@@ -25,6 +29,7 @@ class Limits:
     configurations: int = 20_000_000
     states: int = 100_000
     matches_per_event: int | None = None
+    steps_per_event: int | None = None
     shed: bool = False
 
     @property
@@ -34,10 +39,10 @@ class Limits:
         return {name: value for name, value in values.items() if value != getattr(Limits, name)}
 
     def __post_init__(self) -> None:
-        for name in ("nodes", "configurations", "states", "matches_per_event"):
+        for name in ("nodes", "configurations", "states", *UNLIMITED):
             value = getattr(self, name)
             integer = isinstance(value, int) and not isinstance(value, bool) and value >= 0
-            if not integer and (value is not None or name != "matches_per_event"):
+            if not integer and (value is not None or name not in UNLIMITED):
                 raise CereusError(
                     f"the limit {name} is {value!r}", hint="write a whole number of at least 0"
                 )

@@ -20,7 +20,7 @@ AUTOMATA: dict[str, Automaton] = {
     "(a ; b) OR (a ; b)": make.UnionAutomaton(
         make.ConcatenationAutomaton(A, B), make.ConcatenationAutomaton(A, B)
     ),
-    "a ALL b": make.Interleaving(A, B),
+    "a ALL b": make.Interleaving((A, B), (False, False)),
     "a+ UNLESS b": make.UnlessAutomaton(make.RepetitionAutomaton(A), B),
 }
 WORDS = list(product(range(4), repeat=4))

@@ -41,6 +41,13 @@ Write = Callable[..., Path]
         ("sort first, or run with sort=True", "sort first, or run with --sort", "sort first"),
         ("say dialect='sase'", "say --dialect sase", 'say dialect = "sase"'),
         ("other=True", "other=True", "other=True"),
+        (
+            'read it as one type: types={"n": "string"}',
+            "read it as one type: --types n=string",
+            'read it as one type: types = { n = "string" } in its source',
+        ),
+        ('say delimiter=";"', "say --delimiter ';'", 'say delimiter = ";"'),
+        ("say Files(…, multiline=True)", "say --multiline", "say multiline = true"),
     ],
 )
 def test_arguments_are_flags_or_keys(said: str, flags: str, keys: str) -> None:

@@ -98,8 +98,8 @@ def test_it_is_said_when_a_condition_is_checked(where: str, checked: str) -> Non
         ("A ; B FILTER power(A.price, B.price) < 3", "SELECT *", "power of several events"),
         ("A+ ; B FILTER A.volume != B.volume", "SELECT *", "every event of A"),
         ("A ; B FILTER A.card < B.card", "SELECT *", "strings by their order"),
-        ("A ; B ; C FILTER A.card = B.card", "SELECT MAX *", "compare whole runs"),
-        ("MAX(A ; B FILTER A.card = B.card)", "SELECT *", "compare whole runs"),
+        ("A+ ; B ; C FILTER A.card = B.card", "SELECT MAX *", "compare whole runs"),
+        ("MAX(A+ ; B FILTER A.card = B.card)", "SELECT *", "compare whole runs"),
         ("A UNLESS (B ; C FILTER B.card = C.card)", "SELECT *", "the exception of UNLESS"),
     ],
 )

@@ -37,7 +37,7 @@ NOT_IN_THE_KERNEL = {
     "cidr_match": TEXTS,
     "regexp": TEXTS, "replace": TEXTS, "split_part": TEXTS, "regexp_extract": TEXTS,
     "sign": ONE_EVENT, "exp": ONE_EVENT, "ln": ONE_EVENT, "log10": ONE_EVENT, "power": ONE_EVENT,
-    "round": ONE_EVENT, "coalesce": ONE_EVENT, "year": ONE_EVENT, "month": ONE_EVENT,
+    "round": ONE_EVENT, "year": ONE_EVENT, "month": ONE_EVENT,
     "day": ONE_EVENT, "hour": ONE_EVENT, "minute": ONE_EVENT, "second": ONE_EVENT,
     "weekday": ONE_EVENT, "date_trunc": ONE_EVENT, "epoch": ONE_EVENT, "to_integer": ONE_EVENT,
     "to_double": ONE_EVENT, "to_string": ONE_EVENT, "to_boolean": ONE_EVENT,

@@ -25,6 +25,17 @@ RETURNED = (
 FLAT = "SELECT a, c WHERE LOGIN AS a ; LOGOUT AS c PARTITION BY card WITHIN 10 minutes"
 
 
+PAST = (
+    "SELECT a, c WHERE LOGIN AS a ; LOGOUT AS c PARTITION BY card AFTER MATCH SKIP PAST LAST EVENT"
+)
+UNPAID = (
+    "SELECT a, c WHERE LOGIN AS a ; LOGOUT AS c NOT FOLLOWED BY PAY WITHIN 3 minutes "
+    "PARTITION BY card WITHIN 20 minutes"
+)
+NEXT = """PATTERN SEQ(LOGIN a, LOGOUT c) WHERE skip_till_any_match(a, c) { [card] }
+WITHIN 20 minutes AFTER MATCH SKIP TO NEXT EVENT RETURN a.card, a.ts, c.ts AS VISIT(card, a, c)"""
+
+
 def visits(count: int = 90) -> pa.Table:
     """Events of four cards; no two at one time."""
     draw = Random(7)
@@ -94,3 +105,27 @@ def test_what_is_returned(spark: SparkSession, tmp_path: Path, text: str, flat: 
     assert plain(history.toArrow().to_pylist()) == expected
     if not flat:
         assert plain(live(spark, query, events, tmp_path)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "dialect"),
+    [
+        (UNPAID, "ceql"),
+        (PAST, "ceql"),
+        (NEXT, "sase"),
+        (PAST.replace("PAST LAST", "TO NEXT"), "ceql"),
+    ],
+    ids=["unfollowed", "past", "next-sase", "next"],
+)
+def test_skipping_and_waiting(spark: SparkSession, tmp_path: Path, text: str, dialect: str) -> None:
+    """Of history, and live in several micro-batches, as here."""
+    from cereus import spark as cs
+
+    events = visits()
+    text = text.replace("SELECT a, c ", "SELECT a[ts], c[ts] ")
+    query = cereus.compile(text, dialect=dialect, stream=STREAM)
+    expected = plain(query.run(events).table.to_pylist())
+    assert len(expected) > 5
+    history = cs.match(spark.createDataFrame(events), query)
+    assert plain(history.toArrow().to_pylist()) == expected
+    assert plain(live(spark, query, events, tmp_path)) == expected

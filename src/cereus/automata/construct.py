@@ -46,6 +46,9 @@ class AtomAutomaton(Automaton):
     def goes_on(self, state: State) -> bool:
         return state == 0
 
+    def waits(self, state: State) -> bool:
+        return state == 0
+
 
 def not_atom(bit: int) -> AtomAutomaton:
     """An event that takes its place unmarked; `bit` says "is not such an event"."""
@@ -69,6 +72,9 @@ class Wrapped(Automaton):
 
     def goes_on(self, state: State) -> bool:
         return self.body.goes_on(state)
+
+    def waits(self, state: State) -> bool:
+        return self.body.waits(state)
 
     def slots(self, state: State) -> Slots:
         return self.body.slots(state)
@@ -145,6 +151,9 @@ class UnionAutomaton(PairAutomaton):
     def accepts(self, state: Any) -> bool:
         return self.part(state[0]).accepts(state[1])
 
+    def waits(self, state: Any) -> bool:
+        return self.part(state[0]).waits(state[1])
+
 
 @dataclass(frozen=True)
 class ConcatenationAutomaton(PairAutomaton):
@@ -180,6 +189,9 @@ class ConcatenationAutomaton(PairAutomaton):
         if tag == 0:
             return self.right_optional and self.left.accepts(inner)
         return tag == 1 and self.right.accepts(inner)
+
+    def waits(self, state: Any) -> bool:
+        return state[0] != 2 and self.part(state[0]).waits(state[1])
 
 
 FEW = 12
@@ -223,6 +235,9 @@ class Seamed(Automaton):
 
     def goes_on(self, state: Any) -> bool:
         return self.body.goes_on(state[1])
+
+    def waits(self, state: Any) -> bool:
+        return not state[0] and self.body.waits(state[1])
 
     def slots(self, state: Any) -> Slots:
         return self.body.slots(state[1])
@@ -281,6 +296,9 @@ class CountedAutomaton(Automaton):
     def goes_on(self, state: Any) -> bool:
         return self.body.goes_on(state[2])
 
+    def waits(self, state: Any) -> bool:
+        return not state[1] and self.body.waits(state[2])
+
     def slots(self, state: Any) -> Slots:
         return self.body.slots(state[2])
 
@@ -320,6 +338,9 @@ class Product(PairAutomaton):
     def goes_on(self, state: Any) -> bool:
         return self.left.goes_on(state[0]) and self.right.goes_on(state[1])
 
+    def waits(self, state: Any) -> bool:
+        return self.left.waits(state[0]) and self.right.waits(state[1])
+
     def slots(self, state: Any) -> Slots:
         return self.left.slots(state[0]) | self.right.slots(state[1])
 
@@ -328,61 +349,85 @@ WAITING, DONE = "waiting", "done"
 
 
 @dataclass(frozen=True)
-class Interleaving(PairAutomaton):
-    """`φ ALL ψ`: each side runs on an interval of its own, (i₁, j₁) and (i₂, j₂), with
-    i = min(i₁, i₂) and j = max(j₁, j₂). A side is WAITING before its interval, DONE after it. A
-    side that is optional may be left out, if the other is not."""
+class Interleaving(Automaton):
+    """`φ ALL ψ ALL …`: each part runs on an interval of its own, (i₁, j₁), (i₂, j₂) …, with
+    i = min(i₁, i₂ …) and j = max(j₁, j₂ …). A part is WAITING before its interval, DONE after it. A
+    part that is `optional` may be left out, if not all are.
 
-    left_optional: bool = False
-    right_optional: bool = False
+    Few states say all that there is to say, so that ALL of n types has a state for each set of
+    types that the stream has brought, and no more: a part that can wait where it begins is never
+    WAITING, and a part that has ended for good is DONE at once, but for the last one to end, which
+    accepts.
+    """
+
+    parts: tuple[Automaton, ...]
+    optional: tuple[bool, ...]
 
     def initial(self) -> Iterable[State]:
-        lefts, rights = list(self.left.initial()), list(self.right.initial())
-        yield from product(lefts, rights)
-        yield from ((q, WAITING) for q in lefts)
-        yield from ((WAITING, q) for q in rights)
-        if self.left_optional:
-            yield from ((DONE, q) for q in rights)
-        if self.right_optional:
-            yield from ((q, DONE) for q in lefts)
+        begins: list[list[State]] = []
+        for part, optional in zip(self.parts, self.optional, strict=True):
+            begin = list(part.initial())
+            late = [] if all(map(part.waits, begin)) else [WAITING]
+            begins.append([*begin, *late, *([DONE] if optional else [])])
+        idle = {WAITING, DONE}
+        return [state for state in product(*begins) if not idle.issuperset(state)]
 
     def moves(self, state: Any, letter: Letter) -> Iterator[Move]:
-        lefts = list(self._side(self.left, state[0], letter))
-        for right in self._side(self.right, state[1], letter):
-            for left in lefts:
-                if (left.target, right.target) != (DONE, DONE):
-                    target = (left.target, right.target)
-                    yield left.joined(right, left.label | right.label, target)
+        sides = [list(self._side(part, q, letter)) for part, q in self._pairs(state)]
+        for moves in product(*sides):
+            target = tuple(move.target for move in moves)
+            if any(side != DONE for side in target):
+                yield Move(
+                    frozenset().union(*(move.label for move in moves)),
+                    self._settled(target),
+                    tuple(check for move in moves for check in move.checks),
+                    tuple(update for move in moves for update in move.updates),
+                )
+
+    def _pairs(self, state: Any) -> Iterator[tuple[Automaton, State]]:
+        return zip(self.parts, state, strict=True)
 
     @staticmethod
-    def _side(body: Automaton, state: State, letter: Letter) -> Iterator[Move]:
+    def _side(part: Automaton, state: State, letter: Letter) -> Iterator[Move]:
         if state == WAITING:
             yield Move(NOTHING, WAITING)
-            yield from (Move(NOTHING, begin) for begin in body.initial())
+            yield from (Move(NOTHING, begin) for begin in part.initial())
         elif state == DONE:
             yield Move(NOTHING, DONE)
         else:
-            yield from body.moves(state, letter)
-            if body.accepts(state):
+            yield from part.moves(state, letter)
+            if part.accepts(state):
                 yield Move(NOTHING, DONE)
 
+    def _settled(self, target: tuple[State, ...]) -> State:
+        """The same state of affairs, with parts that have ended for good as DONE, but for one."""
+        ended = [self._ended(part, side) for part, side in self._pairs(target)]
+        if all(ended):  # they have not been DONE all of them, and the last to end is still to show
+            ended[max(n for n, side in enumerate(target) if side != DONE)] = False
+        return tuple(DONE if over else side for over, side in zip(ended, target, strict=True))
+
     def accepts(self, state: Any) -> bool:
-        first, second = state
-        return self._over(self.left, first) and self._over(self.right, second)
+        return all(
+            side == DONE or (side != WAITING and part.accepts(side))
+            for part, side in self._pairs(state)
+        )
 
     @staticmethod
-    def _over(body: Automaton, state: State) -> bool:
-        return state == DONE or (state != WAITING and body.accepts(state))
+    def _ended(part: Automaton, state: State) -> bool:
+        """Whether a part is over, and does nothing any more."""
+        if state in (WAITING, DONE):
+            return state == DONE
+        return part.accepts(state) and not part.goes_on(state)
 
     def goes_on(self, state: Any) -> bool:
-        return True
+        return not all(self._ended(part, side) for part, side in self._pairs(state))
+
+    def waits(self, state: Any) -> bool:
+        return all(side in (WAITING, DONE) or part.waits(side) for part, side in self._pairs(state))
 
     def slots(self, state: Any) -> Slots:
-        slots = NO_SLOTS
-        for body, side in ((self.left, state[0]), (self.right, state[1])):
-            if side not in (WAITING, DONE):
-                slots |= body.slots(side)
-        return slots
+        running = ((part, side) for part, side in self._pairs(state) if side not in (WAITING, DONE))
+        return NO_SLOTS.union(*(part.slots(side) for part, side in running))
 
 
 @dataclass(frozen=True)

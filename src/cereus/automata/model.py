@@ -116,6 +116,11 @@ class Automaton(ABC):
         """False when no move can leave the state; a cheap, local form of trimming."""
         return True
 
+    def waits(self, state: State) -> bool:
+        """Whether a run may stay in the state, marking and checking nothing, whatever comes. False
+        where it is not known."""
+        return False
+
     def slots(self, state: State) -> Slots:
         """The slots that are set in a state."""
         return NO_SLOTS

@@ -17,6 +17,7 @@ TITLES = {
     "consume": "CONSUME BY",
     "limit": "LIMIT",
     "returned": "RETURN",
+    "unfollowed": "NOT FOLLOWED BY",
     "skip": "AFTER MATCH SKIP",
 }
 

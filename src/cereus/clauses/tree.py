@@ -102,6 +102,15 @@ class AttributeWindow(Node):
 Window = EventWindow | TimeWindow | AttributeWindow
 
 
+@dataclass(frozen=True)
+class Unfollowed(Node):
+    """`NOT FOLLOWED BY B WITHIN 5 minutes`: no such event after the last one of a match, up to a
+    deadline. The events are in the tree of the query's language."""
+
+    events: tuple[Node, ...]
+    window: TimeWindow
+
+
 ADDED = {"added": True}
 """Marks clauses that came later: where a query has none, its fingerprint is that of before."""
 
@@ -129,6 +138,7 @@ class ParsedQuery(Node, Generic[P_co]):
     text: str | None = field(default=None, compare=False, repr=False)
     returned: tuple[Returned, ...] = field(default=(), metadata=ADDED)
     skip: Skip | None = field(default=None, metadata=ADDED)
+    unfollowed: Unfollowed | None = field(default=None, metadata=ADDED)
 
 
 AnyQuery = ParsedQuery[PatternTree]

@@ -17,6 +17,8 @@ COLUMN = re.compile(r'(\w+)=(?:"([^"]*)"|…)')
 PARAM = re.compile(r'params=\{"(\w+)": …\}')
 LIMIT = re.compile(r"Limits\((\w+)=(\w+|…)\)")
 DIALECT = re.compile(r"\bdialect='(\w+)'")
+TYPES = re.compile(r'types=\{"(\w+)": "(\w+)"\}')
+FILES = re.compile(r'\b(?:Files\(…, )?(delimiter|format|multiline|order)=(?:"([^"]*)"|True)\)?')
 OPTION = re.compile(r"\b(\w+)=(True|False|…|'[^']*'|\d+)")
 LANGUAGE_OPTIONS = frozenset(name for dialect in names() for name in options_of(dialect))
 ELLIPSIS = "…"
@@ -35,14 +37,17 @@ PYTHON_ONLY = (
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """How the columns of a stream, an option of the dialect and a limit are typed, each a name and
-    what it is set to; how to have events sorted, and which parts of hints are left out."""
+    """How the columns of a stream, an option of the dialect, a limit, the type of a column and how
+    files are read are typed, each a name and what it is set to; how to have events sorted, and
+    which parts of hints are left out."""
 
     columns: Callable[[Iterable[tuple[str, str]]], str]
     option: Callable[[str, str], str]
     limit: Callable[[str, str], str]
     param: Callable[[str], str]
     dialect: Callable[[str], str]
+    types: Callable[[str, str], str]
+    files: Callable[[str, str | None], str]
     sorting: str = ""
     replaced: tuple[tuple[str, str], ...] = ()
     left_out: tuple[str, ...] = PYTHON_ONLY
@@ -54,6 +59,8 @@ def reworded(text: str, words: Vocabulary) -> str:
     for before, after in (("compile with ", "say "), (SORTING, words.sorting), *words.replaced):
         text = text.replace(before, after)
     text = STREAM.sub(lambda matched: words.columns(_columns(matched[1])), text)
+    text = TYPES.sub(lambda matched: words.types(matched[1], matched[2]), text)
+    text = FILES.sub(lambda matched: words.files(matched[1], matched[2]), text)
     text = PARAM.sub(lambda matched: words.param(matched[1]), text)
     text = DIALECT.sub(lambda matched: words.dialect(matched[1]), text)
     text = LIMIT.sub(lambda matched: words.limit(matched[1], matched[2]), text)
@@ -100,6 +107,8 @@ FLAGS = Vocabulary(
     _limit_flag,
     lambda name: f"--param {name}=VALUE",
     lambda name: f"--dialect {name}",
+    lambda name, kind: f"--types {name}={kind}",
+    lambda name, value: f"--{name}" + ("" if value is None else f" {shlex.quote(value)}"),
     sorting=", or run with --sort",
     left_out=(*PYTHON_ONLY, SHEDDING),
 )
@@ -132,6 +141,8 @@ KEYS = Vocabulary(
     _limit_key,
     lambda name: f"params = {{ {name} = … }}",
     lambda name: f'dialect = "{name}"',
+    lambda name, kind: f'types = {{ {name} = "{kind}" }} in its source',
+    lambda name, value: f"{name} = " + ("true" if value is None else f'"{value}"'),
     replaced=(
         ("a new checkpointLocation", "a new checkpoint"),
         ('match(…, on_change="restart")', 'on_change = "restart" in the query'),

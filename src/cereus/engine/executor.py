@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cereus.engine import snapshot
+from cereus.engine.ingest.clock import deadline_span
 from cereus.engine.ingest.shared_letters import SharedLetters
 from cereus.engine.match.counting_runner import CountingRunner
+from cereus.engine.match.following import WaitingMatches
 from cereus.engine.match.letter_strategy import LetterStrategy, PlainLetters
 from cereus.engine.match.runner import Runner
 from cereus.engine.match.skipping import SkippingRunner
@@ -157,7 +160,8 @@ class PatternExecutor(Executor):
         cache: TableCache | None = None,
     ) -> None:
         self.plan = plan
-        self.waits_for_time = plan.traits.closes
+        unfollowed = plan.query.unfollowed
+        self.waits_for_time = plan.traits.closes or unfollowed is not None
         self.emits_late = plan.traits.emits_late
         carried = () if shape is None else shape.payload(plan.query)
         self.runner = runner_for(
@@ -169,17 +173,28 @@ class PatternExecutor(Executor):
             # states that remember values are forgotten again, and so cannot be shared
             cache=None if plan.traits.remembers_values else cache,
         )
+        self.following: WaitingMatches | None = None
+        if unfollowed is not None:
+            span = deadline_span(unfollowed, plan.stream, schema)
+            self.following = WaitingMatches(self.runner, plan.followers, span)
         self.results = results_of(self.runner, schema, shape)
         self.schema = self.results.schema
 
     def push(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-        return self.results.batches(self.runner.push(batch))
+        chunks = self.runner.push(batch)
+        return self.results.batches(self.following.read(chunks) if self.following else chunks)
 
     def advance(self, time: int) -> Iterator[pa.RecordBatch]:
-        return self.results.batches(self.runner.advance(time))
+        chunks = self.runner.advance(time)
+        if self.following:
+            chunks = chain(self.following.read(chunks), self.following.advance(time))
+        return self.results.batches(chunks)
 
     def finish(self) -> Iterator[pa.RecordBatch]:
-        return self.results.batches(self.runner.finish())
+        chunks = self.runner.finish()
+        if self.following:
+            chunks = chain(self.following.read(chunks), self.following.finish())
+        return self.results.batches(chunks)
 
     def share_letters(self, shared: SharedLetters) -> None:
         """Ask the tests together with other executors, of the same batches."""
@@ -190,6 +205,8 @@ class PatternExecutor(Executor):
 
     def forget(self) -> None:
         self.runner.forget()
+        if self.following:
+            self.following.forget()
 
     @property
     def shed(self) -> list[str]:
@@ -200,12 +217,17 @@ class PatternExecutor(Executor):
         return {"version": self.plan.version, "query fingerprint": self.plan.fingerprint}
 
     def save(self) -> bytes:
-        return snapshot.dump(self.header, self.runner.save())
+        state = self.runner.save()
+        if self.following:
+            state = {**state, "waiting": self.following.save()}
+        return snapshot.dump(self.header, state)
 
     def restore(self, snapshot_bytes: bytes) -> None:
         state = snapshot.load(snapshot_bytes, self.header)
         with snapshot.restoring():
             self.runner.restore(state)
+            if self.following:
+                self.following.restore(state["waiting"])
 
     @property
     def events(self) -> pa.Table | None:

@@ -15,6 +15,7 @@ from cereus.expr.print import condition_text
 from cereus.plan.plan import Plan
 from cereus.plan.returned import returned_variables
 from cereus.plan.traits import ChosenBy
+from cereus.syntax.literals import duration_text
 
 __all__ = ["explain", "moves", "warnings"]
 
@@ -201,6 +202,12 @@ def _matches(plan: Plan, analysis: PlanAnalysis) -> Iterator[str]:
     if query.consume is not Consume.NONE:
         whose = "the key's" if query.consume is Consume.PARTITION else "all"
         yield f"after an event that completes matches, {whose} partial matches are dropped"
+    if query.unfollowed is not None:
+        length = duration_text(query.unfollowed.window.microseconds)
+        yield (
+            f"a match waits for {length} after its last event: it is dropped when an event comes "
+            "that must not follow, and emitted when time has passed its deadline, or at the end"
+        )
     if query.skip is not None:
         event = "first" if query.skip is Skip.TO_NEXT else "last"
         yield f"after a match, only matches that begin after its {event} event are taken"

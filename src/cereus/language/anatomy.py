@@ -183,6 +183,9 @@ def clause_edits(query: AnyQuery) -> Iterator[Edit]:
     if query.consume is not Consume.NONE:
         rule = QueryRule(RuleKind.CONSUMPTION, f"CONSUME BY {query.consume}")
         yield rule, (replace(query, consume=Consume.NONE),)
+    if query.unfollowed is not None:
+        rule = QueryRule(RuleKind.NEGATION, "NOT FOLLOWED BY")
+        yield rule, (replace(query, unfollowed=None),)
     if query.skip is not None:
         rule = QueryRule(RuleKind.CONSUMPTION, f"AFTER MATCH SKIP {query.skip}")
         yield rule, (replace(query, skip=None),)

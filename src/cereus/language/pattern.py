@@ -14,6 +14,7 @@ from cereus.clauses.tree import ParsedQuery, PatternTree
 from cereus.engine.executor import Executor, PatternExecutor
 from cereus.engine.ingest.clock import Clock
 from cereus.engine.match.table_cache import TableCache
+from cereus.explain.analysis import slowness
 from cereus.explain.description import Description
 from cereus.explain.diagram import automaton_dot
 from cereus.explain.explain import explain, warnings
@@ -80,7 +81,8 @@ class PatternQuery(CompiledQuery, Generic[P]):
 
     @property
     def warnings(self) -> list[str]:
-        return warnings(self.plan(), self.description)
+        known = [note for plan in self._plans.values() for note in slowness(plan)]
+        return [*dict.fromkeys([*warnings(self.plan(), self.description), *known])]
 
     def plan(self, schema: pa.Schema | None = None) -> Plan:
         """The plan for events of a schema (checked against it), or for events yet unknown."""

@@ -45,6 +45,7 @@ class Plan:
     implied_keys  columns that split the stream because conditions make all events of a match agree
                on them; results do not show them
     why_values  where states remember values: why registers are not used
+    followers  the tests, as bits, of events that must not follow a match
     """
 
     query: AnyQuery
@@ -57,6 +58,7 @@ class Plan:
     why_values: str | None = None
     slots: int = 0
     implied_keys: tuple[tuple[str, ...], ...] = ()
+    followers: int = 0
     version: int = PLAN_VERSION
 
     @classmethod

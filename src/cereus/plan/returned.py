@@ -11,7 +11,7 @@ from cereus.errors import RefusedError
 from cereus.expr import tree as ex
 
 Path = tuple[str, ...]
-FIXED = ("start", "end", "start_time", "end_time", "positions", "events")
+FIXED = ("start", "end", "start_time", "end_time", "deadline", "positions", "events")
 """Columns of matches that no computed one may be called like."""
 
 

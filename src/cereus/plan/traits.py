@@ -19,6 +19,7 @@ class ChosenBy(Enum):
     """Who decides what a strategy at the top of a query keeps."""
 
     AUTOMATON = "the automaton"
+    SIZE = "the number of their events, which is the same for all: none contains another"
     KERNEL = "the kernel, among the partial matches that it holds"
     REPLAY = "the strategy's automaton, which reads the events of the window once more"
     LISTING = "a comparison of all matches of an event"
@@ -33,6 +34,7 @@ class PatternFacts:
     ends_at_marks       a match ends at the last event that it has, wherever it is emitted
     detects             only the events that end a match are wanted
     distinct            a match is found in one way only
+    one_size            all matches have the same number of events
     position_sensitive  events that satisfy no test still count, because their positions do
     counts_high         it has too many states for an automaton that compares whole runs
     always_bound        variables that hold events in every match
@@ -44,6 +46,7 @@ class PatternFacts:
     ends_at_marks: bool = False
     detects: bool = False
     distinct: bool = False
+    one_size: bool = False
     position_sensitive: bool = True
     counts_high: bool = False
     always_bound: frozenset[str] = frozenset()
@@ -99,7 +102,7 @@ class Traits:
         chosen_by = _chosen_by(query, facts, registers)
         chosen_late = chosen_by in (ChosenBy.REPLAY, ChosenBy.LISTING)
         names = selected(query)
-        emits_late = facts.open_ended or facts.closes
+        emits_late = facts.open_ended or facts.closes or query.unfollowed is not None
         compared = facts.open_ended or registers or chosen_by is ChosenBy.KERNEL
         hides = names is not None and compared and not facts.distinct
         limit = _limit(query, facts)
@@ -168,6 +171,8 @@ def _chosen_by(query: AnyQuery, facts: PatternFacts, registers: bool) -> ChosenB
     windowed = query.window is not None
     if query.strategy not in CHOOSING:
         return ChosenBy.AUTOMATON
+    if query.strategy is Strategy.MAX and facts.one_size:
+        return ChosenBy.SIZE
     if windowed and facts.open_ended:
         return ChosenBy.LISTING
     if query.strategy is Strategy.MAX:
@@ -192,6 +197,8 @@ def _looks_back(query: AnyQuery, facts: PatternFacts) -> str | None:
         return "WITHIN counts events, not time"
     if query.consume is not Consume.NONE:
         return "CONSUME makes a match depend on the ones before it"
+    if query.unfollowed is not None:
+        return "NOT FOLLOWED BY looks past the last event"
     if facts.open_ended:
         return "a match may be reported long after its last event"
     return facts.looks_back

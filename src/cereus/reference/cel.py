@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import cached_property
@@ -53,6 +53,8 @@ class Match:
     """What RETURN gives."""
     read: tuple[tuple[int, ...], ...] = ()
     """The events of the variables that RETURN reads: rows that differ there are two."""
+    deadline: Any = None
+    """When it was clear that what must not follow does not."""
 
 
 @dataclass(eq=False)
@@ -554,7 +556,27 @@ def matches(
             every = query.consume is Consume.ANY
             for each in partitions.values() if every else [partition]:
                 each.begin = len(each.rows)
-    return answer
+    if query.unfollowed is None:
+        return answer
+    assert time is not None
+    waited = (_unfollowed(match, partitions[match.key], time) for match in answer)
+    return [match for match in waited if match is not None]
+
+
+def _unfollowed(match: Match, partition: _Partition, time: Callable[[Event], Any]) -> Match | None:
+    """NOT FOLLOWED BY: the match with its deadline, if no event of its key that comes after its
+    last one, up to the deadline, is such as must not follow."""
+    unfollowed, stream = partition.query.unfollowed, partition.stream
+    assert unfollowed is not None
+    last = partition.rows.index(match.end)
+    deadline = time(stream.events[last]) + unfollowed.window.microseconds
+    for place in range(last + 1, len(partition.rows)):
+        if time(stream.events[place]) > deadline:
+            break
+        for event in unfollowed.events:
+            if isinstance(event, cel.Excluded) and _occurs(event, frozenset(), stream, place):
+                return None
+    return replace(match, deadline=deadline)
 
 
 def _partition(

@@ -89,6 +89,8 @@ def pattern_schema(
         totals = (total_name(each) for each in plan.query.totals)
         fields += [st.StructField(name, st.DoubleType()) for name in ("count", *totals)]
         fields.append(st.StructField("exact", st.BooleanType()))
+    if plan.query.unfollowed is not None and plan.stream.time is not None:
+        fields.append(st.StructField("deadline", type_of(known, (plan.stream.time,))))
     events = arrow_schema(known)
     for column in plan.returned:
         kind = from_arrow_type(value_type(column.value, events))

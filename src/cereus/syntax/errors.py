@@ -82,7 +82,11 @@ GROUPS: tuple[tuple[str, str, str], ...] = (
         "_AS _AND _ALL _OR _UNLESS _FILTER GREATER LPAR LSQB",
         "an operator (; : + AS AND OR UNLESS FILTER)",
     ),
-    ("_PARTITION _WITHIN _CONSUME _LIMIT", "_RETURN _AFTER", "a clause (WITHIN, PARTITION BY …)"),
+    (
+        "_PARTITION _WITHIN _CONSUME _LIMIT",
+        "_RETURN _AFTER _NOT_FOLLOWED_BY",
+        "a clause (WITHIN, PARTITION BY …)",
+    ),
 )
 WORDS = {
     "LPAR": "'('",

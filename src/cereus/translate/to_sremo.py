@@ -49,6 +49,8 @@ def as_sremo(query: AnyQuery, type_column: str | None = "type") -> sremo.SremoTr
     if isinstance(query.formula, sremo.Pattern):
         return sremo.in_sremo(query)
     original = cel.in_ceql(query).formula
+    if query.unfollowed is not None:
+        raise refused(query.unfollowed, "SREMO has no NOT FOLLOWED BY: no match waits", None)
     if query.skip is not None:
         reason = (
             "AFTER MATCH SKIP compares matches with each other, and a SREMO takes each by itself"

@@ -141,3 +141,42 @@ def test_a_key_that_has_begun_with_an_event_of_no_use_is_not_new_again() -> None
     assert len(recognizer.push(pa.table(columns))) == 1
     recognizer = query.restore(recognizer.snapshot())
     assert not recognizer.push(pa.table({"type": ["A"], "t": [101], "k": [1]}))
+
+
+AT_ONCE = {
+    "contiguous": "SELECT * FROM S WHERE A : B",
+    "a window in events": "SELECT * FROM S WHERE A ; B WITHIN 3 EVENTS",
+    "counted": "SELECT COUNT(*) FROM S WHERE A : B : C",
+    "compared": "SELECT * FROM S WHERE (A AS a : B AS b) FILTER a.x = b.x",
+    "consumed": "SELECT * FROM S WHERE A ; B CONSUME BY PARTITION",
+    "at the start": "SELECT * FROM S WHERE START(A : B)",
+    "max": "SELECT MAX * FROM S WHERE A : B:+ WITHIN 4 EVENTS",
+}
+
+
+@pytest.mark.parametrize("text", AT_ONCE.values(), ids=AT_ONCE)
+@pytest.mark.parametrize("timed", [True, False])
+def test_keys_with_nothing_begun_are_forgotten_without_a_window_in_time(
+    text: str, timed: bool
+) -> None:
+    query = cereus.compile(text, stream=STREAM if timed else Stream(keys="k"))
+    forgetting_keys, keeping = query.recognizer(), query.recognizer(forget_idle=False)
+    found, expected = pushed(forgetting_keys, stream()), pushed(keeping, stream())
+    assert sorted(map(str, found)) == sorted(map(str, expected))
+    assert found or "START" in text
+
+
+def test_keys_that_have_matched_are_not_kept_for_ever() -> None:
+    """Of a thousand keys with an A and a B, which can begin nothing more, few are remembered."""
+    query = cereus.compile("SELECT * FROM S WHERE A : B", stream=STREAM)
+    keys = np.repeat(np.arange(1_000), 2)
+    events = pa.table({"type": ["A", "B"] * 1_000, "t": np.arange(2_000), "k": keys})
+    recognizer = query.recognizer()
+    assert len(pushed(recognizer, events)) == 1_000
+    assert len(recognizer.snapshot()) < len(_kept_for_ever(query, events)) / 3
+
+
+def _kept_for_ever(query: cereus.Query, events: pa.Table) -> bytes:
+    recognizer = query.recognizer(forget_idle=False)
+    pushed(recognizer, events)
+    return recognizer.snapshot()

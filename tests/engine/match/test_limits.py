@@ -58,3 +58,24 @@ def test_states() -> None:
 
 def test_results_without_a_note_are_complete() -> None:
     assert cereus.compile("SELECT * WHERE A ; B").run(MANY_A).shed == ()
+
+
+def test_steps_per_event() -> None:
+    """Thirteen values of A are compared with the last B."""
+    text = "SELECT * WHERE A AS a ; B AS b FILTER a.x < b.x"
+    query = cereus.compile(text, limits=Limits(steps_per_event=10), schema=MANY_A.schema)
+    with pytest.raises(LimitError, match="more than 10 steps were made at row 12"):
+        query.run(MANY_A)
+    enough = cereus.compile(text, limits=Limits(steps_per_event=20), schema=MANY_A.schema)
+    assert len(enough.run(MANY_A)) == 25
+
+
+def test_steps_per_event_shed_begins_anew() -> None:
+    query = cereus.compile(
+        "SELECT * WHERE A AS a ; B AS b FILTER a.x < b.x",
+        limits=Limits(steps_per_event=10, shed=True),
+        schema=MANY_A.schema,
+    )
+    found = query.run(MANY_A)
+    assert [row["positions"] for row in found] == [[13, 14]]
+    assert "more than 10 steps were made at row 12" in found.shed[0]

@@ -139,11 +139,22 @@ CASES = [
     Case(
         "max consumed by any",
         "SELECT MAX * WHERE A ; B PARTITION BY k WITHIN 30 seconds CONSUME BY ANY",
+        "Runner",
+    ),
+    Case(
+        "max of many consumed by any",
+        "SELECT MAX * WHERE A ; B+ PARTITION BY k WITHIN 30 seconds CONSUME BY ANY",
         "ReplayRunner",
     ),
     Case(
         "max by values",
         "SELECT MAX * WHERE (A AS a ; B AS b) FILTER max(a.v) < max(b.v) WITHIN 30 seconds",
+        "Runner by values",
+        kind=pa.decimal128(22, 2),
+    ),
+    Case(
+        "max of many by values",
+        "SELECT MAX * WHERE (A+ AS a ; B AS b) FILTER max(a.v) < max(b.v) WITHIN 10 seconds",
         "ReplayRunner by values",
         kind=pa.decimal128(22, 2),
     ),

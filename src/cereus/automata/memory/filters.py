@@ -72,6 +72,9 @@ class ComparisonFilter(Automaton):
     def goes_on(self, state: Any) -> bool:
         return self.body.goes_on(state[0])
 
+    def waits(self, state: Any) -> bool:
+        return self.body.waits(state[0])
+
     def slots(self, state: Any) -> Slots:
         inner, status = state
         if not self.body.goes_on(inner):
@@ -199,6 +202,9 @@ class TermFilter(Automaton):
 
     def goes_on(self, state: Any) -> bool:
         return self.body.goes_on(state[0])
+
+    def waits(self, state: Any) -> bool:
+        return not self.at_the_end and self.body.waits(state[0])
 
     def slots(self, state: Any) -> Slots:
         inner, bound, _ = state

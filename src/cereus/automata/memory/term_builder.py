@@ -29,7 +29,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
 COMPUTED = (Kind.INTEGER, Kind.FLOAT)
 """The kinds that the kernel computes with."""
-IMPLEMENTED = ("abs", "least", "greatest", "floor", "ceil", "sqrt", "distance")
+IMPLEMENTED = ("abs", "least", "greatest", "floor", "ceil", "sqrt", "distance", "coalesce")
 """The functions of `expr.functions` that the kernel computes of several events' values. All others
 are computed ahead, of one event's values each."""
 
@@ -131,6 +131,11 @@ class TermBuilder:
             case ex.In(operand, items):
                 same = [ex.Comparison("=", operand, item) for item in items]
                 return self._logic("or", same, read)
+            case ex.Case(branches, default):
+                return self._case(branches, default, read)
+            case ex.Call("coalesce", (*values, last)):
+                known = tuple((ex.Not(ex.IsNull(value)), value) for value in values)
+                return self._case(known, last, read)
             case ex.Call(function, arguments):
                 return self._call(function, [self._typed(a, read) for a in arguments])
         raise CannotUseSlots(
@@ -158,6 +163,21 @@ class TermBuilder:
         if kind not in (Kind.BOOLEAN, Kind.NULL):
             raise CannotUseSlots("a condition is expected")
         return term
+
+    def _case(
+        self,
+        branches: Sequence[tuple[Expression, Expression]],
+        default: Expression | None,
+        read: Read,
+    ) -> TypedTerm:
+        """CASE: the value of the first branch whose condition is true."""
+        values = [self._typed(value, read) for _, value in branches]
+        values.append(self._typed(default or ex.Literal(None), read))
+        kind = _common_kind([value.kind for value in values])
+        *terms, last = _as(kind, *values)
+        for (condition, _), term in zip(reversed(branches), reversed(terms), strict=True):
+            last = Term("if", (self._truth(condition, read), term, last))
+        return TypedTerm(last, kind)
 
     def _literal(self, node: ex.Literal) -> TypedTerm:
         value = node.value
@@ -275,6 +295,16 @@ def _compare(op: str, left: TypedTerm, right: TypedTerm) -> TypedTerm:
     if kinds == {Kind.STRING} and op not in ("=", "!="):
         raise CannotUseSlots("it compares strings by their order")
     return TypedTerm(Term(f"{op} int", (left.term, right.term)), Kind.BOOLEAN)
+
+
+def _common_kind(kinds: list[Kind]) -> Kind:
+    """The kind of a value that is one of several."""
+    distinct = set(kinds) - {Kind.NULL}
+    if len(distinct) > 1 and distinct <= set(COMPUTED):
+        return Kind.FLOAT
+    if len(distinct) > 1:
+        raise CannotUseSlots("it chooses between values of different kinds")
+    return next(iter(distinct), Kind.NULL)
 
 
 def _as(kind: Kind, *operands: TypedTerm) -> tuple[Term, ...]:

@@ -33,7 +33,7 @@ BINARY = (
     # a sum and its carry; NULL if it does not fit 64 bits
     "join int",
 )  # fmt: skip
-OPERATIONS = (*LOADS, *UNARY, *BINARY, "distance")
+OPERATIONS = (*LOADS, *UNARY, *BINARY, "distance", "if")
 """The kernel knows operations by their places here."""
 
 

@@ -185,6 +185,9 @@ class ValueFilter(Automaton):
     def goes_on(self, state: Any) -> bool:
         return self.body.goes_on(state[0])
 
+    def waits(self, state: Any) -> bool:
+        return self.body.waits(state[0])
+
     # ------------------------------------------------------------ memories
 
     def _remember(

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cereus.clauses.tree import AttributeWindow, EventWindow, TimeWindow, Window
+from cereus.clauses.tree import AttributeWindow, EventWindow, TimeWindow, Unfollowed, Window
 from cereus.engine.match.memory import empty
-from cereus.errors import CereusError, DataError, did_you_mean
+from cereus.errors import CereusError, DataError, RefusedError, did_you_mean
 from cereus.expr.paths import column_at, type_at
 from cereus.stream import UNITS, Stream
 
@@ -297,3 +297,14 @@ def _attribute_span(kind: pa.DataType, size: int | float, path: tuple[str, ...])
         f"WITHIN {size} [{name}] needs a number, but {name!r} is a {kind}",
         hint="for a time, make it the stream's time column and write WITHIN 10 seconds",
     )
+
+
+def deadline_span(unfollowed: Unfollowed, stream: Stream, schema: pa.Schema) -> int:
+    """How long a match waits, in the units of the time column."""
+    clock = Clock(unfollowed.window, stream, schema)
+    if clock.real:
+        raise RefusedError(
+            "NOT FOLLOWED BY needs times that are timestamps or whole numbers",
+            hint="cast the time column, or give it a unit",
+        )
+    return int(clock.span)

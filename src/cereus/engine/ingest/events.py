@@ -6,7 +6,7 @@ ordinal, measure and floor.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -120,12 +120,6 @@ class Events:
             return slice(0, 0)
         begin = self.group_ends[group - 1] if group else 0
         return slice(int(begin), int(self.group_ends[group]))
-
-    def stretches(self) -> Iterator[Events]:
-        """The same events in stretches of one key, in the order they came."""
-        ends = np.flatnonzero(np.diff(self.keys)) + 1
-        for begin, end in zip([0, *ends], [*ends, len(self.keys)], strict=True):
-            yield self.part(int(begin), int(end))
 
     def part(self, begin: int, end: int) -> Events:
         """Some of the events, with the groups that they are in."""

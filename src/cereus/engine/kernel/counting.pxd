@@ -39,6 +39,8 @@ cdef class CountingKernel(Kernel):
     cdef int _mark(self, int label, int r, int unseen) except? -1
     cdef int _meld(self, int a, int b) except? -1
     cdef bint _report(self) except? -1
+    @cython.final
+    cdef bint _write_row(self, long long cell) except? -1
     cdef int _sweep(self) except? -1
     @cython.final
     cdef int _kept(self, int r, int nodes) except? -1

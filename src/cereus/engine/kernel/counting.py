@@ -151,7 +151,8 @@ class CountingKernel(Kernel):
         if r:
             self._put_copies(r)
         if unseen == layout.UNSTARTED:
-            now: cython.longlong = self.measures[self.event]
+            # without a window it does not matter when a match begins
+            now: cython.longlong = self.measures[self.event] if self.windowed else 0
             self._room_for_cells(1)
             if self.cells > begin and self.starts[self.cells - 1] == now:
                 self.counts[self.cells - 1] += 1
@@ -191,7 +192,6 @@ class CountingKernel(Kernel):
         """One row, if any match is inside the window; False when the chunk is full."""
         count: cython.double = 0
         k: cython.longlong
-        t: cython.int
         self._room_for_cells(1)
         self._total_nothing()  # the cell after the last is free to add up in
         c: cython.int = self._next_accepted(layout.NONE)
@@ -203,6 +203,13 @@ class CountingKernel(Kernel):
                     count += self.counts[k]
                     self._total_into(self.cells, k)
             c = self._next_accepted(c)
+        self.counts[self.cells] = count
+        return self._write_row(self.cells)
+
+    def _write_row(self, cell: cython.longlong) -> cython.bint:
+        """One row of what a cell has, if there are any matches; False when the chunk is full."""
+        count: cython.double = self.counts[cell]
+        t: cython.int
         if self.limit >= 0 and count > self.limit:
             count = self.limit
         if count > 0:
@@ -212,7 +219,7 @@ class CountingKernel(Kernel):
             self.out_first[m] = self.out_last[m] = self.out_at[m] = self.base + self.event
             self.out_counts[m] = count
             for t in range(self.kinds.shape[0]):
-                self.out_totals[m, t] = self.totals[self.cells, t]
+                self.out_totals[m, t] = self.totals[cell, t]
             self.n_matches = m + 1
             self.reported = 1
         return self._reported()
@@ -223,6 +230,8 @@ class CountingKernel(Kernel):
         """Copy the vectors that configurations hold, without what is out of the window, to after
         the last one; then move these copies to the front."""
         self.sweeps += 1
+        if self.consuming_all:
+            self._forget_consumed()
         nodes: cython.int = self.used
         cells: cython.longlong = self.cells
         i: cython.longlong

@@ -7,7 +7,6 @@ cdef class Kernel(KeyedStepper):
     # the events of a batch, sorted by group (one group is one key), and those remembered
     cdef long long[::1] shown
     cdef long long[::1] group_ends
-    cdef long long group
     cdef long long known_from
     cdef long long[::1] known_floors
 
@@ -28,7 +27,6 @@ cdef class Kernel(KeyedStepper):
     cdef int report_next
     cdef int accepted_from
     cdef long long reported
-    cdef bint produced
 
     # a depth-first walk that can stop and go on: the choices it has still to make, of a node at a
     # depth, and what is chosen above
@@ -51,6 +49,8 @@ cdef class Kernel(KeyedStepper):
     cdef int n_matches
     cdef int n_cells
 
+    @cython.final
+    cdef int _tidy_carry(self) except? -1
     @cython.final
     cdef inline int _leave_event(self) except? -1
     @cython.final

@@ -62,7 +62,6 @@ class Kernel(KeyedStepper):
         self.report_next = layout.NONE
         self.accepted_from = 0
         self.reported = 0
-        self.produced = False
         self.n_matches = 0
         self.n_cells = 0
         self.let_go()
@@ -101,12 +100,12 @@ class Kernel(KeyedStepper):
         if keys > old:
             self.last_position = longer(self.last_position, keys, -1)
             self.last_floor = longer(self.last_floor, keys, layout.NO_BOUND)
+            self.epoch_of = longer(self.epoch_of, keys, 0)
             self.carry_from = longer(self.carry_from, keys, 0)
             self.carry_to = longer(self.carry_to, keys, 0)
         self.event = 0
         self.group = 0
         self.loaded = False
-        self.produced = False
         self.expiring = False
 
     def expire(self, events: KernelInput, keys: cython.longlong) -> None:
@@ -148,6 +147,8 @@ class Kernel(KeyedStepper):
             if self.event == n:
                 break
             if not self.loaded:
+                if self.n_carry > self.carry_at:  # a key may come many times
+                    self._tidy_carry()
                 self._take_up(self.key_of[self.group])
                 self.loaded = True
             if self.used > self.sweep_at:
@@ -157,6 +158,9 @@ class Kernel(KeyedStepper):
             if self.n_configurations > self.max_configurations:
                 return layout.TOO_MANY_CONFIGURATIONS
             self._step(self.event)
+            if self.too_many_steps:
+                self.too_many_steps = False
+                return layout.TOO_MANY_STEPS
             if self.n_accepting and self.event >= self.report_from:
                 self.report_next = self._next_accepted(layout.NONE)
                 self.reporting = self.report_next != layout.NONE
@@ -165,10 +169,16 @@ class Kernel(KeyedStepper):
                 self.height = 0
             else:
                 self._leave_event()
+        if self.consuming_all:
+            self._forget_consumed()
         if self.n_carry > self.carry_at:
-            self.carry_at = max(1 << 10, 4 * len(self._carried()))
+            self._tidy_carry()
         self.key_of = np.zeros(0, np.int32)
         return layout.FINISHED
+
+    def _tidy_carry(self) -> cython.int:
+        self.carry_at = max(1 << 10, 4 * len(self._carried()))
+        return 0
 
     def _leave_event(self) -> cython.int:
         """On to the next event; at the last one of a group, its configurations are put down."""
@@ -226,9 +236,10 @@ class Kernel(KeyedStepper):
         """All matches of this event have been written."""
         self.reporting = False
         if self.reported:
-            self.produced = True
             if self.consuming:
                 self._begin()
+            if self.consuming_all:  # of the other keys too, when they are taken up
+                self.epoch += 1
         return True
 
     def _push(self, n: cython.int, depth: cython.int) -> cython.int:
@@ -433,6 +444,7 @@ class Kernel(KeyedStepper):
         self.n_carry = len(saved["carry"])
         self.last_position = saved["last_position"].copy()
         self.last_floor = saved["last_floor"].copy()
+        self.epoch_of = np.full(len(self.last_floor), self.epoch)
 
     @property
     def match_count(self) -> int:
@@ -453,10 +465,6 @@ class Kernel(KeyedStepper):
     @property
     def sweep_count(self) -> int:
         return self.sweeps
-
-    @property
-    def has_produced(self) -> bool:
-        return self.produced
 
     @property
     def key_count(self) -> int:

@@ -15,8 +15,15 @@ cdef class KeyedStepper(Stepper):
     cdef long long[::1] last_position
     cdef long long[::1] last_floor
 
+    # of every key: after how many consuming matches its configurations were put down; there have
+    # been `epoch` of them, and what was put down before the last has been consumed
+    cdef bint consuming_all
+    cdef long long epoch
+    cdef long long[::1] epoch_of
+
     # the keys of this batch, and whether the configurations of one are taken up
     cdef int[::1] key_of
+    cdef long long group
     cdef bint loaded
 
     # when to sweep next, at the earliest, and how often it was done
@@ -24,9 +31,7 @@ cdef class KeyedStepper(Stepper):
     cdef int sweep_from
     cdef long long sweeps
 
-    @cython.final
     cdef int _take_up(self, int key) except? -1
-    @cython.final
     cdef int _save(self, int key) except? -1
     cdef int _sweep(self) except? -1
     @cython.final

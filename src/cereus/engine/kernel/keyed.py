@@ -35,6 +35,8 @@ class KeyedStepper(Stepper):
         self.sweep_from = options.sweep_at
         self.sweep_at = self.sweep_from
         self.sweeps = 0
+        self.consuming_all = options.consuming_all
+        self.group = 0
         self.clear_keys()
 
     def clear_keys(self) -> None:
@@ -45,14 +47,17 @@ class KeyedStepper(Stepper):
         self.carry_at = 1 << 10
         self.last_position = np.zeros(0, np.int64)
         self.last_floor = np.zeros(0, np.int64)
+        self.epoch = 0
+        self.epoch_of = np.zeros(0, np.int64)
         self.key_of = np.zeros(0, np.int32)
         self.loaded = False
 
     def _take_up(self, key: cython.int) -> cython.int:
         """Take up the configurations of a key where they were left."""
         self.position = self.last_position[key]
-        if self.position < 0:
+        if self.position < 0 or self.epoch_of[key] < self.epoch:
             self._begin()
+            self.carry_to[key] = self.carry_from[key]
             return 0
         self._drop_all()
         i: cython.longlong
@@ -71,6 +76,7 @@ class KeyedStepper(Stepper):
         i: cython.int
         k: cython.int
         self.last_position[key] = self.position
+        self.epoch_of[key] = self.epoch
         self.carry_from[key] = self.n_carry
         for i in range(self.n_active):
             c: cython.int = self.first[self.active[i]]
@@ -115,6 +121,16 @@ class KeyedStepper(Stepper):
         seen[key] = False
         self._carry_anew(np.flatnonzero(seen))
 
+    def _forget_consumed(self) -> None:
+        """What a match of another key has consumed since it was put down (CONSUME BY ANY) is
+        replaced by one partial match that has seen nothing."""
+        consumed = (np.asarray(self.epoch_of) < self.epoch) & (np.asarray(self.last_position) >= 0)
+        if self.loaded:
+            consumed[self.key_of[self.group]] = False
+        if consumed.any():
+            self._carry_anew(np.flatnonzero(consumed))
+        np.asarray(self.epoch_of)[:] = self.epoch
+
     def _carry_anew(self, keys: npt.NDArray[np.int64]) -> None:
         """One partial match that has seen nothing, for each of these keys."""
         anew = np.zeros((len(keys), layout.CARRY_VALUES + self.n_slots), np.int64)
@@ -152,6 +168,10 @@ class KeyedStepper(Stepper):
     def sweep(self) -> None:
         """Sweep now (between batches), and put away configurations that have no match left."""
         self.bound = layout.NO_BOUND
+        carry = self._carried()
+        ended = self.table.final[carry[:, layout.CARRY_STATE]] > 0  # what is there was reported
+        carry[ended, layout.CARRY_ROOT] = 0
+        carry[ended, layout.CARRY_EMPTY] = layout.NONE
         self._sweep()
         carry = self._carried()
         alive = (carry[:, layout.CARRY_ROOT] > 0) | (carry[:, layout.CARRY_EMPTY] != layout.NONE)
@@ -164,6 +184,8 @@ class KeyedStepper(Stepper):
     def _sweep(self) -> cython.int:
         """Keep the nodes that some configuration reaches: two passes over the ids."""
         self.sweeps += 1
+        if self.consuming_all:
+            self._forget_consumed()
         bounds: cython.longlong[::1] = filled(self.used, layout.NO_BOUND, np.int64)
         moved: cython.int[::1] = filled(self.used, 0, np.int32)
         i: cython.longlong

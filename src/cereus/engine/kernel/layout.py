@@ -30,6 +30,7 @@ FIRST_SHOWN = HIDDEN
 # ---------------------------------------------------------------- what a turn of the kernel ends in
 
 FINISHED, CHUNK_FULL, TOO_MANY_NODES, TOO_MANY_CONFIGURATIONS, TOO_MANY_MATCHES = range(5)
+TOO_MANY_STEPS = 5
 
 # ---------------------------------------------------------------- nodes
 
@@ -110,11 +111,11 @@ TERM_STACK = 64
     TERM_CARRY_INT,
     TERM_LEAST_INT, TERM_GREATEST_INT, TERM_LEAST_FLOAT, TERM_GREATEST_FLOAT,
     TERM_JOIN_INT,
-    TERM_DISTANCE,
-) = range(50)  # fmt: skip
+    TERM_DISTANCE, TERM_IF,
+) = range(51)  # fmt: skip
 """In the order of `automata.memory.terms.OPERATIONS`. The kernel relies on this order: loads first,
-then what changes one value, then what combines two; the comparisons of a kind together; the totals
-together, in the order of the updates above."""
+then what changes one value, then what combines two, then four and three; the comparisons of a kind
+together; the totals together, in the order of the updates above."""
 
 # ---------------------------------------------------------------- totals over all matches
 

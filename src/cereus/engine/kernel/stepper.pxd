@@ -71,6 +71,13 @@ cdef class Stepper:
     cdef long long position
     cdef long long bound
 
+    # how many configurations have read an event, when to look for signals next, and how many may
+    # read one event
+    cdef long long steps
+    cdef long long look_at
+    cdef long long max_steps
+    cdef bint too_many_steps
+
     # what the plan needs
     cdef bint windowed
     cdef bint open_ended
@@ -78,6 +85,8 @@ cdef class Stepper:
     cdef bint expiring
     cdef bint watching
 
+    @cython.final
+    cdef int _look_up(self) except? -1
     @cython.final
     cdef int _room_for_configurations(self, int size) except? -1
     @cython.final

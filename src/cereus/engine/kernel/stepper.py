@@ -43,6 +43,7 @@ from cereus.engine.match.memory import longer, taller
 if cython.compiled:
     from cython.cimports.cereus.engine.kernel import layout
     from cython.cimports.cereus.engine.kernel.terms_vm import Terms
+    from cython.cimports.cpython.exc import PyErr_CheckSignals
 else:
     from cereus.engine.kernel import layout
     from cereus.engine.kernel.terms_vm import Terms
@@ -53,6 +54,9 @@ if TYPE_CHECKING:
 
 PRIME = cython.declare(cython.ulonglong, 0x9E3779B97F4A7C15)
 LOW_63 = cython.declare(cython.longlong, (1 << 63) - 1)
+LOOK_EVERY = cython.declare(cython.longlong, 1 << 20)
+"""So many configurations read an event, in well below a second, before it is seen whether the run
+was interrupted."""
 
 
 @cython.cclass
@@ -72,6 +76,10 @@ class Stepper:
         self.closed = table.closed_state() if options.closes else layout.NONE
         self.watching = options.watching
         self.expiring = False
+        self.steps = 0
+        self.look_at = LOOK_EVERY
+        self.max_steps = options.max_steps
+        self.too_many_steps = False
         self._set_nodes(np.zeros((1024, layout.NODE_WORDS), np.int64))
         self.used = 1
         self.made_now = 1
@@ -272,6 +280,13 @@ class Stepper:
 
     # ------------------------------------------------------------ one event
 
+    def _look_up(self) -> cython.int:
+        """Let Ctrl-C interrupt a long call. Uncompiled, Python itself does."""
+        self.look_at = self.steps + LOOK_EVERY
+        if cython.compiled:
+            PyErr_CheckSignals()
+        return 0
+
     def _step(self, e: cython.longlong) -> cython.int:
         """All configurations read event e."""
         letter: cython.int = self.classes[e]
@@ -280,6 +295,7 @@ class Stepper:
         if (self.windowed and not self.open_ended) or self.expiring:
             self.bound = self.floors[e]
         left: cython.bint = False
+        before: cython.longlong = self.steps
         if not self.expiring:
             skipped: cython.longlong = self.positions[e] - self.position - 1
             self.position = self.positions[e]
@@ -309,6 +325,7 @@ class Stepper:
         self._settle()
         if left:
             self._forget_empty()
+        self.too_many_steps = self.steps - before > self.max_steps
         return 0
 
     def _close(self) -> cython.bint:
@@ -379,6 +396,9 @@ class Stepper:
         unseen: cython.int = self.empty[c]
         if unseen > 0 and self._start(unseen) < self.bound:
             unseen = layout.NONE
+        self.steps += 1
+        if self.steps >= self.look_at:
+            self._look_up()
         stays: cython.bint = False
         k: cython.int
         self.answered = -1

@@ -35,6 +35,8 @@ cdef class Terms:
     cdef int _join(self, int t, long long low, long long high) except? -1
     @cython.final
     cdef int _distance(self, int t) except? -1
+    @cython.final
+    cdef inline int _choose(self, int t) noexcept
 
 
 cdef long long _rest(long long value) noexcept

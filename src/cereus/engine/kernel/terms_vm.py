@@ -82,6 +82,9 @@ class Terms:
             elif op == layout.TERM_DISTANCE:
                 top -= 3
                 self._distance(top)
+            elif op == layout.TERM_IF:
+                top -= 2
+                self._choose(top)
             else:
                 top -= 1
                 self._combine(op, top)
@@ -281,6 +284,14 @@ class Terms:
         self.known[t] = abs(high) < HALF // 2
         if self.known[t]:
             self.integers[t] = high * HALF + rest
+        return 0
+
+    def _choose(self, t: cython.int) -> cython.int:
+        """The second of three values if the first is true, else the third."""
+        chosen: cython.int = t + 1 if self.known[t] and self.integers[t] != 0 else t + 2
+        self.integers[t] = self.integers[chosen]
+        self.floats[t] = self.floats[chosen]
+        self.known[t] = self.known[chosen]
         return 0
 
     def _distance(self, t: cython.int) -> cython.int:

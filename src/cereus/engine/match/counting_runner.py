@@ -13,6 +13,7 @@ from cereus.engine.ingest.clock import read
 from cereus.engine.ingest.events import Events
 from cereus.engine.kernel.counting import CountingKernel
 from cereus.engine.kernel.kernel import Kernel
+from cereus.engine.kernel.sliding import SlidingCountingKernel
 from cereus.engine.match.kernel_options import KernelOptions
 from cereus.engine.match.runner import Runner
 from cereus.engine.results.match_chunks import MatchChunk
@@ -27,7 +28,10 @@ class CountingRunner(Runner):
     """A runner for `SELECT COUNT(*), SUM(b.volume)`."""
 
     def _new_kernel(self) -> Kernel:
-        return CountingKernel(self.table, KernelOptions.of(self.plan, self.limits))
+        kind = (
+            CountingKernel if self.plan.slots or self.plan.traits.closes else SlidingCountingKernel
+        )
+        return kind(self.table, KernelOptions.of(self.plan, self.limits))
 
     def _remember(self, events: Events, batch: pa.RecordBatch) -> Events:
         remembered = super()._remember(events, batch)

@@ -6,7 +6,7 @@ events by it. The history holds, from `first` on, what a result needs to say abo
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -19,14 +19,69 @@ from cereus.state import checked
 Ints = npt.NDArray[np.int64]
 
 
-@dataclass
+class Growing:
+    """An array that grows at its end and is forgotten from its front, a copy for each doubling."""
+
+    def __init__(self, dtype: Any) -> None:
+        self.replace(np.zeros(0, dtype))
+
+    def replace(self, values: npt.NDArray[Any]) -> None:
+        """Hold these values, and no others."""
+        self._buffer, self._begin, self._end = values, 0, len(values)
+
+    @property
+    def values(self) -> npt.NDArray[Any]:
+        return self._buffer[self._begin : self._end]
+
+    def append(self, values: npt.NDArray[Any]) -> None:
+        size = self._end - self._begin + len(values)
+        if not len(values):
+            return
+        if size == len(values):
+            self.replace(values)
+            return
+        if self._end + len(values) > len(self._buffer):
+            buffer = empty(2 * size, self._buffer.dtype)
+            buffer[: self._end - self._begin] = self.values
+            self._buffer, self._begin, self._end = buffer, 0, self._end - self._begin
+        self._buffer[self._end : self._end + len(values)] = values
+        self._end += len(values)
+
+    def forget(self, count: int) -> None:
+        """Drop so many values at the front, and the memory of them when most are gone."""
+        self._begin = min(self._begin + count, self._end)
+        if self._end - self._begin < len(self._buffer) // 4:
+            self.replace(self.values.copy())
+
+
 class History:
-    first: int = 0
-    rows: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
-    times: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
-    floors: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
-    keys: npt.NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
-    payload: pa.Table | None = None
+    """What is remembered of the events from ordinal `first` on."""
+
+    def __init__(self) -> None:
+        self.first = 0
+        self._rows, self._times, self._floors = (Growing(np.int64) for _ in range(3))
+        self._keys = Growing(np.int32)
+        self.payload: pa.Table | None = None
+
+    @property
+    def rows(self) -> Ints:
+        return self._rows.values
+
+    @property
+    def times(self) -> Ints:
+        return self._times.values
+
+    @property
+    def floors(self) -> Ints:
+        return self._floors.values
+
+    @property
+    def keys(self) -> npt.NDArray[np.int32]:
+        return self._keys.values
+
+    @keys.setter
+    def keys(self, keys: npt.NDArray[np.int32]) -> None:
+        self._keys.replace(keys)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -43,24 +98,24 @@ class History:
         keys: npt.NDArray[np.int32],
         payload: pa.Table | None,
     ) -> None:
-        self.rows = _joined(self.rows, rows)
-        self.times = _joined(self.times, times)
-        self.floors = _joined(self.floors, floors)
-        self.keys = np.concatenate([self.keys, keys]) if len(self.keys) else keys
+        """Add events. What is there is not copied, but for each doubling."""
+        for array, values in self._arrays(rows, times, floors, keys):
+            array.append(values)
         if payload is not None:
             self.payload = (
                 payload if self.payload is None else pa.concat_tables([self.payload, payload])
             )
+
+    def _arrays(self, *values: Any) -> Iterator[tuple[Growing, Any]]:
+        return zip((self._rows, self._times, self._floors, self._keys), values, strict=True)
 
     def forget_before(self, ordinal: int) -> None:
         """Drop what no live partial match refers to."""
         gone = min(max(0, ordinal - self.first), len(self.rows))
         if gone:
             self.first += gone
-            self.rows = self.rows[gone:].copy()
-            self.times = self.times[gone:].copy()
-            self.floors = self.floors[gone:].copy()
-            self.keys = self.keys[gone:].copy()
+            for array, count in self._arrays(gone, gone, gone, gone):
+                array.forget(count)
             if self.payload is not None:
                 self.payload = self.payload.slice(gone).combine_chunks()
 
@@ -77,28 +132,24 @@ class History:
     def restore(
         self,
         saved: dict[str, Any],
-        keys: int,
+        known_keys: int,
         *,
         timed: bool,
         with_floors: bool,
         payload: pa.Schema | None,
     ) -> None:
         """Take up saved events of so many keys (-1: of one that was forgotten)."""
-        self.rows = checked.integers(saved["rows"], "the rows of events")
-        size = len(self.rows)
+        rows = checked.integers(saved["rows"], "the rows of events")
+        size = len(rows)
         self.first = checked.count(saved["first"], "the first event")
-        self.times = checked.integers(saved["times"], "the times of events", size * timed)
-        self.floors = checked.integers(saved["floors"], "the floors of events", size * with_floors)
-        self.keys = checked.codes(saved["keys"], "the keys of events", size)
-        checked.within(self.keys, -1, keys, "the key of an event")
+        times = checked.integers(saved["times"], "the times of events", size * timed)
+        floors = checked.integers(saved["floors"], "the floors of events", size * with_floors)
+        keys = checked.codes(saved["keys"], "the keys of events", size)
+        checked.within(keys, -1, known_keys, "the key of an event")
+        for array, values in self._arrays(rows, times, floors, keys):
+            array.replace(values)
         self.payload = saved["payload"]
         if payload is None or (size == 0 and self.payload is None):
             checked.refuse_unless(self.payload is None, "it remembers columns of events")
         else:
             checked.table(self.payload, "what is remembered of events", payload, size)
-
-
-def _joined(old: Ints, new: Ints) -> Ints:
-    if not len(old):
-        return new
-    return np.concatenate([old, new], out=empty(len(old) + len(new), old.dtype))

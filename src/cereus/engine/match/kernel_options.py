@@ -12,6 +12,8 @@ from cereus.plan.plan import Plan
 SWEEP_AT = 1 << 16
 """So many nodes are made before it is worth looking which of them are still alive."""
 
+UNLIMITED = 1 << 62
+
 KINDS_OF_TOTALS = {
     "sum": layout.TOTAL_SUM,
     "min": layout.TOTAL_MIN,
@@ -27,11 +29,13 @@ class KernelOptions:
     windowed: bool
     open_ended: bool
     consuming: bool
+    consuming_all: bool
     limit: int | None
     max_nodes: int
     with_labels: bool
     max_configurations: int
     max_matches: int
+    max_steps: int
     slots: int
     sweep_at: int = SWEEP_AT
     must_show: bool = False
@@ -47,11 +51,13 @@ class KernelOptions:
             windowed=plan.query.window is not None,
             open_ended=plan.traits.open_ended,
             consuming=plan.query.consume is not Consume.NONE and not plan.traits.consumes_late,
+            consuming_all=plan.query.consume is Consume.ANY and not plan.traits.consumes_late,
             limit=None if plan.traits.limited_late and plan.traits.limit else plan.traits.limit,
             max_nodes=limits.nodes,
             with_labels=plan.traits.labelled,
             max_configurations=limits.configurations,
-            max_matches=1 << 62 if limits.matches_per_event is None else limits.matches_per_event,
+            max_matches=UNLIMITED if limits.matches_per_event is None else limits.matches_per_event,
+            max_steps=UNLIMITED if limits.steps_per_event is None else limits.steps_per_event,
             slots=plan.slots,
             sweep_at=SWEEP_AT,
             must_show=plan.traits.hides and not plan.traits.chosen_late,

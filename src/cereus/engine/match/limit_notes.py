@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from cereus.engine.kernel.layout import TOO_MANY_CONFIGURATIONS, TOO_MANY_MATCHES, TOO_MANY_NODES
+from cereus.engine.kernel.layout import (
+    TOO_MANY_CONFIGURATIONS,
+    TOO_MANY_MATCHES,
+    TOO_MANY_NODES,
+    TOO_MANY_STEPS,
+)
 from cereus.errors import LimitError
 from cereus.limits import Limits
 
@@ -16,12 +21,18 @@ EXCEEDED = {
         "add or shorten WITHIN, compare fewer values",
     ),
     TOO_MANY_MATCHES: ("matches_per_event", "matches end", "write LIMIT, NEXT or MAX"),
+    TOO_MANY_STEPS: (
+        "steps_per_event",
+        "steps were made",
+        "add or shorten WITHIN, compare fewer values",
+    ),
 }
 """For each limit: its name, what there is too much of, and what to do about it."""
 LEFT_OUT = {
     TOO_MANY_NODES: "its partial matches were dropped",
     TOO_MANY_CONFIGURATIONS: "its partial matches were dropped",
     TOO_MANY_MATCHES: "the others were left out",
+    TOO_MANY_STEPS: "its partial matches were dropped",
 }
 
 

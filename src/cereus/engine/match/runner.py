@@ -92,6 +92,10 @@ class Runner:
         self.tidy_at, self.forget_at = TIDY_AT, forgetting.FORGET_AT
         self.forgets = False
         self.history_of_batch = 0
+        self.events_read: list[Events] = []
+        """The events of the last batch, for what follows matches (`WaitingMatches`)."""
+        self.pinned = np.iinfo(np.int64).max
+        """Events from this ordinal on are needed by matches that wait."""
         self.limit_notes = LimitNotes(self.limits, plan.text)
         # rows that were put in order do not sort by their numbers; ordinals always do
         self.uses_ordinals = ordinals or bool(payload) or row_numbers is not None
@@ -161,17 +165,13 @@ class Runner:
             payload = pa.Table.from_batches([taken])
         floors = events.floors if self.plan.traits.open_ended else NO_INTS
         self.history.append(events.rows, events.times, floors, events.keys, payload)
+        self.events_read = [replace(events, first_ordinal=first)]
         return self.letters.attach(replace(events, first_ordinal=first), batch, self.reader.known)
 
     def run(self, events: Events) -> Iterator[MatchChunk]:
-        """Let the kernel read events that the history has."""
-        if events.grouped:
-            yield from self._run(events)
-            return
-        for stretch in events.stretches():
-            yield from self._run(stretch)
-            if self.kernel.has_produced and not self.plan.traits.consumes_late:
-                self.kernel.begin_others_anew(int(stretch.keys[0]))
+        """Let the kernel read events that the history has; those that stand in the order in which
+        they came are groups of one key each, however often the key comes."""
+        yield from self._run(events if events.grouped else events.part(0, len(events)))
 
     def one_by_one(self, events: Events) -> Iterator[MatchChunk]:
         """The same, one event after the other: a match that shows something consumes its events."""
@@ -356,7 +356,7 @@ class Runner:
         self._forget_events(self._oldest_needed())
         if compared.strings:
             compared.keep(self.kernel.carried_values())
-        if horizon is not None and self.key_count >= keys:
+        if self.key_count >= keys and (horizon is not None or self._forgets_at_once):
             self._forget_keys(horizon)
         self.tidy_at = max(TIDY_AT, 2 * len(self.history))
         self.forget_at = max(forgetting.FORGET_AT, 2 * self.key_count)
@@ -375,15 +375,24 @@ class Runner:
     def _oldest_needed(self) -> int:
         """The first ordinal that some partial match refers to (after a sweep)."""
         oldest = self.kernel.oldest()
-        return self.history.next_ordinal if oldest is None else int(oldest)
+        return min(self.pinned, self.history.next_ordinal if oldest is None else int(oldest))
 
     def _forget_events(self, oldest: int) -> None:
         self.history.forget_before(oldest)
 
-    def _forget_keys(self, horizon: int) -> None:
-        """Forget the keys that are idle before the horizon; number the others anew."""
+    @property
+    def _forgets_at_once(self) -> bool:
+        """Without a window in time nothing expires, so a key with nothing begun is like a new one
+        whatever comes; only that its events come in the order of time is not checked any more."""
+        return self.forgets and bool(self.plan.keys) and not self.clock.follows_time
+
+    def _forget_keys(self, horizon: int | None) -> None:
+        """Forget the keys that are idle, before the horizon if there is one; number the others
+        anew."""
         kernel = self.kernel.save()
-        idle = self.reader.substreams.latest["time"][: self.key_count] < horizon
+        idle = np.ones(self.key_count, bool)
+        if horizon is not None:
+            idle = self.reader.substreams.latest["time"][: self.key_count] < horizon
         idle[: self.kernel.key_count] &= forgetting.begun_nowhere(kernel, self.table.initial)
         idle[self._mentioned_keys()] = False
         idle[self._passed_over(kernel["last_position"])] = False
@@ -410,7 +419,9 @@ class Runner:
 
     def _mentioned_keys(self) -> Codes:
         """Keys that must stay for another reason than their partial matches."""
-        return np.zeros(0, np.int32)
+        if self.pinned >= self.history.next_ordinal:
+            return np.zeros(0, np.int32)
+        return np.unique(self.history.keys[self.pinned - self.history.first :])
 
     def _renumber_keys(self, numbers: Codes) -> None:
         """Key k has the number numbers[k] now, or -1."""

@@ -71,7 +71,8 @@ class TransitionTable:
     `programs` has what they check and which values they take along, `constants` what its terms
     refer to (`layout` has the columns of all three). `gap_to[s]` is the move on an irrelevant
     event, and `gap_copy[s]` its copy. `moving[c]` lists the states that do not, as far as is known,
-    STAY on class c; `n_moving[c]` says how many (UNCOUNTED: no list is kept).
+    STAY on class c; `n_moving[c]` says how many (UNCOUNTED: no list is kept). Nothing leaves a
+    state that is `final`.
 
     `ambiguous` turns true when two moves from one state mark an event in the same way and both
     may be possible: then one match may be found twice.
@@ -97,6 +98,7 @@ class TransitionTable:
         self.edges: npt.NDArray[np.int32] = np.zeros(64, np.int32)
         self.accepting: npt.NDArray[np.uint8] = np.zeros(4, np.uint8)
         self.closing: npt.NDArray[np.uint8] = np.zeros(4, np.uint8)
+        self.final: npt.NDArray[np.uint8] = np.zeros(4, np.uint8)
         self.gap_to: npt.NDArray[np.int32] = np.full(4, layout.UNKNOWN, np.int32)
         self.gap_copy: npt.NDArray[np.int32] = np.full(4, -1, np.int32)
         self.slot_counts: npt.NDArray[np.int32] = np.zeros(4, np.int32)
@@ -345,6 +347,8 @@ class TransitionTable:
             self.slot_counts[number] = len(slots)
             self.accepting[number] = any(map(self.automaton.accepts, subset))
             self.closing[number] = any(map(self.automaton.closes, subset))
+            goes_on = self.closing[number] or any(map(self.automaton.goes_on, subset))
+            self.final[number] = not goes_on
         return number
 
     def _check_layout(self, subset: States, slots: Slots) -> None:
@@ -362,6 +366,7 @@ class TransitionTable:
         self.moving = np.concatenate([self.moving, more], axis=1)
         self.accepting = np.concatenate([self.accepting, np.zeros(old, np.uint8)])
         self.closing = np.concatenate([self.closing, np.zeros(old, np.uint8)])
+        self.final = np.concatenate([self.final, np.zeros(old, np.uint8)])
         self.gap_to = np.concatenate([self.gap_to, np.full(old, layout.UNKNOWN, np.int32)])
         self.gap_copy = np.concatenate([self.gap_copy, np.full(old, -1, np.int32)])
         self.slot_counts = np.concatenate([self.slot_counts, np.zeros(old, np.int32)])

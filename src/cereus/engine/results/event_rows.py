@@ -68,7 +68,7 @@ class EventRows(Results):
         fields = []
         if self.time_type is not None:
             fields += [pa.field(name, self.time_type) for name in ("start_time", "end_time")]
-        fields += self._returned_fields()
+        fields += [*self._deadline_fields(), *self._returned_fields()]
         for output in self.plan.query.select or ():
             shown = struct_lists(output.attributes or self.shape.paths, schema)
             fields.append(pa.field(output.variable, shown))
@@ -81,7 +81,7 @@ class EventRows(Results):
         if self.time_type is not None:
             for ordinals in (chunk.first, chunk.last):
                 columns.append(as_times(history.times[ordinals - history.first], self.time_type))
-        columns += [*self._returned(chunk), *self._lists(chunk)]
+        columns += [*self._deadlines(chunk), *self._returned(chunk), *self._lists(chunk)]
         batch = pa.RecordBatch.from_arrays(columns, schema=self.schema)
         return self.shape.only_reported(batch, chunk.last, history)
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
+from cereus.engine.ingest.clock import as_times, deadline_span
 from cereus.engine.kernel.layout import FIRST_SHOWN
 from cereus.engine.match.history import History
 from cereus.engine.match.runner import Runner
@@ -91,6 +92,19 @@ class Results(ABC):
             return []
         columns = self.runner.reader.key_columns(self.history.keys[chunk.at - self.history.first])
         return [each for path, each in zip(self.plan.keys, columns, strict=True) if path in shown]
+
+    def _deadline_fields(self) -> list[pa.Field]:
+        waits = self.plan.query.unfollowed is not None
+        return [pa.field("deadline", self.time_type)] if waits else []
+
+    def _deadlines(self, chunk: MatchChunk) -> list[pa.Array]:
+        """When it was clear that nothing follows a match."""
+        unfollowed = self.plan.query.unfollowed
+        if unfollowed is None:
+            return []
+        span = deadline_span(unfollowed, self.plan.stream, self.runner.schema)
+        ends = self.history.times[chunk.last - self.history.first]
+        return [as_times(ends + span, self.time_type)]
 
     def _returned_fields(self) -> list[pa.Field]:
         names = [column.name for column in self.plan.returned]

@@ -26,14 +26,15 @@ class PositionRows(Results):
     selected."""
 
     def _fields(self, schema: pa.Schema) -> list[pa.Field]:
-        fields = [*span_fields(self.time_type), pa.field("positions", POSITIONS)]
+        fields = [*span_fields(self.time_type), *self._deadline_fields()]
+        fields.append(pa.field("positions", POSITIONS))
         fields += self._returned_fields()
         for output in self.plan.query.select or ():
             fields.append(pa.field(output.variable, _output_type(output, schema)))
         return fields
 
     def batch(self, chunk: MatchChunk) -> pa.RecordBatch:
-        columns = [*self._key_columns(chunk), *self._spans(chunk)]
+        columns = [*self._key_columns(chunk), *self._spans(chunk), *self._deadlines(chunk)]
         if self.plan.names is None:
             columns.append(_lists(chunk.offsets, self._rows(chunk.cells)))
             columns.extend(self._returned(chunk))

@@ -126,7 +126,12 @@ def _filtered(body: cel.Formula, parts: tuple[cel.Predicate, ...]) -> cel.Formul
 def _steps(query: Query, schema: pa.Schema | None) -> Iterator[Step]:
     tree = query.query
     clauses = replace(
-        tree, consume=Consume.NONE, skip=None, limit=None, strategy=_kept(tree.strategy)
+        tree,
+        consume=Consume.NONE,
+        skip=None,
+        unfollowed=None,
+        limit=None,
+        strategy=_kept(tree.strategy),
     )
     units = list(_units(tree.formula))
     for count, unit in enumerate(units, 1):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 from cereus.clauses.print import clause_lines, window_text
-from cereus.clauses.tree import Output, Returned, Strategy
+from cereus.clauses.tree import Output, Returned, Strategy, Unfollowed
 from cereus.expr import tree as ex
 from cereus.expr.print import condition_text, path_text
 from cereus.languages.ceql import tree as cel
@@ -40,6 +40,8 @@ def to_text(query: cel.CeqlTree) -> str:
     if query.streams:
         lines.append(f"FROM {', '.join(map(quote_name, query.streams))}")
     lines.append(f"WHERE {formula_text(query.formula)}")
+    if query.unfollowed is not None:
+        lines.append(_unfollowed(query.unfollowed))
     lines.extend(clause_lines(query))
     if query.returned:
         lines.append(f"RETURN {', '.join(map(_returned, query.returned))}")
@@ -67,6 +69,11 @@ def _total(total: ex.Aggregate) -> str:
 def _output(output: Output) -> str:
     attributes = ", ".join(map(path_text, output.attributes))
     return variable_text(output.variable) + (f"[{attributes}]" if attributes else "")
+
+
+def _unfollowed(node: Unfollowed) -> str:
+    events = tuple(each for each in node.events if isinstance(each, cel.Excluded))
+    return f"NOT FOLLOWED BY {excluded_text(events)} WITHIN {window_text(node.window)}"
 
 
 def _returned(each: Returned) -> str:

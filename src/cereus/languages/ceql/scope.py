@@ -89,14 +89,16 @@ def check_names(query: cel.CeqlTree) -> None:
 
 
 def _check_skip(query: cel.CeqlTree) -> None:
-    """Skipping decides what becomes of matches: nothing else may decide it too."""
-    if query.skip is None:
+    """Skipping and waiting decide what becomes of matches: nothing else may decide it too."""
+    if query.skip is None and query.unfollowed is None:
         return
+    clause = "AFTER MATCH SKIP" if query.unfollowed is None else "NOT FOLLOWED BY"
     others = {"CONSUME BY": query.consume is not Consume.NONE, "COUNT(*)": query.count}
     others["LIMIT"] = query.limit is not None
+    others["AFTER MATCH SKIP"] = query.skip is not None and query.unfollowed is not None
     for title in (title for title, given in others.items() if given):
         raise RefusedError(
-            f"AFTER MATCH SKIP does not go with {title}", span=query.span, hint="keep one of them"
+            f"{clause} does not go with {title}", span=query.span, hint="keep one of them"
         )
 
 

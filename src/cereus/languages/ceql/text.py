@@ -25,7 +25,7 @@ from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.filters import Boxed, predicate, returned_value
 from cereus.languages.ceql.hints import HINTS
 from cereus.languages.ceql.operators import counts, gaps
-from cereus.languages.ceql.operators.absence import excluded
+from cereus.languages.ceql.operators.absence import excluded, unfollowed_by
 from cereus.languages.ceql.operators.counts import Counts
 from cereus.languages.ceql.print import to_text
 from cereus.languages.ceql.scope import check_names
@@ -119,6 +119,9 @@ class _Ceql(ClauseTexts):
 
     def streams(self, meta: Meta, *names: str) -> tuple[str, ...]:
         return names
+
+    def unfollowed(self, meta: Meta, event: cel.Formula, window: Window) -> clauses.Clause:
+        return clauses.Clause("unfollowed", unfollowed_by(event, window), span_of(meta))
 
     def returns(self, meta: Meta, *values: Returned) -> clauses.Clause:
         return clauses.Clause("returned", values, span_of(meta))

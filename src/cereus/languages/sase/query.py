@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from cereus.clauses.tree import TimeWindow
 from cereus.engine.executor import Executor
+from cereus.explain.analysis import slowness
 from cereus.explain.explain import explain
 from cereus.language.anatomy import Anatomy
 from cereus.language.compiled import EventwiseQuery, Path, sections
@@ -85,7 +86,9 @@ class SaseQuery(EventwiseQuery):
             for block in stage.blocks
             for warning in warnings(block.query, block.plan)
         ]
-        return [*dict.fromkeys(texts), *_delays(plan)]
+        blocks = (b for each in self._plans.values() for stage in each.stages for b in stage.blocks)
+        known = [note for block in blocks for note in slowness(block.plan)]
+        return [*dict.fromkeys([*texts, *known]), *_delays(plan)]
 
     def plan(self, schema: pa.Schema | None = None) -> ProgramPlan:
         """The plans for events of a schema (checked against it), or for events yet unknown."""

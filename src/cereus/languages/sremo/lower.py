@@ -116,13 +116,17 @@ class ExpressionLowering(ABC):
 
     def within(self, part: SremoPart, window: Window) -> SremoPart:
         """A window by times or by an attribute, inside an expression."""
+        return bounded.WithinValues(part, *self._measured(window))
+
+    def _measured(self, window: Window) -> tuple[tuple[str, ...], Any]:
+        """The column that a window is measured by, and its size in the column's own values."""
         if isinstance(window, AttributeWindow):
             path, size = window.attribute, window.size
         else:
             assert isinstance(window, TimeWindow)
             path, size = time_window(window, self.stream, self.schema)
         self.compared.add(path)
-        return bounded.WithinValues(part, path, size)
+        return path, size
 
 
 # ---------------------------------------------------------------- registers as values

@@ -15,7 +15,7 @@ from cereus.languages.sremo import tree as sremo
 from cereus.languages.sremo.automaton.streaming import Detecting, Streaming
 from cereus.languages.sremo.lower import RegistersInStates, terminals
 from cereus.languages.sremo.skippability import loose
-from cereus.languages.sremo.slots import RegistersInSlots
+from cereus.languages.sremo.slots import RegistersInSlots, measures
 from cereus.plan.checking import check_clauses
 from cereus.plan.lowered import Lowered, slots_else_values
 from cereus.plan.plan import Plan
@@ -53,7 +53,8 @@ def _lowered(
     def by_values() -> Lowered[Streaming]:
         return RegistersInStates(stream, schema).lowered(expression)
 
-    if not any(node.reads for node in terminals(expression)):
+    reads = any(node.reads for node in terminals(expression))
+    if not reads and not any(map(measures, expression.walk())):
         return by_values()
     return slots_else_values(
         schema, lambda types: RegistersInSlots(stream, types).lowered(expression), by_values

@@ -17,7 +17,8 @@ from cereus.automata.memory.slots import Column, Columns, comparable
 from cereus.automata.memory.term_builder import TermBuilder, ValueRead, not_too_deep
 from cereus.automata.memory.terms import Term, column, leaf, slot
 from cereus.automata.model import Check, Slot, Update
-from cereus.clauses.tree import Window
+from cereus.clauses.tree import EventWindow, Window
+from cereus.errors import ConditionTypeError
 from cereus.expr import tree as ex
 from cereus.expr.print import condition_text
 from cereus.languages.sremo import tree as sremo
@@ -40,6 +41,10 @@ AT_HAND = "•"
 """The event that is read, as a variable beside the registers."""
 
 
+WINDOW = "◂"
+"""Registers of windows inside an expression have names that begin so; no other may."""
+
+
 @dataclass
 class RegistersInSlots(ExpressionLowering):
     """Values in slots of the kernel; raises CannotUseSlots where they cannot decide."""
@@ -47,6 +52,8 @@ class RegistersInSlots(ExpressionLowering):
     columns: Columns = field(default_factory=Columns)
     slots: dict[tuple[str, int, bool], Slot] = field(default_factory=dict)
     """By register, column, and whether it is no equality that reads them."""
+    windows: int = 0
+    """How many windows inside the expression have been met."""
     stops: frozenset[ex.Expression] = frozenset()
     """The conditions that must fail for `next`, and which are more than an equality."""
 
@@ -94,12 +101,32 @@ class RegistersInSlots(ExpressionLowering):
         return JoinNames(sremo.written(node.left))
 
     def complement(self, body: sremo.Sremo) -> SremoPart:
+        if any(map(measures, body.walk())):
+            raise CannotUseSlots("! has to follow every run of a part with a window of its own")
         if any(node.reads for node in terminals(body)):
             raise CannotUseSlots("! has to follow every run of a part that reads registers")
         return bounded.ComplementPart(self.part(body, frozenset()), frozenset())
 
     def within(self, part: SremoPart, window: Window) -> SremoPart:
-        raise CannotUseSlots("a window of its own inside the expression measures times")
+        path, size = self._measured(window)
+        self.windows += 1
+        name = f"{WINDOW}{self.windows}"
+        now, first = ex.Attribute(path), ex.Attribute(path, name)
+        try:
+            begun, near = (
+                self._formula(ex.Comparison("<=", ex.Arithmetic("-", now, since), ex.Literal(size)))
+                for since in (now, first)
+            )
+        except ConditionTypeError:  # a number of times
+            raise CannotUseSlots(
+                "a window of its own inside the expression has no length of time"
+            ) from None
+        updates = tuple(
+            Update(place, "set", number)
+            for (register, number, _), place in self.slots.items()
+            if register == name
+        )
+        return bounded.WithinSlots(part, name, begun, near, updates)
 
     # ------------------------------------------------------------ conditions
 
@@ -186,6 +213,11 @@ def _is_equality(node: sremo.Terminal) -> bool:
     """Whether the only condition on registers is an equality."""
     conditions = _of_registers(node)
     return not conditions or (len(conditions) == 1 and _compares_equal(conditions[0]))
+
+
+def measures(node: sremo.Sremo) -> bool:
+    """Whether a part has a window by times or by an attribute."""
+    return isinstance(node, sremo.Windowed) and not isinstance(node.window, EventWindow)
 
 
 def _bare(node: sremo.Sremo) -> bool:

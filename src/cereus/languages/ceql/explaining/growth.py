@@ -20,11 +20,11 @@ from cereus.languages.ceql.operators.absence import is_correlated
 from cereus.languages.ceql.planning.build import RULES
 from cereus.languages.ceql.planning.lower import CHOSEN, IN_UNLESS
 from cereus.languages.ceql.planning.rewrite import rewrite
+from cereus.languages.ceql.planning.sizes import compares_matches
 from cereus.languages.ceql.planning.slots import absence_refusal, refusal
 from cereus.languages.ceql.print import predicate_text
 from cereus.plan.lowered import NO_SCHEMA
 from cereus.plan.plan import Plan
-from cereus.plan.traits import CHOOSING
 
 
 class Condition(NamedTuple):
@@ -41,8 +41,10 @@ def conditions(plan: Plan) -> list[Condition]:
     """The conditions between events of a CEQL query, where the rewrite rules have put them."""
     if not plan.traits.correlated:
         return []
-    where = CHOSEN if plan.query.strategy is Strategy.MAX else None
-    compared = _conditions(rewrite(formula_of(plan), RULES), where)
+    formula = rewrite(formula_of(plan), RULES)
+    is_max = plan.query.strategy is Strategy.MAX
+    where = CHOSEN if is_max and compares_matches(Strategy.MAX, formula) else None
+    compared = _conditions(formula, where)
     return list({(each.predicate, each.why): each for each in compared}.values())
 
 
@@ -54,7 +56,7 @@ def _conditions(node: cel.Formula, where: str | None) -> Iterator[Condition]:
             yield from _conditions(left, where)
             yield from _conditions(right, IN_UNLESS)
             return
-        case cel.Select(strategy, body) if strategy in CHOOSING:
+        case cel.Select(strategy, body) if compares_matches(strategy, body):
             yield from _conditions(body, CHOSEN)
             return
         case cel.Without(body, events):

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from cereus.automata.memory.absence import THIS
+from cereus.clauses.tree import TimeWindow, Unfollowed, Window
 from cereus.errors import RefusedError
 from cereus.expr import tree as ex
 from cereus.languages.ceql import tree as cel
@@ -84,3 +85,22 @@ def alternatives(predicate: cel.Predicate | None) -> list[list[ex.Expression]]:
         case cel.Holds(condition):
             return [[condition]]
     raise TypeError(f"not a predicate: {predicate!r}")
+
+
+def unfollowed_by(formula: cel.Formula, window: Window) -> Unfollowed:
+    """`NOT FOLLOWED BY B WITHIN 5 minutes`."""
+    if not isinstance(window, TimeWindow):
+        raise RefusedError(
+            "NOT FOLLOWED BY waits for a time",
+            span=window.span,
+            hint="write a length of time: WITHIN 5 minutes",
+        )
+    events = excluded(formula)
+    for event in events:
+        if is_correlated(event):
+            raise RefusedError(
+                "what must not follow cannot be compared with the events of the match",
+                span=event.span,
+                hint="PARTITION BY keeps the events of each key apart",
+            )
+    return Unfollowed(events, window, span=formula.span)

@@ -18,10 +18,17 @@ from cereus.languages.ceql.operators.counts import FEW_ROUNDS, most_rounds
 from cereus.languages.ceql.planning.binding import surely_bound
 from cereus.languages.ceql.planning.keys import KeyedFormula, with_keys
 from cereus.languages.ceql.planning.locality import looks_back
-from cereus.languages.ceql.planning.lower import CHOSEN, Streams, ends_marked, lowered
+from cereus.languages.ceql.planning.lower import (
+    CHOSEN,
+    Streams,
+    ends_marked,
+    lowered,
+    with_followers,
+)
 from cereus.languages.ceql.planning.narrow import narrow_filters
 from cereus.languages.ceql.planning.rewrite import RULES as LOCAL_RULES
 from cereus.languages.ceql.planning.rewrite import Rule, bottom_up, rewrite
+from cereus.languages.ceql.planning.sizes import size
 from cereus.languages.ceql.planning.span import with_implied_window
 from cereus.plan.checking import check_clauses
 from cereus.plan.plan import Plan
@@ -47,12 +54,15 @@ def build(
     query = desugared(query)
     _check_streams(query, stream)
     _check_count(query)
+    _check_unfollowed(query, stream)
     if schema is not None:
         query = _checked(query, stream, schema)
     query = with_implied_window(query)
     keyed = with_keys(query) if keys else KeyedFormula(query.formula, ())
     formula = rewrite(keyed.formula, rules)
-    why_values = CHOSEN if query.strategy is Strategy.MAX or query.skip is not None else None
+    facts = _facts(query)
+    compares = query.strategy is Strategy.MAX and not facts.one_size
+    why_values = CHOSEN if compares or query.skip is not None else None
     made = lowered(
         formula,
         _streams(query, stream),
@@ -61,9 +71,12 @@ def build(
         why_values=why_values,
         correlated=correlated,
     )
-    plan = Plan.of(query, stream, made, _facts(query), keyed.keys)
-    if plan.traits.chosen_by is ChosenBy.AUTOMATON:
-        chosen = select(query.strategy, made.automaton)
+    made, followers = with_followers(query, _streams(query, stream), made)
+    plan = replace(Plan.of(query, stream, made, facts, keyed.keys), followers=followers)
+    if plan.traits.chosen_by in (ChosenBy.AUTOMATON, ChosenBy.SIZE):
+        chosen = made.automaton
+        if plan.traits.chosen_by is ChosenBy.AUTOMATON:
+            chosen = select(query.strategy, chosen)
         if query.skip is not None:
             chosen = FirstEventsAutomaton(chosen)
         plan = replace(plan, automaton=plan.shown(chosen))
@@ -78,6 +91,7 @@ def _facts(query: cel.CeqlTree) -> PatternFacts:
             or query.strategy is Strategy.STRICT
             or any(map(_looks_at_positions, query.formula.walk()))
         ),
+        one_size=size(query.formula) is not None,
         counts_high=most_rounds(query.formula) > FEW_ROUNDS,
         always_bound=surely_bound(query.formula),
         looks_back=looks_back(query.formula),
@@ -92,6 +106,16 @@ def _looks_at_positions(node: cel.Formula) -> bool:
     if isinstance(node, cel.Within):
         return isinstance(node.window, EventWindow)
     return isinstance(node, cel.ContiguousSequence | cel.ContiguousIteration | cel.Start | cel.All)
+
+
+def _check_unfollowed(query: cel.CeqlTree, stream: Stream) -> None:
+    if query.unfollowed is not None and stream.time is None:
+        raise RefusedError(
+            "NOT FOLLOWED BY waits for a time, and the stream has none",
+            text=query.text,
+            span=query.unfollowed.span,
+            hint='say which column has it: Stream(time="…")',
+        )
 
 
 def _check_count(query: cel.CeqlTree) -> None:
@@ -178,5 +202,9 @@ def _checked(query: cel.CeqlTree, stream: Stream, schema: pa.Schema) -> cel.Ceql
         return node
 
     check_clauses(query, stream, schema)
+    if query.unfollowed is not None:
+        kinds = (each for each in query.unfollowed.events if isinstance(each, cel.Excluded))
+        unfollowed = replace(query.unfollowed, events=tuple(map(excluded, kinds)))
+        query = replace(query, unfollowed=unfollowed)
     returned = tuple(replace(each, value=coerce(each.value, schema)) for each in query.returned)
     return replace(query, formula=bottom_up(query.formula, formula), returned=returned)

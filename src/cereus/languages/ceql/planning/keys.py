@@ -52,6 +52,7 @@ def _is_apart(query: cel.CeqlTree) -> bool:
     return (
         query.consume is Consume.NONE
         and query.skip is None
+        and query.unfollowed is None
         and not isinstance(query.window, EventWindow)
         and query.strategy is not Strategy.STRICT
         and all(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -33,8 +33,10 @@ from cereus.expr.tree import Expression, attributes, is_local, variables, withou
 from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.operators.absence import alternatives, is_correlated, is_own, of_this
 from cereus.languages.ceql.operators.counts import may_be_nothing
+from cereus.languages.ceql.planning.chains import chain
 from cereus.languages.ceql.planning.distance import condition as distance_condition
 from cereus.languages.ceql.planning.distance import measured_path
+from cereus.languages.ceql.planning.sizes import compares_matches
 from cereus.languages.ceql.planning.slots import FormulaSlots
 from cereus.plan.lowered import Lowered, slots_else_values
 from cereus.plan.tests import EventTest, TestSet, conjuncts
@@ -92,6 +94,23 @@ def lowered(
     )
 
 
+def with_followers(
+    query: cel.CeqlTree, streams: Streams, made: Lowered[Automaton]
+) -> tuple[Lowered[Automaton], int]:
+    """The same with tests of what must not follow a match, and their bits."""
+    if query.unfollowed is None:
+        return made, 0
+    lowering = FormulaLowering(streams)
+    for test in made.tests:
+        lowering.tests.bit(test)
+    mask = 0
+    for event in query.unfollowed.events:
+        assert isinstance(event, cel.Excluded)
+        for test, _ in lowering._excluded(event):
+            mask |= 1 << lowering.tests.bit(test)
+    return replace(made, tests=lowering.tests.tests), mask
+
+
 @dataclass
 class FormulaLowering:
     """What all parts of one formula share. Conditions between events are decided by `slots`; where
@@ -131,7 +150,7 @@ class FormulaLowering:
             case cel.Filter(body, predicate):
                 return self._filter(body, predicate)
             case cel.Sequence() | cel.ContiguousSequence():
-                parts = [(self.automaton(part), may_be_nothing(part)) for part in _chain(formula)]
+                parts = [(self.automaton(part), may_be_nothing(part)) for part in chain(formula)]
                 return make.concatenation(parts, isinstance(formula, cel.ContiguousSequence))
             case cel.Iteration(body):
                 return make.RepetitionAutomaton(self.automaton(body))
@@ -148,15 +167,13 @@ class FormulaLowering:
             case cel.Within(body, TimeWindow() | AttributeWindow() as window):
                 return self._spaced(self.automaton(body), window, InnerWindowInSlots)
             case cel.Or():
-                return make.union([self.automaton(part) for part in _chain(formula)])
+                return make.union([self.automaton(part) for part in chain(formula)])
             case cel.And(left, right):
                 return make.Product(self.automaton(left), self.automaton(right))
-            case cel.All(left, right):
+            case cel.All():
+                sides = chain(formula)
                 return make.Interleaving(
-                    self.automaton(left),
-                    self.automaton(right),
-                    may_be_nothing(left),
-                    may_be_nothing(right),
+                    tuple(map(self.automaton, sides)), tuple(map(may_be_nothing, sides))
                 )
             case cel.Unless(left, right):
                 return make.UnlessAutomaton(
@@ -169,9 +186,10 @@ class FormulaLowering:
             case cel.Project(names, body):
                 return make.Projection(self.automaton(body), names)
             case cel.Select(strategy, body):
-                if strategy in CHOOSING:
+                if compares_matches(strategy, body):
                     return select(strategy, self._without_slots(body, CHOSEN))
-                return select(strategy, self.automaton(body))
+                automaton = self.automaton(body)
+                return select(strategy, automaton) if strategy not in CHOOSING else automaton
         raise TypeError(f"not a CEL formula: {formula!r}")
 
     def _repeated(self, node: cel.Repeated) -> Automaton:
@@ -363,19 +381,6 @@ class FormulaLowering:
         if self.slots is None:
             return ValueFilter(inner, condition)
         return self.slots.filter(inner, self.comparisons, condition, body)
-
-
-def _chain(formula: cel.Sequence | cel.ContiguousSequence | cel.Or) -> list[cel.Formula]:
-    """φ₁, φ₂ … of `φ₁ ; φ₂ ; …`, from left to right."""
-    parts: list[cel.Formula] = []
-    todo: list[cel.Formula] = [formula]
-    while todo:
-        part = todo.pop()
-        if type(part) is type(formula):
-            todo += (part.right, part.left)
-        else:
-            parts.append(part)
-    return parts
 
 
 def _event_under_filters(

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from cereus.automata.memory.values import ValuedLetter
-from cereus.automata.model import Letter
-from cereus.languages.sremo.automaton.memory import Contents
+from cereus.automata.model import Letter, Update
+from cereus.languages.sremo.automaton.memory import Contents, RegisterFormula
 from cereus.languages.sremo.automaton.parts import Configuration, PartStep, SremoPart
 
 
@@ -109,3 +109,38 @@ class WithinValues(MeasuredPart):
             # a distance from or to NULL is within nothing
             if not step.marked or (now is not None and now - begin <= self.size):
                 yield step._replace(to=(step.to, begin))
+
+
+@dataclass(frozen=True)
+class WithinSlots(MeasuredPart):
+    """The same, with the value of the first mark in slots of the kernel. They are those of a
+    register of the window's own, which is set from the first mark on, until the part is left.
+
+    name   what the register is called
+    begun  the event at hand has a value
+    near   it is near enough to the first mark
+    """
+
+    name: str
+    begun: RegisterFormula
+    near: RegisterFormula
+    updates: tuple[Update, ...]
+
+    def steps(self, at: Any, letter: Letter) -> Iterator[PartStep]:
+        inner, first = at
+        for step in self.body.steps(inner, letter):
+            if not step.marked:
+                yield step._replace(to=(step.to, first))
+                continue
+            checks = (self.near if first else self.begun).checks(frozenset({self.name}))
+            if checks is not None:
+                updates = () if first else self.updates
+                yield PartStep(True, (step.to, True), step.checks + checks, step.updates + updates)
+
+    def contents(self, at: Any) -> list[Contents]:
+        inner, first = at
+        within = self.body.contents(inner)
+        if not first:
+            return within
+        # slots have contents that are names
+        return [frozenset({self.name}).union(each) for each in within]  # type: ignore[arg-type]

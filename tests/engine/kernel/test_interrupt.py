@@ -1,0 +1,43 @@
+"""A signal interrupts a long call of the kernel, and not only what comes after it."""
+
+from __future__ import annotations
+
+import signal
+from types import FrameType
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import cereus
+from cereus.engine.executor import PatternExecutor
+
+EVENTS = 60_000
+"""Every B is compared with every A before it: 900 million comparisons in one call."""
+
+
+class Interrupted(Exception):
+    """What the signal's handler raises."""
+
+
+def test_a_signal_interrupts_a_long_call() -> None:
+    types = np.repeat(["A", "B"], EVENTS // 2)
+    table = pa.table({"type": types, "x": np.arange(EVENTS)[::-1]})
+    query = cereus.compile("SELECT * WHERE A AS a ; B AS b FILTER a.x < b.x", schema=table.schema)
+    executor = query.executor(table.schema)
+    assert isinstance(executor, PatternExecutor)
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise Interrupted
+
+    before = signal.signal(signal.SIGVTALRM, interrupt)
+    signal.setitimer(signal.ITIMER_VIRTUAL, 0.3)  # of this process's own CPU time
+    try:
+        with pytest.raises(Interrupted):
+            for batch in table.combine_chunks().to_batches():
+                list(executor.push(batch))
+        event, _ = executor.runner.kernel.where
+        assert event < EVENTS
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)

@@ -1,0 +1,122 @@
+"""NOT FOLLOWED BY: matches that wait until it is clear that something does not follow."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from datetime import datetime
+from random import Random
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import note
+
+import cereus
+from cereus.clauses.tree import Consume, TimeWindow, Unfollowed
+from cereus.errors import CereusError, RefusedError
+from cereus.languages.ceql import tree as cel
+from cereus.languages.ceql.text import parse, to_text
+from cereus.translate.translate import translated
+
+from . import strategies as random_
+from .harness import Row, compiled, reference_matches, reference_rows, rows
+from .test_differential import FEWER, examples, given, pieces
+
+ORDERS = pa.table(
+    {
+        "type": ["ORDER", "PAID", "ORDER", "PAID", "SHIP", "OTHER"],
+        "k": [1, 1, 2, 2, 1, 2],
+        "x": [1, 1, 1, 1, 1, 1],
+        "ts": [datetime(2024, 1, 1, 9, minute) for minute in (0, 1, 2, 3, 5, 30)],
+    }
+)
+STREAM = cereus.Stream(time="ts")
+LATE = (
+    "SELECT * WHERE ORDER AS a ; PAID AS c NOT FOLLOWED BY SHIP WITHIN 5 minutes "
+    "PARTITION BY k WITHIN 1 hour"
+)
+
+
+def test_it_is_emitted_at_the_deadline_with_the_deadline() -> None:
+    (row,) = cereus.compile(LATE, stream=STREAM).run(ORDERS)
+    assert (row["k"], row["positions"]) == (2, [2, 3])
+    assert row["deadline"] == datetime(2024, 1, 1, 9, 8)
+    assert list(row)[3:6] == ["start_time", "end_time", "deadline"]
+
+
+def test_the_deadline_itself_still_counts() -> None:
+    for minutes, found in ((4, 0), (3, 1)):
+        text = LATE.replace("5 minutes", f"{minutes} minutes")
+        rows = cereus.compile(text, stream=STREAM).run(ORDERS.slice(0, 5))
+        assert len([row for row in rows if row["k"] == 1]) == found
+
+
+def test_it_waits_for_time_to_pass() -> None:
+    query = cereus.compile(LATE, stream=STREAM)
+    recognizer = query.recognizer(schema=ORDERS.schema)
+    assert not len(recognizer.push(ORDERS.slice(0, 5)))
+    deadline = pa.scalar(datetime(2024, 1, 1, 9, 8), pa.timestamp("us")).value
+    assert not len(recognizer.advance(deadline))
+    assert len(recognizer.advance(deadline + 1)) == 1
+    assert not len(recognizer.finish())
+
+
+def test_it_returns_values_and_conditions_are_of_the_event_alone() -> None:
+    text = LATE.replace("BY SHIP", "BY ((SHIP AS s FILTER s.x > 1) OR OTHER)")
+    query = cereus.compile(f"{text} RETURN a.x + 1 AS y", stream=STREAM, schema=ORDERS.schema)
+    assert sorted(row["k"] for row in query.run(ORDERS)) == [1, 2]
+    assert {row["y"] for row in query.run(ORDERS)} == {2}
+    with pytest.raises(RefusedError, match="cannot be compared with the events of the match"):
+        cereus.compile(LATE.replace("BY SHIP", "BY (SHIP AS s FILTER s.x = a.x)"))
+    with pytest.raises(CereusError, match="unknown attribute 'y'"):
+        broken = LATE.replace("BY SHIP", "BY (SHIP AS s FILTER s.y = 1)")
+        cereus.compile(broken, stream=STREAM, schema=ORDERS.schema)
+
+
+def test_what_it_does_not_go_with_is_refused_by_name() -> None:
+    for clause in ("LIMIT 1", "CONSUME BY ANY", "AFTER MATCH SKIP TO NEXT EVENT"):
+        with pytest.raises(RefusedError, match="NOT FOLLOWED BY does not go with"):
+            cereus.compile(f"{LATE} {clause}")
+    with pytest.raises(RefusedError, match="waits for a time"):
+        cereus.compile(LATE.replace("5 minutes", "5 EVENTS"))
+    with pytest.raises(RefusedError, match="the stream has none"):
+        cereus.compile(LATE)
+    with pytest.raises(RefusedError, match="SREMO has no NOT FOLLOWED BY"):
+        translated(cereus.compile(LATE, stream=STREAM).compiled, "sremo")
+
+
+def test_it_prints_and_is_explained() -> None:
+    tree = parse(LATE)
+    assert parse(to_text(tree)) == tree
+    assert "waits for 5 minutes" in cereus.compile(LATE, stream=STREAM).explain(ORDERS.schema)
+
+
+@examples(FEWER)
+@given(random_.randoms)
+def test_random_queries_cut_into_pieces(draw: Random) -> None:
+    """Against the definition: in pieces, across snapshots, with promises of time."""
+    case = random_.case(draw)
+    absent = tuple(
+        cel.Excluded(cel.Type(name)) for name in draw.sample(random_.TYPES, draw.randint(1, 2))
+    )
+    waits = Unfollowed(absent, TimeWindow(draw.randint(0, 4) * random_.SECOND))
+    query = replace(case.query, limit=None, consume=Consume.NONE, skip=None, unfollowed=waits)
+    note(str(replace(case, query=query)))
+    made = compiled(query, case.stream)
+    for events in case.streams:
+        wanted = reference_matches(query, case.stream, events)
+        recognizer = made.recognizer(forget_idle=draw.randrange(2) == 0)
+        found: list[dict[str, Any]] = []
+        for piece in pieces(draw, random_.table(events)):
+            if draw.randrange(3) == 0 and recognizer._executor is not None:
+                recognizer = made.restore(recognizer.snapshot())
+            found += list(recognizer.push(piece))
+            if piece.num_rows and draw.randrange(3) == 0:
+                found += list(recognizer.advance(piece.column("t")[-1].as_py()))
+        found += list(recognizer.finish())
+        actual: Counter[Row] = rows(found, query)
+        assert actual == reference_rows(wanted, query, events)
+        assert Counter(row["deadline"] for row in found) == Counter(
+            match.deadline // random_.SECOND for match in wanted
+        )
