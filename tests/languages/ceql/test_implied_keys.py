@@ -151,7 +151,7 @@ def test_random_queries_with_implied_keys_find_what_the_definition_says() -> Non
         if seed % 10 == 0:
             positions = sorted(row["positions"] for row in found)
             assert asked.limit or unkeyed(asked, events) == positions, to_text(asked)
-    assert keyed > number // 10
+    assert keyed > number // 20
 
 
 def unkeyed(asked: cel.CeqlTree, events: random_.Events) -> list[list[int]]:
