@@ -4,7 +4,8 @@ keys. Python's own arithmetic is the judge."""
 from __future__ import annotations
 
 import operator
-from datetime import date, datetime, timedelta
+import re
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal, localcontext
 from typing import Any
 
@@ -46,13 +47,28 @@ TYPES: list[tuple[pa.DataType, list[Any]]] = [
     *((pa.decimal128(p, s), decimals(p, s)) for p, s in ((9, 2), (17, 2), (18, 6), (19, 0))),
     *((pa.decimal128(p, s), decimals(p, s)) for p, s in ((38, 0), (38, 38), (38, 10))),
     (pa.decimal256(50, 3), decimals(50, 3)),
+    (pa.decimal256(76, 0), decimals(76, 0)),
+    (pa.decimal32(9, 2), decimals(9, 2)),
+    (pa.decimal64(18, 6), decimals(18, 6)),
+    (pa.float16(), [-65504.0, -0.0, 0.0, 6.0e-8, 65504.0, float("inf")]),
+    (pa.dictionary(pa.int8(), pa.int64()), around(2**62, 2**53)),
     (pa.bool_(), [True, False]),
     (pa.string(), ["", "a", "a\0", "é", "\U0010ffff", "Z"]),
     (pa.large_string(), ["", "a", "b"]),
     (pa.date32(), [date(1, 1, 1), date(1970, 1, 1), date(9999, 12, 31)]),
     (pa.timestamp("us"), [datetime(1, 1, 1), datetime(1970, 1, 1), datetime(9999, 12, 31)]),
     (pa.timestamp("s"), [datetime(1, 1, 1), datetime(2262, 4, 12), datetime(9999, 12, 31)]),
+    (pa.date64(), [date(1, 1, 1), date(1970, 1, 1), date(9999, 12, 31)]),
+    (pa.timestamp("ms"), [datetime(1, 1, 1), datetime(1970, 1, 1), datetime(9999, 12, 31)]),
+    (pa.timestamp("ns"), [1, 2, -(2**63) + 1, 2**63 - 1, 2**62, 2**62 + 1]),
+    (
+        pa.timestamp("us", "Europe/Berlin"),
+        [datetime(1, 1, 2, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)],
+    ),
     (pa.duration("us"), [timedelta(0), timedelta(microseconds=1), timedelta(days=-1)]),
+    (pa.duration("us"), [2**63 - 1, 2**63 - 2, -(2**63) + 1]),
+    (pa.duration("s"), [timedelta(0), timedelta(days=10**6), timedelta(days=-(10**6))]),
+    (pa.duration("ns"), [1, 2, 2**62, 2**62 + 1]),
 ]
 
 
@@ -127,6 +143,87 @@ def test_as_keys(type_: pa.DataType, values: list[Any], data: st.DataObject) -> 
         if i < j and (drawn[i] == drawn[j])
     )
     assert positions(cereus.compile("SELECT * WHERE A ; B PARTITION BY x"), table) == wanted
+
+
+REFUSED: list[tuple[pa.DataType, list[Any]]] = [
+    (pa.binary(), [b"a", b"b"]),
+    (pa.binary(1), [b"a", b"b"]),
+    (pa.time32("s"), [time(0), time(1)]),
+    (pa.time64("us"), [time(0), time(1)]),
+    (pa.month_day_nano_interval(), [(1, 2, 3), (1, 2, 4)]),
+    (pa.list_(pa.int64()), [[1], [2]]),
+    (pa.struct({"a": pa.int64()}), [{"a": 1}, {"a": 2}]),
+    (pa.map_(pa.string(), pa.int64()), [[("a", 1)], [("b", 1)]]),
+]
+
+
+@pytest.mark.parametrize(("type_", "values"), REFUSED, ids=lambda v: str(v)[:24])
+def test_types_that_conditions_cannot_compare_are_refused_by_name(
+    type_: pa.DataType, values: list[Any]
+) -> None:
+    table = events(type_, values)
+    for text in ("(A AS a ; B AS b) FILTER a.x = b.x", "* AS e FILTER e[x = x]"):
+        with pytest.raises(cereus.CereusError, match=re.escape(str(type_))):
+            cereus.compile(f"SELECT * WHERE {text}").run(table)
+
+
+def test_times_beyond_microseconds_are_refused_by_name() -> None:
+    """SASE+ counts times in microseconds; CEQL compares them as they are."""
+    table = events(pa.timestamp("s"), [2**60, 2**60])
+    assert positions(cereus.compile("SELECT * WHERE A AS a ; B AS b FILTER a.x = b.x"), table)
+    query = cereus.compile("PATTERN SEQ(A a, B b) WHERE a.x < b.x", dialect="sase")
+    with pytest.raises(cereus.CereusError, match=r"timestamp\[s\] is too far from 1970"):
+        query.run(table)
+
+
+# ---------------------------------------------------------------- sums
+
+SUMMED = [
+    (type_, values)
+    for type_, values in TYPES
+    if pa.types.is_integer(type_) or pa.types.is_floating(type_) or pa.types.is_decimal(type_)
+]
+
+
+def exact_sum(values: list[Any], type_: pa.DataType) -> Any:
+    """Of integers NULL if it does not fit 64 bits; of decimals the nearest double; of doubles
+    from the first to the last."""
+    known = [value for value in values if value is not None]
+    if not known:
+        return None
+    if pa.types.is_decimal(type_):
+        with localcontext(prec=100):
+            return float(sum(known))
+    total = sum(known)
+    return None if isinstance(total, int) and abs(total) >= 2**63 else total
+
+
+@pytest.mark.parametrize(("type_", "values"), SUMMED, ids=lambda v: str(v)[:24])
+@settings(max_examples=12)
+@given(data=st.data())
+def test_in_sums(type_: pa.DataType, values: list[Any], data: st.DataObject) -> None:
+    drawn = pa.array(data.draw(pairs(values)), type_).to_pylist()
+    table = pa.table(
+        {
+            "type": ["A"] * len(drawn) + ["Z"],
+            "x": pa.array([*drawn, None], type_),
+        }
+    )
+    runs = [(i, j) for i in range(len(drawn)) for j in range(i, len(drawn))]
+    sums = {run: exact_sum(drawn[run[0] : run[1] + 1], type_) for run in runs}
+    ceql = cereus.compile("SELECT a WHERE A:+ AS a ; Z FILTER sum(a.x) >= 0")
+    found = sorted((row["a"][0], row["a"][-1]) for row in ceql.run(table))
+    assert found == [run for run in runs if sums[run] is not None and sums[run] >= 0]
+    sase = cereus.compile(
+        """PATTERN SEQ(A+ a[], Z z) WHERE sum(a[].x) < 0 OR sum(a[].x) >= 0 RETURN sum(a[].x)""",
+        dialect="sase",
+    )
+    rows = {(row["start"], row["positions"][-2]): row["sum_x"] for row in sase.run(table)}
+    assert rows == {run: total for run, total in sums.items() if is_ordered(total)}
+
+
+def is_ordered(total: Any) -> bool:
+    return total is not None and total == total
 
 
 def test_the_one_integer_that_cannot_be_compared_is_refused_by_name() -> None:

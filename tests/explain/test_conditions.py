@@ -52,7 +52,7 @@ def test_a_rise_is_decided_by_one_register() -> None:
 
 
 def test_an_equality_finds_its_partial_matches_by_an_index() -> None:
-    said = sections("A AS a ; B AS b FILTER a.card = b.card AND a.price < b.price")
+    said = sections("A AS a ; B AS b ; C FILTER a.card = b.card AND a.price < b.price")
     assert said["conditions between events"] == (
         "  a.price < b.price\n"
         "      by registers, checked when b is marked\n"
@@ -71,7 +71,7 @@ def test_an_equality_finds_its_partial_matches_by_an_index() -> None:
         ("A+ AS a ; B AS b FILTER a.price < b.price", "r0: the largest a.price"),
         ("A+ AS a ; B AS b FILTER a.price >= b.price", "r0: the smallest a.price"),
         ("A+ AS a ; B AS b FILTER b.price < a.price + 1", "r0: the smallest a.price + 1"),
-        ("A+ AS a ; B AS b FILTER a.card = b.card", "r0: the only a.card"),
+        ("A+ AS a ; B AS b ; C FILTER a.card = b.card", "r0: the only a.card"),
         ("A AS a ALL B AS b FILTER a.card = b.card", "r1: b.card"),
     ],
 )
@@ -98,7 +98,7 @@ def test_it_is_said_when_a_condition_is_checked(where: str, checked: str) -> Non
         ("A ; B FILTER power(A.price, B.price) < 3", "SELECT *", "power of several events"),
         ("A+ ; B FILTER A.volume != B.volume", "SELECT *", "every event of A"),
         ("A ; B FILTER A.card < B.card", "SELECT *", "strings by their order"),
-        ("A+ ; B FILTER A.card = B.card", "SELECT MAX *", "compare whole runs"),
+        ("A+ ; B ; C FILTER A.card = B.card", "SELECT MAX *", "compare whole runs"),
         ("MAX(A+ ; B FILTER A.card = B.card)", "SELECT *", "compare whole runs"),
         ("A UNLESS (B ; C FILTER B.card = C.card)", "SELECT *", "the exception of UNLESS"),
     ],

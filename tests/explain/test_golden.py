@@ -54,6 +54,9 @@ LARGE = " ALL ".join(f"(A{i} ; B{i})" for i in range(5))
 RISING = "price > a.price"
 
 CASES = {
+    "ceql_implied_keys": Case(
+        f"SELECT a, b WHERE {PAIR}+ FILTER a.name = b.name AND a.price < b.price WITHIN 1 minute"
+    ),
     "ceql_filters_are_pushed": Case(
         f"SELECT * FROM S WHERE {PAIR}+ FILTER a[volume >= 1000] AND b[price < 5 OR price > 9]"
         " PARTITION BY name WITHIN 10 seconds"

@@ -102,7 +102,24 @@ POOLS: dict[str, Sequence[object]] = {
     "gap": INTERVALS,
     "place": PLACES,
 }
-LIKES = ("%", "a%", "%b", "_", "a\\%b", "a\\_b", "%\\\\%", "a\\b", "x_y", "", "%é%", "_😀_")
+LIKES = (
+    "%\\\\b",
+    "%.b",
+    "[a%",
+    "a+(",
+    "%",
+    "a%",
+    "%b",
+    "_",
+    "a\\%b",
+    "a\\_b",
+    "%\\\\%",
+    "a\\b",
+    "x_y",
+    "",
+    "%é%",
+    "_😀_",
+)
 REGEXES = ("a", "^a", "b$", "[a-c]+", r"\d", "^.$", r"a|^\s", "[$]", "(?:ab)+c?", "^$", "é")
 COMPARISONS = ("=", "!=", "<", "<=", ">", ">=")
 CASTABLE = (*TEXTS, " 42 ", "-7", "1.5e2", "true", "No", "2024-02-29", "2024-01-31T10:00+01:00")
@@ -271,7 +288,7 @@ class Growth:
             lambda: ex.Not(self.boolean()),
             lambda: ex.Like(self.text(), self.pick(LIKES)),
             lambda: self.call(("to_boolean",), self.castable()),
-            lambda: ex.Regexp(self.text(), self.pick(REGEXES), self.pick(BOOLEANS)),
+            lambda: ex.Regexp(self.text(), self.pick(REGEXES)),
             lambda: self.call(
                 ("starts_with", "ends_with", "contains"), self.text(), ex.Literal(self.pick(TEXTS))
             ),

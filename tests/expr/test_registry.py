@@ -34,6 +34,7 @@ ONE_EVENT = "it is about one event's value, and is computed ahead as a column"
 NOT_IN_THE_KERNEL = {
     "lower": TEXTS, "upper": TEXTS, "trim": TEXTS, "length": TEXTS, "substr": TEXTS,
     "concat": TEXTS, "starts_with": TEXTS, "ends_with": TEXTS, "contains": TEXTS,
+    "cidr_match": TEXTS,
     "regexp": TEXTS, "replace": TEXTS, "split_part": TEXTS, "regexp_extract": TEXTS,
     "sign": ONE_EVENT, "exp": ONE_EVENT, "ln": ONE_EVENT, "log10": ONE_EVENT, "power": ONE_EVENT,
     "round": ONE_EVENT, "year": ONE_EVENT, "month": ONE_EVENT,
@@ -116,6 +117,8 @@ def test_a_cast_has_the_kind_of_its_type(name: str) -> None:
         ("regexp_extract(name, '(a)', 2) = 'a'", "1 groups"),
         ("mod(price) = 1", "write mod(x, y)"),
         ("left(name, price) = 'a'", "literal"),
+        ("cidr_match(name, '10.0.0.0/33')", "no block of addresses"),
+        ("cidr_match(name, '10.0.0.0/8', name)", "literal"),
     ],
 )
 def test_what_does_not_fit_is_refused(text: str, said: str) -> None:

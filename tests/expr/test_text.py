@@ -58,6 +58,14 @@ TREES: dict[str, Expression] = {
     "timestamp '2024-01-01T10:00:00+00:00'": Literal(datetime(2024, 1, 1, 10, tzinfo=UTC)),
     "DATE '2024-01-01'": Literal(datetime(2024, 1, 1)),
     "INTERVAL '5' minutes": Literal(timedelta(minutes=5)),
+    "5 minutes": Literal(timedelta(minutes=5)),
+    "1 hour 30 minutes": Literal(timedelta(minutes=90)),
+    "-5 minutes": Literal(timedelta(minutes=-5)),
+    "a - b < 5 minutes": Comparison("<", Arithmetic("-", A, B), Literal(timedelta(minutes=5))),
+    "a || b || c = 'x'": equals(Call("concat", (Call("concat", (A, B)), C)), Literal("x")),
+    "a ILIKE 'X!%Y' ESCAPE '!'": Like(Call("lower", (A,)), r"x\%y"),
+    "a NOT LIKE '!!!_' ESCAPE '!'": Not(Like(A, r"!\_")),
+    r"a LIKE '\%' ESCAPE ''": Like(A, r"\\%"),
     "INTERVAL 5 minutes": Literal(timedelta(minutes=5)),
     "INTERVAL 1 hour 30 minutes": Literal(timedelta(minutes=90)),
     "INTERVAL '1 hour 30 minutes'": Literal(timedelta(minutes=90)),
@@ -185,6 +193,31 @@ expected a comparison, an arithmetic operator, AND, OR or the end of the text, b
 1 | a && b
       ^
 hint: write AND""",
+    "a = 1 || b = 2": """\
+expected an arithmetic operator, AND, OR or the end of the text, but found '='
+1 | a = 1 || b = 2
+               ^
+hint: || joins texts: between conditions write OR""",
+    "(a = 1) || (b = 2)": """\
+|| joins texts, and this is a condition
+1 | (a = 1) || (b = 2)
+            ^^
+hint: between conditions write OR""",
+    "a LIKE 'x!y' ESCAPE '!'": """\
+! stands before something else than %, _ or !
+1 | a LIKE 'x!y' ESCAPE '!'
+      ^^^^^^^^^^^^^^^^^^^^^
+hint: write !! for the sign itself""",
+    "a LIKE 'x' ESCAPE '!!'": """\
+ESCAPE takes one character
+1 | a LIKE 'x' ESCAPE '!!'
+      ^^^^^^^^^^^^^^^^^^^^
+hint: write ESCAPE '!'""",
+    "a < 5 minuts": """\
+unknown unit of time 'minuts'
+1 | a < 5 minuts
+        ^^^^^^^^
+hint: did you mean 'minutes'?""",
     "a = from": """\
 expected an attribute or a value, but found 'from'
 1 | a = from

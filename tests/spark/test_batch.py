@@ -79,6 +79,27 @@ def test_spark_finds_what_the_local_engine_finds(
     assert all_found[number] == expected
 
 
+def test_equalities_over_all_variables_spread_a_query(
+    frame: DataFrame, events: pa.Table, caplog: pytest.LogCaptureFixture
+) -> None:
+    """They are keys: without PARTITION BY and a window it would be matched in one task."""
+    query = compiled(
+        "SELECT * WHERE A AS a ; B+ AS b ; C AS c FILTER a.k = b.k AND b.k = c.k"
+        " AND a.seq < c.seq WITHIN 20 seconds"
+    )
+    unbounded = compiled("SELECT COUNT(*) WHERE A AS a ; B AS b FILTER a.k = b.k")
+    with caplog.at_level(logging.WARNING, "cereus"):
+        found = cs.match(frame, query, columns=["id"], tie="id", split=False)
+        counts = cs.match(frame, unbounded, tie="id")
+    assert "in one task" not in caplog.text
+    assert "k" not in found.columns
+    expected = locally(events, query)
+    assert expected
+    assert multisets(comparable(found, query).toArrow())[0] == expected
+    total = sum(row["count"] for row in counts.toArrow().to_pylist())
+    assert total == unbounded.count(events) > 0
+
+
 def test_a_limit_holds_at_every_last_event(frame: DataFrame, events: pa.Table) -> None:
     ends = lambda matches: Counter(ids[-1] for *_, ids, _held in matches.elements())  # noqa: E731
     query = compiled("SELECT * WHERE A ; B ; C WITHIN 6 seconds LIMIT 2")

@@ -73,6 +73,29 @@ def test_the_function_finds_what_the_local_engine_finds(
     assert found(sql, call(table, text, **named), query) == expected
 
 
+def test_parameters_are_values_of_the_query(sql: SparkSession, events: pa.Table) -> None:
+    """`params` is a struct of any values, or a map of values of one type."""
+    text = """SELECT * WHERE A AS a ; B AS b FILTER a[price > :low] AND b[side = :side]
+    WITHIN :size seconds LIMIT :most"""
+    given = {"low": 40.5, "side": "x", "size": 8, "most": 2}
+    query = cereus.compile(text, stream=STREAM, params=given)
+    expected = locally(events, query)
+    assert expected
+    struct = "named_struct('low', 40.5D, 'side', 'x', 'size', 8, 'most', 2)"
+    named = {"stream": "'venue'", "columns": "array('id')", "params": struct}
+    assert found(sql, call(WHOLE, text, **named), query) == expected
+    one = "SELECT * WHERE A AS a FILTER a[side = :side]"
+    alike = cereus.compile(one, stream=STREAM, params={"side": "y"})
+    named["params"] = "map('side', 'y')"
+    assert found(sql, call(WHOLE, one, **named), alike) == locally(events, alike)
+
+
+def test_a_parameter_without_a_value_is_an_error_before_anything_runs(sql: SparkSession) -> None:
+    text = "SELECT * WHERE A AS a FILTER a[side = :side]"
+    with pytest.raises(Exception, match=":side"):
+        sql.sql(call(WHOLE, text))
+
+
 @pytest.mark.parametrize(
     ("text", "dialect", "shown", "numbers"),
     [

@@ -64,9 +64,9 @@ class Check(NamedTuple):
 class Update(NamedTuple):
     """The slot takes the value in the event's column: `set`, or the `min` or `max` of both.
 
-    Totals leave NULL out: `sum int`, `min int`, `max int`, the same with `float`, `count` (of
-    values that are not NULL) and `tally` (of events). `start` takes the event's own measure (its
-    time or position, by which windows go), and no column.
+    Totals leave NULL out: `sum int` (with `carry int`, see `memory.terms`), `min int`, `max int`,
+    the same with `float`, `count` (of values that are not NULL) and `tally` (of events). `start`
+    takes the event's own measure (its time or position, by which windows go), and no column.
     """
 
     slot: Slot

@@ -10,6 +10,7 @@ from lark.tree import Meta
 from cereus.clauses import build as clauses
 from cereus.clauses.tree import Window
 from cereus.errors import QuerySyntaxError
+from cereus.expr import tree as ex
 from cereus.expr.text import Conditions, span_of, token_span
 
 
@@ -31,6 +32,13 @@ class WindowTexts(Conditions):
         amount = clauses.amount(amount, span_of(meta))
         return clauses.attribute_window(amount, path, span_of(meta))
 
+    def quoted_window(self, meta: Meta, *tokens: Token) -> Window:
+        """`WITHIN INTERVAL '5' MINUTE`, as in SQL."""
+        return _interval_window(self.quoted_literal(meta, *tokens), tokens[0], meta)
+
+    def amount_window(self, meta: Meta, *tokens: Token) -> Window:
+        return _interval_window(self.amount_literal(meta, *tokens), tokens[0], meta)
+
     def signed(self, meta: Meta, *tokens: Token) -> str | timedelta:
         """The text of a number, or a parameter: a number or a length of time."""
         value: object = tokens[-1].value
@@ -43,6 +51,14 @@ class WindowTexts(Conditions):
                 f"{tokens[-1]} is {value!r}, and a number is needed here", span=span_of(meta)
             )
         return repr(value)
+
+
+def _interval_window(literal: ex.Expression, word: Token, meta: Meta) -> Window:
+    if isinstance(literal, ex.Literal) and isinstance(literal.value, timedelta):
+        return clauses.time_window(literal.value, span_of(meta))
+    raise QuerySyntaxError(
+        f"a {word} is no length of time", span=span_of(meta), hint="write INTERVAL '5' MINUTE"
+    )
 
 
 @v_args(meta=True, inline=True)

@@ -197,6 +197,7 @@ def _bare(text: str) -> str:
 
 
 INFIX = {
+    "join": "+ carry",
     "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "modulo": "%",
     "and": "AND", "or": "OR", **{op: op for op in FLIPPED},
 }  # fmt: skip

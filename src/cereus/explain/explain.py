@@ -172,6 +172,9 @@ def _matches(plan: Plan, analysis: PlanAnalysis) -> Iterator[str]:
     if plan.keys:
         keys = ", ".join(".".join(path) for path in plan.keys)
         yield f"each value of {keys} on its own; results come grouped by key"
+    if plan.implied_keys:
+        implied = " and ".join(".".join(path) for path in plan.implied_keys)
+        yield f"{implied}: a key because all events of a match are equal in it (not NULL, nor NaN)"
     if plan.traits.detects:
         yield "each event that ends some, once, with the latest start; none of them is made"
     elif query.count:

@@ -7,6 +7,7 @@ does not fit, and says where.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from ipaddress import ip_network
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -15,6 +16,7 @@ from cereus.errors import ConditionTypeError, QueryError, QuerySyntaxError, Unkn
 from cereus.errors import did_you_mean as nearest
 from cereus.expr import tree as ex
 from cereus.expr.functions import AGGREGATES, FUNCTIONS, TRUNCATIONS, Function
+from cereus.expr.python.aggregates import EVERY_VALUE
 from cereus.expr.text_patterns import groups
 from cereus.expr.types import Kind, column_type, computed, joined, kind_of, literal_kind
 from cereus.syntax import literals
@@ -242,7 +244,7 @@ class _Checker:
                 column_type(node, path, self.schema)
             return Kind.INTEGER
         kind = self.column(node, path or ())
-        if function not in ("sum", "avg"):
+        if function not in ("sum", "avg", *EVERY_VALUE):
             return kind
         self.needs(Kind.NUMBER, kind, node)
         return computed([kind]) if function == "sum" else Kind.FLOAT
@@ -295,6 +297,9 @@ def _check_literals(name: str, function: Function, arguments: Sequence[ex.Expres
         _check_regex(str(arguments[1].value), arguments[1])
     values = [each.value if isinstance(each, ex.Literal) else None for each in arguments]
     match name, values:
+        case "cidr_match", [_, *blocks]:
+            for block, node in zip(blocks, arguments[1:], strict=True):
+                _check_block(str(block), node)
         case "date_trunc", [str(unit), _] if unit.lower() not in TRUNCATIONS:
             hint = nearest(unit.lower(), TRUNCATIONS) or f"there are {', '.join(TRUNCATIONS)}"
             raise ConditionTypeError(f"no unit {unit!r}", span=arguments[0].span, hint=hint)
@@ -304,6 +309,15 @@ def _check_literals(name: str, function: Function, arguments: Sequence[ex.Expres
             raise ConditionTypeError(
                 f"the pattern has {groups(pattern)} groups", span=arguments[2].span
             )
+
+
+def _check_block(block: str, node: ex.Expression) -> None:
+    try:
+        ip_network(block, strict=False)
+    except ValueError:
+        raise ConditionTypeError(
+            f"{block!r} is no block of addresses", span=node.span, hint="write '10.0.0.0/8'"
+        ) from None
 
 
 def _check_regex(pattern: str, node: ex.Expression) -> None:
@@ -318,6 +332,10 @@ def _check_regex(pattern: str, node: ex.Expression) -> None:
 def _comparison_hint(left: ex.Expression, right: ex.Expression, kinds: set[Kind]) -> str | None:
     if kinds == {Kind.TIMESTAMP, Kind.STRING}:
         return "write a timestamp as '2024-01-31 10:00:00'"
+    if kinds == {Kind.NUMBER, Kind.INTERVAL}:
+        return (
+            "lengths of time go with timestamps; of a column of numbers write how many, in its unit"
+        )
     if kinds == {Kind.NUMBER, Kind.STRING}:
         for side in (left, right):
             if isinstance(side, ex.Literal) and isinstance(side.value, str):

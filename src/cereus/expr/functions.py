@@ -67,6 +67,8 @@ def _nullif(arguments: Arguments) -> ex.Expression:
     return ex.Case(((same, ex.Literal(None)),), first)
 
 
+MOST_LITERALS = 1000
+"""More arguments than a call has."""
 N, S, B, T, A = Kind.NUMBER, Kind.STRING, Kind.BOOLEAN, Kind.TIMESTAMP, Kind.ANY
 FLOAT, INTEGER = Kind.FLOAT, Kind.INTEGER
 
@@ -154,6 +156,15 @@ TEXTS: dict[str, Function] = {
     ),
     "ends_with": Function("ends_with(s, t)", (S, S), B, "whether s ends with t", literals=(1,)),
     "contains": Function("contains(s, t)", (S, S), B, "whether t is in s", literals=(1,)),
+    "cidr_match": Function(
+        "cidr_match(ip, block, …)",
+        (S, S),
+        B,
+        "whether the address, IPv4 or IPv6, is in one of the blocks ('10.0.0.0/8'); null if it is"
+        " no address",
+        literals=tuple(range(1, MOST_LITERALS)),
+        variadic=True,
+    ),
     "regexp": Function(
         "regexp(s, pattern)",
         (S, S),
@@ -265,5 +276,5 @@ OTHERS: dict[str, Function] = {
     ),
 }
 FUNCTIONS: dict[str, Function] = NUMBERS | TEXTS | TIMES | CASTS | OTHERS
-AGGREGATES = ("count", "sum", "avg", "min", "max", "first", "last")
+AGGREGATES = ("count", "sum", "avg", "min", "max", "first", "last", "stddev", "percentile")
 EARTH_RADIUS_METRES = 6_371_008.8

@@ -70,8 +70,7 @@ class Printer:
                 return f"{self.at(Level.SUM, operand)} {negation}{self.bounds(low, high)}"
             case ex.Like(operand, pattern):
                 return f"{self.at(Level.SUM, operand)} {negation}LIKE {quote_string(pattern)}"
-            case ex.Regexp(operand, pattern, whole):
-                pattern = f"^(?:{pattern})$" if whole else pattern
+            case ex.Regexp(operand, pattern):
                 return f"{self.at(Level.SUM, operand)} {negation}REGEXP {quote_string(pattern)}"
         raise TypeError(f"not a test: {node!r}")
 
@@ -94,8 +93,10 @@ class Printer:
             case ex.Attribute(path, variable):
                 prefix = () if self.bare or variable is None else (variable,)
                 return Level.PRIMARY, path_text((*prefix, *path))
-            case ex.Aggregate(function, variable, attribute):
-                return Level.PRIMARY, f"{function}({path_text((variable, *(attribute or ())))})"
+            case ex.Aggregate(function, variable, attribute, parameter=parameter):
+                more = "" if parameter is None else f", {parameter!r}"
+                read = path_text((variable, *(attribute or ())))
+                return Level.PRIMARY, f"{function}({read}{more})"
             case ex.Call(function, arguments):
                 return Level.PRIMARY, f"{function}({self.listed(arguments)})"
             case ex.Case(branches, default):

@@ -17,6 +17,7 @@ from lark.tree import Meta
 from cereus.errors import QuerySyntaxError, Span, did_you_mean
 from cereus.expr import tree as ex
 from cereus.expr.functions import AGGREGATES, FUNCTIONS, TYPES
+from cereus.expr.text_patterns import with_escape
 from cereus.syntax import literals
 from cereus.syntax.parsing import read
 
@@ -119,8 +120,14 @@ class Conditions(Transformer[Token, ex.Expression]):
             raise QuerySyntaxError(f"{token} is no text", span=span_of(meta))
         return literals.unquote(token) if token[0] == "'" else str(value)
 
-    def like(self, meta: Meta, pattern: str) -> Test:
-        return lambda operand: ex.Like(operand, pattern)
+    def like(self, meta: Meta, pattern: str, escape: str | None = None) -> Test:
+        spelled = _like_pattern(pattern, escape, span_of(meta))
+        return lambda operand: ex.Like(operand, spelled)
+
+    def ilike(self, meta: Meta, pattern: str, escape: str | None = None) -> Test:
+        """LIKE of small letters, on both sides."""
+        spelled = _like_pattern(pattern, escape, span_of(meta)).lower()
+        return lambda operand: ex.Like(ex.Call("lower", (operand,), span=operand.span), spelled)
 
     def regexp(self, meta: Meta, pattern: str) -> Test:
         return lambda operand: ex.Regexp(operand, pattern)
@@ -138,6 +145,18 @@ class Conditions(Transformer[Token, ex.Expression]):
         self, meta: Meta, left: ex.Expression, op: Token, right: ex.Expression
     ) -> ex.Expression:
         return ex.Arithmetic(str(op), left, right, span=span_of(meta))
+
+    def concatenated(
+        self, meta: Meta, left: ex.Expression, sign: Token, right: ex.Expression
+    ) -> ex.Expression:
+        """`s || t`; conditions are joined by OR."""
+        if isinstance(left, ex.CONDITIONS) or isinstance(right, ex.CONDITIONS):
+            raise QuerySyntaxError(
+                "|| joins texts, and this is a condition",
+                span=token_span(sign),
+                hint="between conditions write OR",
+            )
+        return ex.Call("concat", (left, right), span=span_of(meta))
 
     def negate(self, meta: Meta, operand: ex.Expression) -> ex.Expression:
         span = span_of(meta)
@@ -185,6 +204,11 @@ class Conditions(Transformer[Token, ex.Expression]):
         """`INTERVAL 5 minutes`, `INTERVAL 1 hour 30 minutes`."""
         if word.upper() != "INTERVAL":
             raise _missing_operator(word, parts[0])
+        amounts = [(str(n), str(u)) for n, u in zip(parts[::2], parts[1::2], strict=True)]
+        return _interval(amounts, span_of(meta), span_of(meta))
+
+    def amount(self, meta: Meta, *parts: Token) -> ex.Expression:
+        """`5 minutes`, `1 hour 30 minutes`."""
         amounts = [(str(n), str(u)) for n, u in zip(parts[::2], parts[1::2], strict=True)]
         return _interval(amounts, span_of(meta), span_of(meta))
 
@@ -307,6 +331,22 @@ def _interval(amounts: list[tuple[str, str]] | None, place: Span, span: Span) ->
     return ex.Literal(literals.interval(amounts, place), span=span)
 
 
+def _like_pattern(pattern: str, escape: str | None, span: Span) -> str:
+    """The pattern with a backslash as its escape."""
+    if escape is None:
+        return pattern
+    if len(escape) > 1:
+        raise QuerySyntaxError("ESCAPE takes one character", span=span, hint="write ESCAPE '!'")
+    spelled = with_escape(pattern, escape)
+    if spelled is None:
+        raise QuerySyntaxError(
+            f"{escape} stands before something else than %, _ or {escape}",
+            span=span,
+            hint=f"write {escape}{escape} for the sign itself",
+        )
+    return spelled
+
+
 def _missing_operator(left: Token, right: Token) -> QuerySyntaxError:
     return QuerySyntaxError(
         f"an operator is missing between {left} and {right}",
@@ -315,7 +355,26 @@ def _missing_operator(left: Token, right: Token) -> QuerySyntaxError:
     )
 
 
+def percentile_part(
+    function: str, arguments: tuple[ex.Expression, ...], span: Span
+) -> tuple[float | None, tuple[ex.Expression, ...]]:
+    """The second argument of percentile, and the others."""
+    if function != "percentile":
+        return None, arguments
+    part = (
+        arguments[1].value if len(arguments) == 2 and isinstance(arguments[1], ex.Literal) else None
+    )
+    if isinstance(part, bool) or not isinstance(part, int | float) or not 0 <= part <= 1:
+        raise QuerySyntaxError(
+            "percentile takes values and a part from 0 to 1",
+            span=span,
+            hint="write percentile(b.price, 0.95)",
+        )
+    return float(part), arguments[:1]
+
+
 def _aggregate(function: str, arguments: tuple[ex.Expression, ...], span: Span) -> ex.Expression:
+    part, arguments = percentile_part(function, arguments, span)
     argument = arguments[0] if len(arguments) == 1 else None
     if not isinstance(argument, ex.Attribute):
         extreme = {"min": "least", "max": "greatest"}.get(function)
@@ -332,4 +391,4 @@ def _aggregate(function: str, arguments: tuple[ex.Expression, ...], span: Span) 
             span=span,
             hint=f"write {function}(b.{variable}) for a variable b",
         )
-    return ex.Aggregate(function, variable, tuple(path) or None, span=span)
+    return ex.Aggregate(function, variable, tuple(path) or None, parameter=part, span=span)

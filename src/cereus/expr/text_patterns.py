@@ -23,10 +23,25 @@ def like_tokens(pattern: str) -> list[str]:
     return [r"\\" if token == "\\" else token for token in _LIKE_TOKEN.findall(pattern)]
 
 
+def with_escape(pattern: str, escape: str) -> str | None:
+    """A LIKE pattern with another escape than the backslash, or with none (''), spelled with the
+    backslash; None where an escape stands before what needs none."""
+    signs, spelled = iter(pattern), []
+    for sign in signs:
+        if sign == escape:
+            sign = next(signs, "")
+            if sign not in ("%", "_", escape):
+                return None
+            spelled.append(f"\\{sign}" if sign in "%_\\" else sign)
+        else:
+            spelled.append(r"\\" if sign == "\\" else sign)
+    return "".join(spelled)
+
+
 def escaped_like(pattern: str) -> str:
     """The same LIKE pattern with every backslash that stands for itself escaped.
 
-    Spark refuses a lone backslash, and Arrow reads it as an escape of what follows.
+    Spark refuses a lone backslash.
     """
     return "".join(like_tokens(pattern))
 

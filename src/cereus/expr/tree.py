@@ -135,7 +135,8 @@ class Between(Expression):
 
 @dataclass(frozen=True)
 class Like(Expression):
-    """SQL `LIKE` with `%` and `_`; the whole string must match."""
+    """SQL `LIKE` with `%` and `_`, and a backslash before those that are meant; the whole string
+    must match. `x ILIKE p` is `lower(x) LIKE lower(p)`."""
 
     operand: Expression
     pattern: str
@@ -143,12 +144,10 @@ class Like(Expression):
 
 @dataclass(frozen=True)
 class Regexp(Expression):
-    """A regular expression (RE2's syntax) that must match somewhere in the string, or,
-    with `whole`, the whole string (CORE's LIKE)."""
+    """A regular expression (RE2's syntax) that must match somewhere in the string."""
 
     operand: Expression
     pattern: str
-    whole: bool = False
 
 
 @dataclass(frozen=True)
@@ -156,6 +155,10 @@ class IsNull(Expression):
     """`x IS NULL`; `IS NOT NULL` is Not(IsNull(…))."""
 
     operand: Expression
+
+
+CONDITIONS = (Comparison, And, Or, Not, In, Between, Like, Regexp, IsNull)
+"""The nodes that are true, false or NULL, whatever they are made of."""
 
 
 @dataclass(frozen=True)
@@ -176,11 +179,13 @@ class Call(Expression):
 
 @dataclass(frozen=True)
 class Aggregate(Expression):
-    """`sum(b.volume)`, `avg min max count first last` over the events of a set variable."""
+    """`sum(b.volume)`, `avg min max count first last stddev percentile` over the events of a set
+    variable. `parameter` is the part of percentile, from 0 to 1."""
 
     function: str
     variable: str
     attribute: tuple[str, ...] | None
+    parameter: float | None = field(default=None, kw_only=True)
 
 
 def variables(expression: Expression) -> frozenset[str]:

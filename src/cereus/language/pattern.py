@@ -77,7 +77,7 @@ class PatternQuery(CompiledQuery, Generic[P]):
 
     @property
     def keys(self) -> tuple[Path, ...]:
-        return self.plan().keys
+        return self.plan().declared_keys
 
     @property
     def warnings(self) -> list[str]:
@@ -91,7 +91,7 @@ class PatternQuery(CompiledQuery, Generic[P]):
             if schema is not None:
                 self.stream.check(schema)
             plan = self.build(schema)
-            check_pattern(plan.query, plan.keys, timed=self.stream.time is not None)
+            check_pattern(plan.query, plan.declared_keys, timed=self.stream.time is not None)
             self._plans[key] = plan
         return self._plans[key]
 

@@ -42,6 +42,8 @@ class Plan:
     compared   the attributes that conditions between events read
     columns_compared  with registers: the columns whose values they hold
     slots      the most values that a partial match may have to remember
+    implied_keys  columns that split the stream because conditions make all events of a match agree
+               on them; results do not show them
     why_values  where states remember values: why registers are not used
     followers  the tests, as bits, of events that must not follow a match
     """
@@ -55,6 +57,7 @@ class Plan:
     columns_compared: tuple[Column, ...] = ()
     why_values: str | None = None
     slots: int = 0
+    implied_keys: tuple[tuple[str, ...], ...] = ()
     followers: int = 0
     version: int = PLAN_VERSION
 
@@ -65,9 +68,12 @@ class Plan:
         stream: Stream,
         lowered: Lowered[Automaton],
         facts: PatternFacts,
+        implied_keys: tuple[tuple[str, ...], ...] = (),
     ) -> Plan:
         """The plan of a pattern that a language has lowered, and of which it knows some facts."""
-        keyed = bool(keys_of(query, stream.keys))
+        declared = keys_of(query, stream.keys)
+        implied_keys = tuple(path for path in implied_keys if path not in declared)
+        keyed = bool(declared or implied_keys)
         return cls(
             query,
             stream,
@@ -78,6 +84,7 @@ class Plan:
             columns_compared=lowered.columns,
             why_values=lowered.why_values,
             slots=lowered.slots,
+            implied_keys=implied_keys,
         )
 
     @property
@@ -87,12 +94,18 @@ class Plan:
     @cached_property
     def fingerprint(self) -> str:
         """Identifies what a snapshot's state means: same fingerprint, same states and tests."""
-        description = repr((self.version, _described(self.query), self.stream))
+        parts = (self.version, _described(self.query), self.stream)
+        description = repr((*parts, self.implied_keys) if self.implied_keys else parts)
         return hashlib.sha256(description.encode()).hexdigest()[:16]
 
     @property
     def keys(self) -> tuple[tuple[str, ...], ...]:
-        """The paths of the columns that split the stream."""
+        """The paths of the columns that split the stream: declared keys, then implied ones."""
+        return (*self.declared_keys, *self.implied_keys)
+
+    @property
+    def declared_keys(self) -> tuple[tuple[str, ...], ...]:
+        """The keys that results show."""
         return keys_of(self.query, self.stream.keys)
 
     @cached_property
@@ -104,7 +117,7 @@ class Plan:
     def shown_keys(self) -> tuple[tuple[str, ...], ...]:
         """The keys that have columns of their own: not those that are returned."""
         names = {column.name for column in self.returned}
-        return tuple(path for path in self.keys if ".".join(path) not in names)
+        return tuple(path for path in self.declared_keys if ".".join(path) not in names)
 
     @property
     def names(self) -> tuple[str, ...] | None:

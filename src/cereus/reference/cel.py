@@ -7,8 +7,11 @@ query: partitions, window, strategy, selection, consumption, limit.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal, localcontext
+from fractions import Fraction
 from functools import cached_property
 from itertools import product
 from typing import Any
@@ -316,16 +319,68 @@ def aggregate(node: Aggregate, events: Sequence[Event]) -> Any:
         return len(events)
     every = [value_of(Attribute(node.attribute), event) for event in events]
     values: list[Any] = [value for value in every if value is not None]
+    numbers = [float(value) for value in values] if node.function in PRECISE else []
     functions: dict[str, Callable[[], Any]] = {
+        "stddev": lambda: _deviation(numbers),
+        "percentile": lambda: _percentile(numbers, node.parameter),
         "count": lambda: len(values),
-        "sum": lambda: sum(values) if values else None,
-        "avg": lambda: sum(values) / len(values) if values else None,
+        "sum": lambda: fitting(_sum(values)) if values else None,
+        "avg": lambda: _mean(values) if values else None,
         "min": lambda: min((value for value in values if value == value), default=None),
         "max": lambda: max((value for value in values if value == value), default=None),
         "first": lambda: every[0] if every else None,
         "last": lambda: every[-1] if every else None,
     }
     return functions[node.function]()
+
+
+def _sum(values: list[Any]) -> Any:
+    """Exact but for floats; those are added from the first to the last."""
+    with localcontext(prec=1000):
+        return sum(values)
+
+
+def _mean(values: list[Any]) -> Any:
+    total = _sum(values)
+    decimal = isinstance(total, Decimal)
+    return float(Fraction(total) / len(values)) if decimal else total / len(values)
+
+
+PRECISE = ("stddev", "percentile")
+
+
+def _deviation(values: list[float]) -> float | None:
+    """Of a sample: the root of the squared distances from the mean, over one less than n."""
+    if len(values) < 2:
+        return None
+    if not all(map(math.isfinite, values)):
+        return math.nan
+    exact = list(map(Fraction, values))
+    mean = sum(exact, Fraction(0)) / len(exact)
+    squares = [(each - mean) * (each - mean) for each in exact]
+    variance = sum(squares, Fraction(0)) / (len(exact) - 1)
+    with localcontext(prec=400):
+        return float((Decimal(variance.numerator) / Decimal(variance.denominator)).sqrt())
+
+
+def _percentile(values: list[float], part: float | None) -> float | None:
+    """percentile_cont: row number 1 + p (n - 1), between two rows in proportion."""
+    ranked = sorted(value for value in values if not math.isnan(value))
+    if not ranked:
+        return None
+    row = Fraction(str(part)) * (len(ranked) - 1)
+    below, above = ranked[int(row)], ranked[-int(-row // 1)]
+    if below == above:
+        return below
+    share = row - int(row)
+    if math.isinf(below) or math.isinf(above):
+        return float(1 - share) * below + float(share) * above
+    return float((1 - share) * Fraction(below) + share * Fraction(above))
+
+
+def fitting(total: Any) -> Any:
+    """A sum of integers that does not fit 64 bits is NULL."""
+    return None if isinstance(total, int) and abs(total) >= 2**63 else total
 
 
 def returned_value(value: Expression, valuation: Valuation, events: Sequence[Event]) -> Any:

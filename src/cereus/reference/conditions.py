@@ -138,10 +138,9 @@ def _like(text: str | None, pattern: str) -> bool | None:
     return len(text) in places
 
 
-def matches(text: str | None, pattern: str, full_match: bool = False) -> bool | None:
+def matches(text: str | None, pattern: str) -> bool | None:
     """RE2 is the definition of regular expressions; Arrow has it."""
-    spelled = rf"\A(?:{pattern})\z" if full_match else pattern
-    result: bool | None = pc.match_substring_regex(pa.scalar(text, pa.string()), spelled).as_py()
+    result: bool | None = pc.match_substring_regex(pa.scalar(text, pa.string()), pattern).as_py()
     return result
 
 
@@ -240,7 +239,7 @@ RULES: dict[type[ex.Expression], Callable[[Any, Given], Any]] = {
     ),
     ex.Between: _between,
     ex.Like: lambda node, value: _like(value(node.operand), node.pattern),
-    ex.Regexp: lambda node, value: matches(value(node.operand), node.pattern, node.whole),
+    ex.Regexp: lambda node, value: matches(value(node.operand), node.pattern),
     ex.IsNull: lambda node, value: value(node.operand) is None,
     ex.Case: _case,
     ex.Call: _call,

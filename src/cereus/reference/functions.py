@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import math
 import re
 from collections.abc import Callable, Sequence
@@ -196,7 +197,24 @@ def _date(value: Any) -> datetime | None:
     return None if when is None else _date_trunc("day", when)
 
 
+def _cidr_match(text: str, *blocks: str) -> bool | None:
+    """As many of the first bits agree as the block says, all of them where it says nothing."""
+    try:
+        address = ipaddress.ip_address(text)
+    except ValueError:
+        return None
+    return any(_begins_alike(address, *block.partition("/")) for block in blocks)
+
+
+def _begins_alike(address: Any, start: str, slash: str, size: str) -> bool:
+    first = ipaddress.ip_address(start)
+    bits = first.max_prefixlen
+    same = bits - int(size) if slash else 0
+    return first.version == address.version and int(first) >> same == int(address) >> same
+
+
 FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "cidr_match": _cidr_match,
     "log10": _real(math.log10),
     "replace": _replace,
     "split_part": _split_part,

@@ -72,10 +72,10 @@ GROUPS: tuple[tuple[str, str, str], ...] = (
     # What may follow a name is only said as far as it is what a person would write there.
     (
         "COMPARE",
-        "GREATER _IN _LIKE _REGEXP _BETWEEN _IS _NOT LPAR LSQB DOT STRING NUMBER",
+        "GREATER _IN _LIKE _ILIKE _REGEXP _BETWEEN _IS _NOT LPAR LSQB DOT STRING NUMBER",
         "a comparison",
     ),
-    ("PLUS MINUS", "STAR SLASH PERCENT", "an arithmetic operator"),
+    ("PLUS MINUS", "STAR SLASH PERCENT CONCAT", "an arithmetic operator"),
     (
         "SEMICOLON COLON",
         "PLUS COLON_PLUS QMARK LBRACE COLON_BRACE _WITHOUT _UNTIL "
@@ -226,6 +226,8 @@ def _compares(trouble: Trouble) -> bool:
 
 def chained_comparison(trouble: Trouble) -> str | None:
     chained = trouble.unexpected in {"<", "<=", ">", ">=", "=", "=="} and "_AND" in trouble.accepted
+    if chained and any(plain_terminal(token.type) == "CONCAT" for token in trouble.before):
+        return "|| joins texts: between conditions write OR"
     return "compare twice: a < b AND b < c" if chained else None
 
 

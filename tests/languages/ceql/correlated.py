@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from random import Random
 
+from cereus.expr import functions as ex_functions
 from cereus.expr import tree as ex
 from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.planning.rewrite import Rule
@@ -78,8 +79,9 @@ def tangled(draw: Random, names: list[str]) -> ex.Expression:
 
 
 def aggregate(draw: Random, names: list[str]) -> ex.Expression:
-    function = draw.choice(["count", "sum", "avg", "min", "max", "first", "last"])
-    node = ex.Aggregate(function, draw.choice(names), ("x",))
+    function = draw.choice(ex_functions.AGGREGATES)
+    part = draw.choice((0.0, 0.3, 1.0)) if function == "percentile" else None
+    node = ex.Aggregate(function, draw.choice(names), ("x",), parameter=part)
     sign = draw.choice(["=", "!=", "<", "<=", ">", ">="])
     other = draw.choice([ex.Literal(draw.randrange(4)), _of(draw.choice(names), "x")])
     return ex.Comparison(sign, node, other)

@@ -65,25 +65,27 @@ def by_engine(
     answers = []
     for number, union in enumerate(program.queries):
         found = [
-            (match.time, block, match)
+            (match.time, match.last, block, match)
             for block in range(len(union.blocks))
             for match in run(number, block)
         ]
-        found.sort(key=lambda each: each[:2])
+        found.sort(key=lambda each: each[:3])
         names = output_names(union, (type, "time"))
         made = tuple(
             {"time": time, type: output_type(union), **dict(zip(names, match.values, strict=True))}
-            for time, _, match in found
+            for time, *_, match in found
         )
-        answers.append(
-            Answer(tuple(match for *_, match in found), tuple(b for _, b, _ in found), made)
-        )
+        blocks = tuple(block for _, _, block, _ in found)
+        answers.append(Answer(tuple(match for *_, match in found), blocks, made))
     return answers
 
 
 @dataclass(frozen=True)
 class Timed(Match):
+    """A match with the time and the row of the last event of the input behind it."""
+
     time: int = 0
+    last: int = 0
 
 
 def _matches(
@@ -118,7 +120,7 @@ def _matches(
             (each.variable, tuple(rows) if isinstance(rows, list) else (rows,))
             for each, rows in zip(variables, held, strict=True)
         )
-        matches.append(Timed(bindings, reported, tuple(returned), row["end_time"]))
+        matches.append(Timed(bindings, reported, tuple(returned), row["end_time"], row["end"]))
     if not variables:
         return matches
     return sorted(matches, key=lambda match: (match.end, [held for _, held in match.bindings]))

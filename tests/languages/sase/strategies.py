@@ -81,11 +81,13 @@ class Part:
 
 @dataclass
 class Writer:
-    """Writes one query; `strategy` None draws them, one for all or one per variable."""
+    """Writes one query; `strategy` None draws them, one for all or one per variable; `mixed`:
+    strategies for some of the variables only."""
 
     draw: Random
     strategy: str | None = None
     stops: bool = True
+    mixed: bool = False
     parts: list[Part] = field(default_factory=list)
 
     def text(self) -> str:
@@ -132,6 +134,10 @@ class Writer:
         if draw.random() < 0.5:
             clauses[self.parts[0].variable].append(draw.choice(("[k]", "[k]", "[k, y]")))
         listed = [clause for each in clauses.values() for clause in each]
+        if self.mixed:
+            series = [part for part in self.parts if part.negated and part.kleene]
+            listed += [self.after(part) for part in series if draw.random() < 0.5]
+            return self.some_groups(listed)
         if self.strategy is None and draw.random() < 0.2:
             return f"WHERE {' ^ '.join(listed)}" if listed else ""
         if self.strategy is None and draw.random() < 0.3:
@@ -141,6 +147,26 @@ class Writer:
             ]
             return f"WHERE {' AND '.join(groups)}"
         return f"WHERE {self.group(self.strategy or draw.choice(STRATEGIES), self.parts, listed)}"
+
+    def after(self, part: Part) -> str:
+        """A condition that compares the time of a negated series' first event."""
+        other = self.draw.choice(self.held)
+        name = other.variable
+        at = self.draw.choice((f"{name}[1]", f"{name}[{name}.LEN]")) if other.kleene else name
+        return f"{part.variable}[1].time {self.draw.choice(SIGNS)} {at}.time"
+
+    def some_groups(self, clauses: list[str]) -> str:
+        """One or two groups, which leave some variables out where they can."""
+        draw = self.draw
+        named = draw.sample(self.parts, draw.randrange(1, max(2, len(self.parts))))
+        cut = draw.randrange(len(named))
+        groups = [
+            self.group(draw.choice(STRATEGIES), parts, [])
+            for parts in (named[:cut], named[cut:])
+            if parts
+        ]
+        groups[-1] = groups[-1].replace("{  }", f"{{ {' ∧ '.join(clauses)} }}")
+        return f"WHERE {' AND '.join(groups)}"
 
     def group(self, strategy: str, parts: list[Part], clauses: list[str]) -> str:
         heads = ", ".join(f"{part.head}{self.stop(part)}" for part in parts)
@@ -206,6 +232,10 @@ class Writer:
         if kind == 1:
             function = self.draw.choice(("highest", "lowest"))
             return f"{function}({array}.{column}, {self.draw.choice((1, 2))})"
+        if kind == 2 and self.draw.random() < 0.5:
+            return self.draw.choice(
+                (f"stddev({array}.{column})", f"percentile({array}.{column}, 0.3)")
+            )
         return f"{self.draw.choice(SIMPLE)}({array}.{column})"
 
     # ------------------------------------------------------------ window and output
@@ -240,6 +270,21 @@ class Writer:
         return values
 
 
-def query(draw: Random, *, strategy: str | None = None, stops: bool = True) -> str:
+def query(
+    draw: Random, *, strategy: str | None = None, stops: bool = True, mixed: bool = False
+) -> str:
     """The text of one random query."""
-    return Writer(draw, strategy, stops).text()
+    return Writer(draw, strategy, stops, mixed).text()
+
+
+def negated_series(draw: Random) -> str:
+    """A query with a negated series before, between or after two components, whose conditions
+    speak of what is around it; strategies for some variables only."""
+    writer = Writer(draw, mixed=True)
+    parts = [Part(name, draw.random() < 0.6) for name in "ab"]
+    parts.insert(draw.choice((0, 0, 1, 2)), Part("n", True, True))
+    writer.parts = parts
+    pattern = ", ".join(map(writer.component, parts))
+    window = draw.choice((f"{draw.randrange(1, 6)} seconds", f"{draw.randrange(2, 7)} EVENTS"))
+    returned = ", ".join(writer.returned())
+    return f"PATTERN SEQ({pattern})\n{writer.where()}\nWITHIN {window}\nRETURN {returned}"

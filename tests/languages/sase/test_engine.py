@@ -29,7 +29,17 @@ from cereus.reference.sase.nfa import Input
 from cereus.stream import Stream
 from tests.volume import volume
 
-from .strategies import AGGREGATES, SCHEMA, SECOND, STRATEGIES, Event, events, query, table
+from .strategies import (
+    AGGREGATES,
+    SCHEMA,
+    SECOND,
+    STRATEGIES,
+    Event,
+    events,
+    negated_series,
+    query,
+    table,
+)
 
 STREAM = Stream(time="time")
 Bindings = tuple[tuple[str, tuple[int, ...]], ...]
@@ -94,6 +104,33 @@ def test_random_queries_find_what_the_reference_finds(part: int) -> None:
         assert run(plan_of(asked), stream) == wanted, said(text, stream)
         found += wanted.total()
     assert found > number // 20
+
+
+def same_by_slots_and_states(text: str, stream: list[Event]) -> int:
+    """Compare both ways to remember values with the reference; how many matches there are."""
+    asked = block(text)
+    wanted = Counter(match.bindings for match in expected(asked, stream))
+    for values in (False, True):
+        assert run(plan_of(asked, values=values), stream) == wanted, said(text, stream)
+    return wanted.total()
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_strategies_for_some_variables_only(part: int) -> None:
+    found, number = 0, volume(60, 600)
+    for seed in range(number * part, number * (part + 1)):
+        draw = Random(seed)
+        found += same_by_slots_and_states(query(draw, mixed=True), events(draw))
+    assert found > number // 2
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_negated_series_in_every_place(part: int) -> None:
+    found, number = 0, volume(60, 600)
+    for seed in range(number * part, number * (part + 1)):
+        draw = Random(seed)
+        found += same_by_slots_and_states(negated_series(draw), events(draw))
+    assert found > number // 4
 
 
 @pytest.mark.parametrize("part", range(4))
@@ -308,7 +345,8 @@ def test_explain_shows_the_automaton_with_its_registers() -> None:
     said = explain(plan_of(asked), SaseDescription())
     assert "[k]: splits the stream" in said
     assert "r0: sum(x of a[])" in said
-    assert "marks a if not (y < r2) and (x > (r0 / r1))" in said
+    assert "r1: carry(x of a[])" in said
+    assert "marks a if not (y < r3) and (x > ((r0 + (r1 * 4294967296.0)) / r2))" in said
     assert "stays if not" in said
     assert "a match is found in one way only" in said
 

@@ -62,6 +62,56 @@ def test_a_strategy_per_variable(evaluate: Evaluate) -> None:
     assert bound(answer) == ["a0 b1 c3", "a0 b1 c5", "a0 b1 c7"]
 
 
+def test_a_strategy_for_one_component_only_tells_each_match_once(evaluate: Evaluate) -> None:
+    """The runs that wait in a[] and in b[] for the same event find the same match."""
+    text = """PATTERN SEQ(C+ a[], A+ b[])
+    WHERE skip_till_any_match(b[]) { a[1].y < b[i].g } RETURN b[1].g"""
+    stream = [
+        {"type": "C", "time": 2, "y": 0, "g": None},
+        {"type": "A", "time": 2, "y": None, "g": 1},
+        {"type": "A", "time": 6, "y": None, "g": 1},
+    ]
+    assert sorted(bound(evaluate(text, stream)[0])) == ["a0 b1", "a0 b1,2", "a0 b2"]
+
+
+def test_a_strategy_for_one_component_before_a_negated_series(evaluate: Evaluate) -> None:
+    text = """PATTERN SEQ(C+ a[], B b, ~(C+ c[]))
+    WHERE skip_till_any_match(b) { [g] } WITHIN 5 EVENTS RETURN b.g"""
+    stream = [{"type": kind, "time": at, "g": 1} for at, kind in enumerate("CBB")]
+    assert sorted(bound(evaluate(text, stream)[0])) == ["a0 b1", "a0 b2"]
+
+
+def test_nan_agrees_with_nan_as_a_key_and_as_a_condition(evaluate: Evaluate) -> None:
+    nan = float("nan")
+    stream = [{"type": "A", "time": at, "x": x} for at, x in enumerate([nan, 1.0, nan, None, None])]
+    for window in ("", "WITHIN 9 EVENTS"):  # counting events looks across keys
+        text = f"PATTERN SEQ(A a, A b) WHERE [x] {window} RETURN a.time"
+        assert bound(evaluate(text, stream)[0]) == ["a0 b2", "a3 b4"]
+
+
+SUMS = [
+    ([2**62, 2**62, 1], "sum(a[].x) = 1", ["a2"]),
+    ([2**62, 2**62, 1], "sum(a[].x) > 0", ["a0", "a1", "a1,2", "a2"]),
+    ([2**62, 2**62, -(2**62)], "sum(a[].x) = 4611686018427387904", ["a0", "a1", "a0,1,2"]),
+    ([2**62, 2**62, 1], "avg(a[].x) = 4611686018427387904", ["a0", "a0,1", "a1"]),
+]
+
+
+@pytest.mark.parametrize(("values", "condition", "expected"), SUMS)
+def test_a_sum_that_does_not_fit_64_bits_is_null(
+    evaluate: Evaluate, values: list[int], condition: str, expected: list[str]
+) -> None:
+    """In WHERE, in HAVING and in RETURN, and whatever the sum was on the way."""
+    stream = [{"type": "A", "time": at, "x": x} for at, x in enumerate(values)]
+    where = f"PATTERN SEQ(A+ a[]) WHERE {condition} RETURN sum(a[].x)"
+    (answer,) = evaluate(where, stream)
+    assert sorted(bound(answer)) == sorted(expected)
+    totals = [sum(values[row] for row in match.positions) for match in answer.matches]
+    assert [match.values[0] for match in answer.matches] == [
+        total if total < 2**63 else None for total in totals
+    ]
+
+
 LAST = "PATTERN SEQ(A+ a[]) WHERE skip_till_next_match(a[]{}) {{ a[a.LEN].x = 2 }} RETURN a.LEN"
 
 
@@ -95,6 +145,38 @@ NEGATIONS = [
     ("SEQ(A a, ~(B+ b[]), C c)", "b.LEN >= 2 ∧ b[i].x > b[i-1].x", "A0 B2 B1 C0", ["a0 c3"]),
     ("SEQ(A a, ~(B+ b[]), C c)", "b.LEN >= 2 ∧ b[i].x > b[i-1].x", "A0 B1 B0 B2 C0", []),
 ]
+
+
+LEADING = [
+    # What comes before the match and shares the window with its last event is looked at.
+    ("n[1].x > a.x", "", "B2 C0 C0 C0 A1", ["a4"]),
+    ("n[1].x > a.x", "", "B2 C0 C0 A1", []),
+    # Any events there make a series, in their order.
+    ("n.LEN >= 2 ∧ n[i].x > n[i-1].x", "", "B1 B0 B2 A1", []),
+    ("n.LEN >= 2 ∧ n[i].x > n[i-1].x", "", "B2 B1 B0 A1", ["a3"]),
+    # Under contiguity a series leaves nothing out, but it may begin late.
+    ("n.LEN >= 2 ∧ n[i].x > n[i-1].x", "strict_contiguity", "B1 B0 B2 A1", []),
+    ("n.LEN >= 2 ∧ n[i].x > n[i-1].x", "strict_contiguity", "B1 C0 B2 A1", ["a3"]),
+    # The time of the window may be compared as well.
+    ("n[1].time != a.x", "", "B0 B0 A0", []),
+    ("n[1].time != a.x", "", "B0 A0", ["a1"]),
+]
+
+
+@pytest.mark.parametrize(("where", "strategy", "stream", "expected"), LEADING)
+def test_a_leading_negation_over_a_series(
+    evaluate: Evaluate, where: str, strategy: str, stream: str, expected: list[str]
+) -> None:
+    grouped = f"{strategy}(n[]) {{ {where} }}" if strategy else where
+    text = f"PATTERN SEQ(~(B+ n[]), A a) WHERE {grouped} WITHIN 3 seconds RETURN a.x"
+    assert bound(evaluate(text, letters(stream))[0]) == expected
+
+
+def test_a_leading_series_is_compared_with_all_of_a_later_array(evaluate: Evaluate) -> None:
+    text = """PATTERN SEQ(~(A+ a[]), A+ b[]) WHERE a[1].time != max(b[].x)
+    WITHIN 5 seconds RETURN b.LEN"""
+    stream = [{"type": "A", "time": at, "x": 3} for at in (2, 3, 6)]
+    assert bound(evaluate(text, stream)[0]) == ["b0,1,2"]
 
 
 @pytest.mark.parametrize(("pattern", "where", "stream", "expected"), NEGATIONS)
@@ -132,6 +214,19 @@ def test_union_and_aggregates(evaluate: Evaluate) -> None:
     assert first.matches[1].values == (3, 3, 3.0)
     assert first.events[0] == {"type": "S", "time": 3_000_000, "top": 9, "low": 9, "mean": 9}
     assert second.matches[-1].values == ([3.0],)
+
+
+UNION = """PATTERN SEQ(A a) RETURN a.x AS S(x) IN STREAM s
+UNION PATTERN SEQ(B b) RETURN b.x
+FROM s PATTERN SEQ(S+ t[]) WHERE strict_contiguity(t[]) { } HAVING t.LEN = 4 RETURN t[].x"""
+
+
+def test_a_union_is_read_in_the_order_of_the_input(evaluate: Evaluate) -> None:
+    """Also where events of both blocks have one time."""
+    stream = [{**event, "time": 5} for event in letters("B1 A2 B3 A4")]
+    first, second = evaluate(UNION, stream)
+    assert first.blocks == (1, 0, 1, 0)
+    assert [match.values for match in second.matches] == [([1, 2, 3, 4],)]
 
 
 # ---------------------------------------------------------------- laws

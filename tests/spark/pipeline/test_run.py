@@ -73,6 +73,23 @@ def test_a_batch_pipeline_with_composition(
     assert sorted((batch, row["gain"]) for batch, row in function()) == [(0, 1), (0, 3), (0, 5)]
 
 
+def test_parameters_of_a_query(write: Write, spark: SparkSession, tmp_path: Path) -> None:
+    text = changed(
+        MARKET,
+        (
+            "FILTER x.gain < y.gain WITHIN 1 hour",
+            "FILTER x.gain < y.gain AND y[gain > :least] AND x[name IN :names] WITHIN :size",
+        ),
+        (
+            'from = "pair"\ntext',
+            'from = "pair"\nparams = { least = 4.0, names = ["INTC", "IBM"], size = 1 }\ntext',
+        ),
+    ).replace("WITHIN :size", "WITHIN :size hours")
+    Pipeline.load(write(text)).run(spark)
+    rows = pq.read_table(tmp_path / "alerts").to_pylist()
+    assert found(rows) == [row for row in ALERTS if row[0] == "INTC" and row[2] > 4]
+
+
 def test_a_live_pipeline_with_composition_over_a_directory(
     write: Write, spark: SparkSession, tmp_path: Path, function: Any
 ) -> None:

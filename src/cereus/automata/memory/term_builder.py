@@ -20,6 +20,7 @@ from cereus.expr import tree as ex
 from cereus.expr.check import TIME_ARITHMETIC, value_kind
 from cereus.expr.paths import type_at
 from cereus.expr.print import condition_text
+from cereus.expr.python.aggregates import EVERY_VALUE
 from cereus.expr.tree import Expression, variables, without_variable
 from cereus.expr.types import Kind, kind_of
 
@@ -232,11 +233,13 @@ class TermBuilder:
         raise CannotUseSlots(f"{function} of several events' values is not computed by the kernel")
 
     def _aggregate(self, node: ex.Aggregate, read: Read) -> TypedTerm:
-        """`avg` is a sum over a count; everything else is one total."""
+        """`avg` is a sum over a count; everything else is one total, but for sums of integers."""
         if node.attribute is None:
             return TypedTerm(
                 read(ValueRead(node.variable, ex.Literal(1), Kind.INTEGER, "tally")), Kind.INTEGER
             )
+        if node.function in EVERY_VALUE:
+            raise CannotUseSlots(f"{node.function} needs every value")
         value = ex.Attribute(node.attribute)
         kind = kept_kind(value, self.schema)
         if node.function == "count":
@@ -244,15 +247,35 @@ class TermBuilder:
         if kind not in COMPUTED:
             raise CannotUseSlots(f"{node.function} of values that are not kept as numbers")
         if node.function == "avg":
-            total = TypedTerm(read(ValueRead(node.variable, value, kind, f"sum {kind}")), kind)
+            total = self._real_sum(node, kind, read)
             count = TypedTerm(read(ValueRead(node.variable, value, kind, "count")), Kind.INTEGER)
             return self._arithmetic("/", total, count)
+        if node.function == "sum" and self._is_wide(value):
+            return TypedTerm(Term("join int", self._sum_and_carry(node, read)), kind)
         if node.function in ("first", "last"):
             return TypedTerm(read(ValueRead(node.variable, value, kind, node.function)), kind)
         ranked = _without_nan(value) if kind == Kind.FLOAT and node.function != "sum" else value
         return TypedTerm(
             read(ValueRead(node.variable, ranked, kind, f"{node.function} {kind}")), kind
         )
+
+    def _real_sum(self, node: ex.Aggregate, kind: Kind, read: Read) -> TypedTerm:
+        """A sum to be divided, which need not fit 64 bits."""
+        value = ex.Attribute(node.attribute or ())
+        if not self._is_wide(value):
+            return TypedTerm(read(ValueRead(node.variable, value, kind, f"sum {kind}")), kind)
+        low, carry = (TypedTerm(each, kind) for each in self._sum_and_carry(node, read))
+        unit = TypedTerm(constant(float(2**32)), Kind.FLOAT)
+        return self._arithmetic("+", low, self._arithmetic("*", carry, unit))
+
+    def _is_wide(self, value: ex.Attribute) -> bool:
+        """Whether a sum of few values may not fit 64 bits."""
+        return bool(type_at(self.schema, value.path) == pa.int64())
+
+    def _sum_and_carry(self, node: ex.Aggregate, read: Read) -> tuple[Term, Term]:
+        value = ex.Attribute(node.attribute or ())
+        low = read(ValueRead(node.variable, value, Kind.INTEGER, "sum int"))
+        return low, read(ValueRead(node.variable, value, Kind.INTEGER, "carry int"))
 
 
 def _without_nan(value: ex.Expression) -> ex.Expression:
@@ -305,10 +328,6 @@ def _depth(term: Term) -> int:
 
 # ---------------------------------------------------------------- kinds of single events' values
 
-TRUTHS = (
-    ex.Comparison, ex.And, ex.Or, ex.Not, ex.In, ex.Between, ex.Like, ex.Regexp, ex.IsNull,
-)  # fmt: skip
-
 
 def kept_kind(node: Expression, schema: pa.Schema) -> Kind:
     """What the values of an expression on one event are, or CannotUseSlots."""
@@ -330,7 +349,7 @@ def _values(node: Expression) -> Iterator[Expression]:
         results = [then for _, then in node.branches] + ([node.default] if node.default else [])
         for result in results:
             yield from _values(result)
-    elif not isinstance(node, TRUTHS):
+    elif not isinstance(node, ex.CONDITIONS):
         for child in node.children():
             yield from _values(child)
 

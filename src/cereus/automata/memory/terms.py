@@ -25,10 +25,13 @@ BINARY = (
     "= int", "!= int", "< int", "<= int", "> int", ">= int",
     "= float", "!= float", "< float", "<= float", "> float", ">= float",
     "and", "or",
-    # totals: NULL adds nothing
-    "sum int", "sum float", "min int", "max int", "min float", "max float",
+    # totals: NULL adds nothing. A sum of integers that may not fit 64 bits on the way is two: of
+    # what is left of each divided by 2**32 (`sum int`), and of how often that goes (`carry int`)
+    "sum int", "sum float", "min int", "max int", "min float", "max float", "carry int",
     # NULL if either is, NaN if either is
     "least int", "greatest int", "least float", "greatest float",
+    # a sum and its carry; NULL if it does not fit 64 bits
+    "join int",
 )  # fmt: skip
 OPERATIONS = (*LOADS, *UNARY, *BINARY, "distance", "if")
 """The kernel knows operations by their places here."""

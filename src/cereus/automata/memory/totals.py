@@ -6,18 +6,24 @@ move updates the slot (`update`), and a term computes the value (`with_event`); 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from decimal import Decimal
+from collections.abc import Callable, Iterable
+from decimal import Context, Decimal
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 from cereus.automata.memory.terms import Term, column, constant
 from cereus.automata.model import Slot, Update
+from cereus.expr.python.aggregates import EVERY_VALUE, of_every_value
 from cereus.state.classes import state_class
 
 COUNTS = ("count", "tally")
 """Of values that are not NULL, and of events."""
-TOTALS = (*COUNTS, "sum int", "sum float", "min int", "max int", "min float", "max float")
+TOTALS = (
+    *COUNTS, "sum int", "sum float", "min int", "max int", "min float", "max float", "carry int",
+)  # fmt: skip
 """The updates of slots that add something up; NULL adds nothing."""
+EXACT = Context(prec=1000)
+"""Sums of decimals lose nothing: a column's have 76 digits."""
 SINGLE = ("set", "first", "last")
 """One event's value: of the only event, the first, the last."""
 
@@ -27,7 +33,8 @@ SINGLE = ("set", "first", "last")
 
 @state_class("totals")
 class Totals(NamedTuple):
-    """All that the aggregates of one attribute of a variable may read."""
+    """All that the aggregates of one attribute of a variable may read; `values` only where one
+    of them needs every value (`Totals.keeping`)."""
 
     known: int = 0
     sum: Any = None
@@ -36,6 +43,12 @@ class Totals(NamedTuple):
     first: Any = None
     last: Any = None
     events: int = 0
+    values: tuple[Any, ...] | None = None
+
+    @classmethod
+    def keeping(cls, functions: Iterable[str]) -> Totals:
+        """Of no event yet, with room for what these aggregates need."""
+        return cls(values=() if not set(EVERY_VALUE).isdisjoint(functions) else None)
 
     def plus(self, value: Any) -> Totals:
         """With one more event, which has this value."""
@@ -50,14 +63,19 @@ class Totals(NamedTuple):
             first,
             value,
             self.events + 1,
+            None if self.values is None else (*self.values, value),
         )
 
-    def value(self, function: str, attribute: object) -> Any:
+    def value(self, function: str, attribute: object, parameter: float | None = None) -> Any:
         """What an aggregate is worth; without an attribute it counts events."""
         if attribute is None:
             return self.events
         if function == "avg":
-            return None if self.sum is None else self.sum / self.known
+            return None if self.sum is None else average(self.sum, self.known)
+        if function == "sum":
+            return fitting(self.sum)
+        if function in EVERY_VALUE:
+            return of_every_value(function, self.values or (), parameter)
         return self.known if function == "count" else getattr(self, function)
 
 
@@ -65,7 +83,19 @@ def _sum(so_far: Any, value: Any) -> Any:
     """Only numbers have a sum; times and texts are kept for min, max, first and last alone."""
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         return None
-    return value if so_far is None else so_far + value
+    if so_far is None:
+        return value
+    return EXACT.add(so_far, value) if isinstance(value, Decimal) else so_far + value
+
+
+def average(total: Any, count: int) -> Any:
+    """Rounded once; of decimals too it is a double."""
+    return float(Fraction(total) / count) if isinstance(total, Decimal) else total / count
+
+
+def fitting(value: Any) -> Any:
+    """A sum, or NULL for an integer that does not fit 64 bits."""
+    return None if isinstance(value, int) and abs(value) >= 2**63 else value
 
 
 def _extreme(choose: Callable[[Any, Any], Any], so_far: Any, value: Any) -> Any:
@@ -96,7 +126,7 @@ def with_event(how: str, number: int, before: Term | None) -> Term:
     if how == "count":
         new = Term("known", (new,))
     if before is None:
-        return new
+        return Term(how, (constant(None), new)) if how in ("sum int", "carry int") else new
     return Term("add int" if how in COUNTS else how, (before, new))
 
 

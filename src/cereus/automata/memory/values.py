@@ -158,8 +158,14 @@ class ValueFilter(Automaton):
     # ------------------------------------------------------------ the automaton
 
     def initial(self) -> Iterable[State]:
-        empty = tuple(Memory(totals=tuple(Totals() for _ in each)) for each in self.aggregates)
+        empty = tuple(Memory(totals=tuple(map(self._nothing, each))) for each in self.aggregates)
         return [(q, empty) for q in self.body.initial()]
+
+    def _nothing(self, node: Aggregate) -> Totals:
+        """The totals of an attribute before any event."""
+        every = (n for n in self.condition.walk() if isinstance(n, Aggregate))
+        same = (node.variable, node.attribute)
+        return Totals.keeping(n.function for n in every if (n.variable, n.attribute) == same)
 
     def moves(self, state: Any, letter: Letter) -> Iterator[Move]:
         inner, memories = state
@@ -238,7 +244,7 @@ class ValueFilter(Automaton):
         def worked_out(node: Expression) -> Expression:
             if isinstance(node, Aggregate):
                 total = values[node.variable, node.attribute]
-                return Known(total.value(node.function, node.attribute))
+                return Known(total.value(node.function, node.attribute, node.parameter))
             return rebuild(node, worked_out)
 
         return worked_out(self._flat)

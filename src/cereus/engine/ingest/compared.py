@@ -85,7 +85,7 @@ class ComparedColumns:
             # + 0.0: the bits of -0.0 are NULL
             integers = np.add(plain, 0.0, out=empty(len(plain), np.float64)).view(np.int64)
         elif column.kind == "instant":
-            integers = _plain_integers(values.cast(pa.timestamp("us")).cast(pa.int64()))
+            integers = _plain_integers(_in_microseconds(values).cast(pa.int64()))
         else:
             integers = _plain_integers(values)
         if null is not None and null.any():
@@ -137,6 +137,16 @@ def _at_scale(values: pa.Array, scale: int) -> pa.Array:
     if pa.types.is_integer(plain.type):
         plain = plain.cast(pa.decimal128(20, 0))
     return plain.cast(pa.decimal256(76, scale))
+
+
+def _in_microseconds(values: pa.Array) -> pa.Array:
+    try:
+        return values.cast(pa.timestamp("us"))
+    except pa.ArrowInvalid:
+        raise DataError(
+            f"a {values.type} is too far from 1970 to be compared between events",
+            hint="times are compared in microseconds, which reach 292,000 years",
+        ) from None
 
 
 def _unscaled(values: pa.Array) -> Ints:

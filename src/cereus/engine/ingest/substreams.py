@@ -69,7 +69,7 @@ class Substreams:
         columns = [read(batch, path, "the key column") for path in self.paths]
         if places is not None and len(places) < batch.num_rows:
             columns = [column.take(pa.array(places)) for column in columns]
-        keys = self.index.encode(columns)
+        keys = self.index.encode([*map(_numbered, columns, self.fields)])
         for what, latest in self.latest.items():
             self.latest[what] = longer(latest, len(self.index), NEVER)
         return keys
@@ -174,6 +174,11 @@ def moved(values: npt.NDArray[Number], to: Codes) -> npt.NDArray[Number]:
     return result
 
 
+def _numbered(column: pa.Array, field: pa.Field) -> pa.Array:
+    """The values of a key in a type whose distinct values Arrow can number."""
+    return column.cast(field.type) if pa.types.is_decimal(column.type) else column
+
+
 def key_field(schema: pa.Schema, path: tuple[str, ...]) -> pa.Field:
     field = schema.field(path[0]) if path[0] in schema.names else None
     for step in path[1:]:
@@ -191,4 +196,6 @@ def key_field(schema: pa.Schema, path: tuple[str, ...]) -> pa.Field:
             if pa.types.is_struct(kind)
             else None,
         )
+    if pa.types.is_decimal32(kind) or pa.types.is_decimal64(kind):
+        kind = pa.decimal128(kind.precision, kind.scale)  # Arrow numbers the values of no smaller
     return pa.field(".".join(path), kind)

@@ -87,8 +87,8 @@ COPY_HOW, COPY_SLOT, COPY_COLUMN, COPY_WORDS = range(4)
 (
     UPDATE_KEEP, UPDATE_SET, UPDATE_MIN, UPDATE_MAX, UPDATE_COUNT, UPDATE_TALLY,
     UPDATE_SUM_INT, UPDATE_SUM_FLOAT, UPDATE_MIN_INT, UPDATE_MAX_INT,
-    UPDATE_MIN_FLOAT, UPDATE_MAX_FLOAT, UPDATE_START,
-) = range(13)  # fmt: skip
+    UPDATE_MIN_FLOAT, UPDATE_MAX_FLOAT, UPDATE_CARRY_INT, UPDATE_START,
+) = range(14)  # fmt: skip
 
 STEP_OP, STEP_ARGUMENT, STEP_WORDS = range(3)
 """One operation of a term, in postfix order; only loads have an argument."""
@@ -108,9 +108,11 @@ TERM_STACK = 64
     TERM_LESS_OR_EQUAL_FLOAT, TERM_GREATER_FLOAT, TERM_GREATER_OR_EQUAL_FLOAT,
     TERM_AND, TERM_OR,
     TERM_SUM_INT, TERM_SUM_FLOAT, TERM_MIN_INT, TERM_MAX_INT, TERM_MIN_FLOAT, TERM_MAX_FLOAT,
+    TERM_CARRY_INT,
     TERM_LEAST_INT, TERM_GREATEST_INT, TERM_LEAST_FLOAT, TERM_GREATEST_FLOAT,
+    TERM_JOIN_INT,
     TERM_DISTANCE, TERM_IF,
-) = range(49)  # fmt: skip
+) = range(51)  # fmt: skip
 """In the order of `automata.memory.terms.OPERATIONS`. The kernel relies on this order: loads first,
 then what changes one value, then what combines two, then four and three; the comparisons of a kind
 together; the totals together, in the order of the updates above."""

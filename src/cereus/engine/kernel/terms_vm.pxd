@@ -32,9 +32,12 @@ cdef class Terms:
     @cython.final
     cdef int _calculate(self, int op, int t, long long a, long long b) except? -1
     @cython.final
+    cdef int _join(self, int t, long long low, long long high) except? -1
+    @cython.final
     cdef int _distance(self, int t) except? -1
     @cython.final
     cdef inline int _choose(self, int t) noexcept
 
 
+cdef long long _rest(long long value) noexcept
 cdef bint _compared(int op, bint less, bint equal, bint greater) noexcept

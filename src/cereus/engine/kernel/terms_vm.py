@@ -18,6 +18,7 @@ else:
     from cereus.engine.kernel import layout
 
 LONGEST = cython.declare(cython.longlong, (1 << 63) - 1)
+HALF = cython.declare(cython.longlong, 1 << 32)
 RADIANS = cython.declare(cython.double, 0.017453292519943295)
 EARTH_DIAMETER_METRES = cython.declare(cython.double, 2 * 6_371_008.8)
 INFINITY = cython.declare(cython.double, float("inf"))
@@ -114,7 +115,12 @@ class Terms:
         self._combine(op, 0)
         if not self.known[0]:
             return layout.NULL
-        if op == layout.TERM_SUM_INT or op == layout.TERM_MIN_INT or op == layout.TERM_MAX_INT:
+        if (
+            op == layout.TERM_SUM_INT
+            or op == layout.TERM_MIN_INT
+            or op == layout.TERM_MAX_INT
+            or op == layout.TERM_CARRY_INT
+        ):
             return self.integers[0]
         self.floats[1] = self.floats[0] + 0.0  # the bits of -0.0 are NULL
         return self.float_bits[1]
@@ -193,7 +199,9 @@ class Terms:
                 self.integers[t] = not decided
                 self.known[t] = self.known[t] and self.known[t + 1]
             return 0
-        if layout.TERM_SUM_INT <= op <= layout.TERM_MAX_FLOAT and not (
+        if op == layout.TERM_SUM_INT or op == layout.TERM_CARRY_INT:
+            b = _rest(b) if op == layout.TERM_SUM_INT else (b - _rest(b)) // HALF
+        if layout.TERM_SUM_INT <= op <= layout.TERM_CARRY_INT and not (
             self.known[t] and self.known[t + 1]
         ):
             if self.known[t + 1]:
@@ -203,8 +211,10 @@ class Terms:
         self.known[t] = self.known[t] and self.known[t + 1]
         if not self.known[t]:
             return 0
-        if op <= layout.TERM_MODULO_INT or op == layout.TERM_SUM_INT:
+        if op <= layout.TERM_MODULO_INT or op == layout.TERM_SUM_INT or op == layout.TERM_CARRY_INT:
             self._calculate(op, t, a, b)
+        elif op == layout.TERM_JOIN_INT:
+            self._join(t, a, b)
         elif op == layout.TERM_ADD_FLOAT or op == layout.TERM_SUM_FLOAT:
             self.floats[t] = x + y
         elif op == layout.TERM_SUBTRACT_FLOAT:
@@ -261,6 +271,21 @@ class Terms:
         self.known[t] = fits
         return 0
 
+    def _join(self, t: cython.int, low: cython.longlong, high: cython.longlong) -> cython.int:
+        """high * 2**32 + low; NULL if that does not fit 64 bits."""
+        rest: cython.longlong = _rest(low)
+        high += (low - rest) // HALF
+        if high > 0 and rest < 0:
+            high -= 1
+            rest += HALF
+        elif high < 0 and rest > 0:
+            high += 1
+            rest -= HALF
+        self.known[t] = abs(high) < HALF // 2
+        if self.known[t]:
+            self.integers[t] = high * HALF + rest
+        return 0
+
     def _choose(self, t: cython.int) -> cython.int:
         """The second of three values if the first is true, else the third."""
         chosen: cython.int = t + 1 if self.known[t] and self.integers[t] != 0 else t + 2
@@ -285,6 +310,12 @@ class Terms:
         half: cython.double = sin(north / 2) ** 2 + across * sin(east / 2) ** 2
         self.floats[t] = EARTH_DIAMETER_METRES * asin(sqrt(min(half, 1.0)))
         return 0
+
+
+def _rest(value: cython.longlong) -> cython.longlong:
+    """What is left of an integer divided by 2**32, with its sign; -2**63 never comes."""
+    rest: cython.longlong = abs(value) % HALF
+    return -rest if value < 0 else rest
 
 
 def _compared(

@@ -246,6 +246,7 @@ class Runner:
         subsets, kept = self.table.subsets, self._states_in_use()
         table = TransitionTable(self.plan.automaton, self.labels, max_states=self.limits.states)
         table.preload([subsets[state] for state in kept])
+        table.ambiguous = self.table.ambiguous
         numbers = np.zeros(len(subsets), np.int32)
         numbers[kept] = [table.number(subsets[state]) for state in kept]
         self.table = table

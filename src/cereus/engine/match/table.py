@@ -50,6 +50,7 @@ UPDATES = {
     "max int": layout.UPDATE_MAX_INT,
     "min float": layout.UPDATE_MIN_FLOAT,
     "max float": layout.UPDATE_MAX_FLOAT,
+    "carry int": layout.UPDATE_CARRY_INT,
     "start": layout.UPDATE_START,
 }
 OPERATION = {name: number for number, name in enumerate(OPERATIONS)}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from decimal import Decimal
+from functools import reduce
 from itertools import pairwise
 from typing import Any
 
@@ -11,15 +13,29 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cereus.automata.memory.totals import EXACT, average, fitting
 from cereus.engine.ingest.clock import python_values
+from cereus.expr.python.aggregates import EVERY_VALUE, of_every_value
 
 Ints = npt.NDArray[np.int64]
 CERTAIN = 1 << 62
 """Sums of integers whose estimate is below this fit 64 bits."""
 
 
-def aggregated(function: str, read: pa.Array, offsets: Ints, path: tuple[str, ...]) -> pa.Array:
-    """`count sum avg min max` of the values between each two offsets; nulls are passed over."""
+def aggregated(
+    function: str,
+    read: pa.Array,
+    offsets: Ints,
+    path: tuple[str, ...],
+    *,
+    parameter: float | None = None,
+) -> pa.Array:
+    """`count sum avg min max stddev percentile` of the values between each two offsets; nulls are
+    passed over."""
+    if function in EVERY_VALUE:
+        stretches = cut(python_values(read, path), offsets)
+        made = [of_every_value(function, values, parameter) for values in stretches]
+        return pa.array(made, pa.float64())
     if function in ("min", "max") and pa.types.is_floating(read.type):
         read = pc.if_else(pc.is_nan(read), None, read)  # NaN has no place in the order
     values, offsets = without_nulls(read, offsets)
@@ -87,18 +103,23 @@ def _summed(numbers: Any, starts: Ints, sizes: Ints) -> Any:
         stretches = zip(starts, starts + sizes, strict=True)
         return np.array([np.cumsum(numbers[begin:end])[-1] for begin, end in stretches])
     sums = np.zeros(len(starts))
-    for place in range(longest):
-        there = sizes > place
-        sums[there] += numbers[starts[there] + place]
+    with np.errstate(over="ignore", invalid="ignore"):
+        for place in range(longest):
+            there = sizes > place
+            sums[there] += numbers[starts[there] + place]
     return sums
 
 
 FOLDS: dict[str, Callable[[list[Any]], Any]] = {
-    "sum": sum,
-    "avg": lambda values: sum(values) / len(values),
+    "sum": lambda values: _total(values),
+    "avg": lambda values: average(_total(values), len(values)),
     "min": min,
     "max": max,
 }
+
+
+def _total(values: list[Any]) -> Any:
+    return reduce(EXACT.add, values) if isinstance(values[0], Decimal) else sum(values)
 
 
 def _folded(function: str, values: pa.Array, offsets: Ints, path: tuple[str, ...]) -> pa.Array:
@@ -109,9 +130,5 @@ def _folded(function: str, values: pa.Array, offsets: Ints, path: tuple[str, ...
     if function in ("min", "max"):
         return pa.array(folded, values.type)
     if function == "sum" and pa.types.is_integer(values.type):
-        return pa.array([each if _fits(each) else None for each in folded], pa.int64())
+        return pa.array(map(fitting, folded), pa.int64())
     return pa.array([None if each is None else float(each) for each in folded], pa.float64())
-
-
-def _fits(number: int | None) -> bool:
-    return number is not None and -(1 << 63) <= number < 1 << 63

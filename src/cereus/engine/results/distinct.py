@@ -19,12 +19,15 @@ Row = tuple[Span, Ints, Codes]
 
 
 class DistinctRows:
-    """The rows of the event that is being reported, by what they look like."""
+    """The rows of the event that is being reported, by what they look like.
 
-    def __init__(self, limit: int | None = None) -> None:
-        self._limit = limit
-        self._rows: dict[tuple[bytes, bytes], Row] = {}
-        self._at = -1
+    mixed  rows of several events come in any order, as they do when windows pass at the end of
+           the input: they are kept back until all have come
+    """
+
+    def __init__(self, limit: int | None = None, *, mixed: bool = False) -> None:
+        self._limit, self._mixed = limit, mixed
+        self._rows: dict[int, dict[tuple[bytes, bytes], Row]] = {}
 
     def add(self, chunk: MatchChunk, shown: Mask) -> Iterator[MatchChunk]:
         """Take a chunk; the rows of events that are over. `shown` are the labels that are seen."""
@@ -32,9 +35,8 @@ class DistinctRows:
         seen = shown[chunk.labels - FIRST_SHOWN] if len(chunk.labels) else None
         spans = zip(chunk.first.tolist(), chunk.last.tolist(), chunk.at.tolist(), strict=True)
         for place, span in enumerate(spans):
-            if span[2] != self._at:
+            if span[2] not in self._rows and not self._mixed:
                 done.extend(self._take())
-                self._at = span[2]
             part = slice(chunk.offsets[place], chunk.offsets[place + 1])
             cells, labels = chunk.cells[part], chunk.labels[part]
             if seen is not None:
@@ -45,20 +47,20 @@ class DistinctRows:
     def _keep(self, span: Span, cells: Ints, labels: Codes) -> None:
         if not len(cells):
             return
-        key = (cells.tobytes(), labels.tobytes())
-        if key not in self._rows or self._rows[key][0] < span:
-            self._rows[key] = (span, cells, labels)
+        key, rows = (cells.tobytes(), labels.tobytes()), self._rows.setdefault(span[2], {})
+        if key not in rows or rows[key][0] < span:
+            rows[key] = (span, cells, labels)
 
     def rest(self) -> Iterator[MatchChunk]:
         """The rows of the last event."""
         yield from _chunk_of(self._take())
-        self._at = -1
 
     def _take(self) -> list[Row]:
-        """The rows of an event that is over; LIMIT counts them, not the ways they arise."""
-        rows = list(self._rows.values())
+        """The rows of events that are over; LIMIT counts those of an event, not the ways they
+        arise."""
+        rows = [row for each in self._rows.values() for row in list(each.values())[: self._limit]]
         self._rows = {}
-        return rows[: self._limit]
+        return rows
 
 
 def _chunk_of(rows: list[Row]) -> Iterator[MatchChunk]:

@@ -70,7 +70,7 @@ class Results(ABC):
     def _distinct(self, chunks: Iterator[MatchChunk]) -> Iterator[MatchChunk]:
         """Every row once. The rows reported at one event are together, and are kept back until
         the next event's come."""
-        rows = DistinctRows(self.plan.query.limit)
+        rows = DistinctRows(self.plan.query.limit, mixed=self.plan.traits.closes)
         for chunk in chunks:
             if not self.may_repeat:
                 yield chunk
@@ -87,10 +87,10 @@ class Results(ABC):
         return self.runner.history
 
     def _key_columns(self, chunk: MatchChunk) -> list[pa.Array]:
-        if not self.plan.keys:
+        shown = self.plan.shown_keys
+        if not shown:
             return []
         columns = self.runner.reader.key_columns(self.history.keys[chunk.at - self.history.first])
-        shown = self.plan.shown_keys
         return [each for path, each in zip(self.plan.keys, columns, strict=True) if path in shown]
 
     def _deadline_fields(self) -> list[pa.Field]:

@@ -127,7 +127,9 @@ class MatchValues:
         if node.function in ("first", "last"):
             return self.read(node.attribute, getattr(events, node.function))
         read = self.read(node.attribute, events.places)
-        return aggregated(node.function, read, events.offsets, node.attribute)
+        return aggregated(
+            node.function, read, events.offsets, node.attribute, parameter=node.parameter
+        )
 
 
 def lists(offsets: Ints, values: pa.Array) -> pa.Array:

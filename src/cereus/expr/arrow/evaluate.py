@@ -30,7 +30,7 @@ from cereus.expr.arrow.vector import (
     to_arrow,
 )
 from cereus.expr.paths import Path, column_at, fields_of, type_at, value_at
-from cereus.expr.text_patterns import escaped_like
+from cereus.expr.text_patterns import like_as_regex
 from cereus.expr.types import Kind, kind_of
 
 Table: TypeAlias = "pa.RecordBatch | pa.Table"
@@ -216,12 +216,16 @@ def _between(node: ex.Between, columns: Columns) -> Vector:
 
 
 def _like(node: ex.Like, columns: Columns) -> Vector:
-    return _matched(node.operand, columns, pc.match_like, escaped_like(node.pattern))
+    """Arrow's LIKE takes an escape behind a leading % as it stands; a regular expression does
+    not."""
+    if "\\" not in node.pattern:
+        return _matched(node.operand, columns, pc.match_like, node.pattern)
+    pattern = rf"(?s)\A{like_as_regex(node.pattern)}\z"
+    return _matched(node.operand, columns, pc.match_substring_regex, pattern)
 
 
 def _regexp(node: ex.Regexp, columns: Columns) -> Vector:
-    pattern = rf"\A(?:{node.pattern})\z" if node.whole else node.pattern
-    return _matched(node.operand, columns, pc.match_substring_regex, pattern)
+    return _matched(node.operand, columns, pc.match_substring_regex, node.pattern)
 
 
 def _matched(

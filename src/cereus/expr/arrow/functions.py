@@ -291,6 +291,13 @@ def _mapped(text: Vector, change: Callable[[str], Any], type_: pa.DataType) -> V
     return from_arrow(changed.take(coded.indices))
 
 
+def _cidr_match(text: Vector, *blocks: Vector) -> Vector:
+    if text.constant and not text.values.is_valid:
+        return NULL
+    given = [block.values.as_py() for block in blocks]
+    return _mapped(text, lambda each: python.cidr_match(each, *given), pa.bool_())
+
+
 def _cast(
     change: Callable[[Any], Any], type_: pa.DataType, of_numbers: Callable[[Vector], Vector]
 ) -> Callable[[Vector], Vector]:
@@ -333,6 +340,7 @@ def _to_boolean(value: Vector) -> Vector:
 INSTANTS = pa.timestamp("us", "UTC")
 
 FUNCTIONS: dict[str, Callable[..., Vector]] = {
+    "cidr_match": _cidr_match,
     "log10": _real(_log10),
     "replace": _replace_text,
     "split_part": _split_part,

@@ -7,6 +7,7 @@ import pyarrow as pa
 from cereus.expr import check
 from cereus.expr import tree as ex
 from cereus.expr.functions import FUNCTIONS
+from cereus.expr.python.aggregates import EVERY_VALUE
 from cereus.expr.types import Kind, column_type
 
 ARROW = {
@@ -44,7 +45,7 @@ def leaf_type(node: ex.Attribute | ex.Aggregate, schema: pa.Schema) -> pa.DataTy
             column_type(node, node.attribute, schema)
         return pa.int64()
     column = column_type(node, node.attribute or (), schema)
-    if node.function not in ("sum", "avg"):
+    if node.function not in ("sum", "avg", *EVERY_VALUE):
         return column
     check.check(node, schema, expected=Kind.NUMBER)
     return pa.int64() if node.function == "sum" and pa.types.is_integer(column) else pa.float64()

@@ -90,9 +90,9 @@ def evaluate(expression: ex.Expression, event: Event, bindings: Bindings | None 
             return between(expression, value)
         case ex.Like(operand=operand, pattern=pattern):
             return matches(re.compile(like_as_regex(pattern), re.DOTALL).fullmatch, value(operand))
-        case ex.Regexp(operand=operand, pattern=pattern, whole=whole):
+        case ex.Regexp(operand=operand, pattern=pattern):
             compiled = re.compile(with_text_end(pattern, r"\Z"), re.ASCII)
-            return matches(compiled.fullmatch if whole else compiled.search, value(operand))
+            return matches(compiled.search, value(operand))
         case ex.IsNull(operand=operand):
             return value(operand) is None
         case ex.Case(branches=branches, default=default):

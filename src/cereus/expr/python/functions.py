@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from functools import lru_cache
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from typing import Any
 
 from cereus.expr.functions import EARTH_RADIUS_METRES
@@ -194,7 +196,22 @@ def to_date(value: Any) -> datetime | None:
     return when and date_trunc("day", when)
 
 
+def cidr_match(text: str, *blocks: str) -> bool | None:
+    try:
+        address = ip_address(text)
+    except ValueError:
+        return None
+    return any(address in _network(block) for block in blocks)
+
+
+@lru_cache(maxsize=4096)
+def _network(block: str) -> IPv4Network | IPv6Network:
+    """A block; what is set behind its prefix does not count."""
+    return ip_network(block, strict=False)
+
+
 FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "cidr_match": cidr_match,
     "log10": defined(math.log10),
     "replace": lambda text, old, new: text.replace(old, new) if old else text,
     "split_part": split_part,

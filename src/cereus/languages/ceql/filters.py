@@ -13,8 +13,6 @@ from cereus.errors import QuerySyntaxError, RefusedError, UnknownNameError
 from cereus.expr import tree as ex
 from cereus.languages.ceql import tree as cel
 
-REGEX_SIGNS = frozenset(".*+?[](){}|^$\\")
-
 
 @dataclass(frozen=True)
 class Boxed(ex.Expression):
@@ -65,7 +63,7 @@ def _boxed(box: Boxed) -> ex.Expression:
             )
         if isinstance(node, ex.Attribute):
             return replace(node, variable=box.variable)
-        return like_of_core(ex.rebuild(node, of_variable))
+        return ex.rebuild(node, of_variable)
 
     return _about_variables(of_variable(box.condition))
 
@@ -110,7 +108,7 @@ def _with_variables(node: ex.Expression) -> ex.Expression:
         )
     if isinstance(node, ex.Attribute):
         return _split(node)
-    return like_of_core(ex.rebuild(node, _with_variables))
+    return ex.rebuild(node, _with_variables)
 
 
 def _split(node: ex.Attribute) -> ex.Attribute:
@@ -122,11 +120,3 @@ def _split(node: ex.Attribute) -> ex.Attribute:
             hint=f"write a.{variable} or a[{variable} …], for a variable a of the pattern",
         )
     return replace(node, variable=variable, path=tuple(path))
-
-
-def like_of_core(node: ex.Expression) -> ex.Expression:
-    """LIKE as CEQL reads it: a pattern with signs of regular expressions is CORE's form, a
-    regular expression for the whole string; any other is SQL's, with `%` and `_`."""
-    if isinstance(node, ex.Like) and REGEX_SIGNS & set(node.pattern):
-        return ex.Regexp(node.operand, node.pattern, whole=True, span=node.span)
-    return node

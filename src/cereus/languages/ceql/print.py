@@ -8,9 +8,7 @@ from cereus.clauses.print import clause_lines, window_text
 from cereus.clauses.tree import Output, Returned, Strategy, Unfollowed
 from cereus.expr import tree as ex
 from cereus.expr.print import condition_text, path_text
-from cereus.expr.text_patterns import like_as_regex
 from cereus.languages.ceql import tree as cel
-from cereus.languages.ceql.filters import REGEX_SIGNS
 from cereus.syntax.literals import duration_text, quote_name
 
 
@@ -79,7 +77,7 @@ def _unfollowed(node: Unfollowed) -> str:
 
 
 def _returned(each: Returned) -> str:
-    text = condition_text(_spelled_likes(each.value))
+    text = condition_text(each.value)
     return text if each.name is None else f"{text} AS {quote_name(each.name)}"
 
 
@@ -230,19 +228,7 @@ def _operand(predicate: cel.Predicate) -> str:
 
 def _holds(condition: ex.Expression) -> str:
     """`A[…]` where the condition is about single events of one variable, else as it stands."""
-    condition = _spelled_likes(condition)
     names = ex.variables(condition)
     if len(names) == 1 and not any(isinstance(n, ex.Aggregate) for n in condition.walk()):
         return f"{variable_text(*names)}[{condition_text(condition, bare=True)}]"
     return condition_text(condition)
-
-
-def _spelled_likes(node: ex.Expression) -> ex.Expression:
-    """LIKEs so spelled that CEQL reads them as what they are (see `filters.like_of_core`)."""
-    node = ex.rebuild(node, _spelled_likes)
-    match node:
-        case ex.Regexp(operand, pattern, True) if REGEX_SIGNS & set(pattern):
-            return ex.Like(operand, pattern)
-        case ex.Like(operand, pattern) if REGEX_SIGNS & set(pattern):
-            return ex.Regexp(operand, f"(?s)^{like_as_regex(pattern)}$")
-    return node

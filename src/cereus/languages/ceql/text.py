@@ -2,10 +2,6 @@
 
 CEQL is the language of CORE with the rest of CEL: `AND ALL UNLESS START(φ) PROJECT[a, b](φ)`,
 strategies anywhere, comparisons between variables.
-
-`LIKE` needs a word: CORE's takes a regular expression, SQL's takes `%` and `_`. A pattern with
-any of `. * + ? [ ] ( ) { } | ^ $ \\` is read as CORE's form and has to match the whole string;
-every other pattern is SQL's.
 """
 
 from __future__ import annotations

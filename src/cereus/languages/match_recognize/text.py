@@ -204,11 +204,6 @@ class _Texts(Conditions):
         items = spliced(parts)
         return lambda operand: member(operand, items)
 
-    def concatenated(
-        self, meta: Meta, left: ex.Expression, sign: Token, right: ex.Expression
-    ) -> ex.Expression:
-        return ex.Call("concat", (left, right), span=span_of(meta))
-
     def is_truth(self, meta: Meta, truth: Token) -> Test:
         return _truth(truth, negated=False)
 

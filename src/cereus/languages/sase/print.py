@@ -63,10 +63,11 @@ def _array_text(node: ex.Expression) -> str | None:
     match node:
         case sase.Item(path, str(variable), at):
             return f"{_at(variable, at)}.{path_text(path)}"
-        case sase.Aggregate(function, variable, attribute, running, k):
+        case sase.Aggregate(function, variable, attribute, running, k, parameter=parameter):
             array = _at(variable, "..i-1" if running else "")
             read = "" if attribute is None else f".{path_text(attribute)}"
-            return f"{function}({array}{read}{'' if k is None else f', {k}'})"
+            more = parameter if k is None else k
+            return f"{function}({array}{read}{'' if more is None else f', {more!r}'})"
         case sase.Series(variable, path):
             return f"{_at(variable, '')}.{path_text(path)}"
         case sase.Record(variable, paths, at):

@@ -18,7 +18,7 @@ from cereus.clauses.tree import Window
 from cereus.errors import QuerySyntaxError, Span, UnknownNameError, did_you_mean
 from cereus.expr import tree as ex
 from cereus.expr.functions import FUNCTIONS
-from cereus.expr.text import scalar_call, span_of, token_span
+from cereus.expr.text import percentile_part, scalar_call, span_of, token_span
 from cereus.languages.sase import tree as sase
 from cereus.languages.sase.check import check
 from cereus.languages.sase.hints import HINTS
@@ -272,6 +272,7 @@ def _of(variable: str, index: Any, span: Span) -> Index:
 
 
 def _aggregate(name: str, arguments: tuple[ex.Expression, ...], span: Span) -> ex.Expression:
+    part, arguments = percentile_part(name, arguments, span)
     array, *rest = arguments or (None,)
     wants_k = name in sase.RANKED
     k = rest[0].value if len(rest) == 1 and isinstance(rest[0], ex.Literal) else None
@@ -290,7 +291,9 @@ def _aggregate(name: str, arguments: tuple[ex.Expression, ...], span: Span) -> e
         )
     running = isinstance(array, _Before)
     size = k if isinstance(k, int) else None
-    return sase.Aggregate(name, array.variable, array.path or None, running, size, span=span)
+    return sase.Aggregate(
+        name, array.variable, array.path or None, running, size, parameter=part, span=span
+    )
 
 
 def _aggregated_only(expression: ex.Expression) -> ex.Expression:

@@ -106,7 +106,7 @@ def ranked(values: Iterable[Any], function: str, k: int) -> list[Any]:
     return sorted((v for v in values if v == v), reverse=function == HIGHEST)[:k]
 
 
-BUILT_IN = ("count", "sum", "avg", "min", "max", "first", "last", *RANKED)
+BUILT_IN = ("count", "sum", "avg", "min", "max", "first", "last", "stddev", "percentile", *RANKED)
 
 
 class UserAggregate(Protocol):

@@ -44,11 +44,13 @@ class Match:
 @dataclass(frozen=True)
 class Answer:
     """What one query (one UNION) of a program gives: matches and, in the same order, the events
-    that they become. `blocks` says which block of the union each match is of."""
+    that they become. `blocks` says which block of the union each match is of, `last` the row of
+    the last event of the input behind it."""
 
     matches: tuple[Match, ...]
     blocks: tuple[int, ...]
     events: tuple[dict[str, Any], ...]
+    last: tuple[int, ...] = ()
 
 
 def matches(query: sase.Query, stream: Input, aggregates: Aggregates | None = None) -> list[Match]:
@@ -120,7 +122,7 @@ def answers(
         answer = _answer(union, inputs, aggregates or {})
         by_union[id(union)] = answer
         if union.stream is not None:
-            named[union.stream] = Input(answer.events, type or "type", time)
+            named[union.stream] = Input(answer.events, type or "type", time, answer.last)
     return tuple(by_union[id(union)] for union in program.queries)
 
 
@@ -131,24 +133,24 @@ def _source(
         return named[name]
     if name is None or stream is None:
         return everything
-    return replace(
-        everything, events=[event for event in everything.events if event[stream] == name]
-    )
+    rows = [row for row, event in enumerate(everything.events) if event[stream] == name]
+    return replace(everything, events=[everything.events[row] for row in rows], rows=rows)
 
 
 def _answer(union: sase.Union, inputs: list[Input], aggregates: Aggregates) -> Answer:
-    """The matches of all blocks by the time of their last event; what a block finds twice in two
-    ways is one match, what two blocks find are two."""
+    """The matches of all blocks by the time of their last event, and at one time in the order of
+    the input; what a block finds twice in two ways is one match, what two blocks find are two."""
     rows = [
-        (_order(source, match), block, match, _event(union, source, match))
+        (_order(source, match), source.row(match.end), block, match, _event(union, source, match))
         for block, (query, source) in enumerate(zip(union.blocks, inputs, strict=True))
         for match in matches(query, source, aggregates)
     ]
-    rows.sort(key=lambda row: row[:2])
+    rows.sort(key=lambda row: row[:3])
     return Answer(
-        tuple(match for _, _, match, _ in rows),
-        tuple(block for _, block, _, _ in rows),
+        tuple(match for *_, match, _ in rows),
+        tuple(block for _, _, block, _, _ in rows),
         tuple(event for *_, event in rows),
+        tuple(last for _, last, *_ in rows),
     )
 
 

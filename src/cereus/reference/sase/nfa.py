@@ -44,11 +44,16 @@ class Run:
 
 @dataclass(frozen=True)
 class Input:
-    """A stream, and its columns of type and time."""
+    """A stream, and its columns of type and time. `rows` has for every event the row of the last
+    event of the program's input behind it; None: this is that input."""
 
     events: Sequence[Event]
     type: str | None = "type"
     time: str | None = "time"
+    rows: Sequence[int] | None = None
+
+    def row(self, position: int) -> int:
+        return position if self.rows is None else self.rows[position]
 
     def type_of(self, position: int) -> Any:
         return NO_TYPE if self.type is None else self.events[position][self.type]
@@ -233,7 +238,8 @@ class Automaton:
         first = start_of(buffer)
         events = self.stream.events
         return first is None or all(
-            read(events[j], path) == read(events[first], path) for path in self.query.equivalences
+            same(read(events[j], path), read(events[first], path))
+            for path in self.query.equivalences
         )
 
     def in_window(self, buffer: Buffer, j: int) -> bool:
@@ -255,6 +261,11 @@ class Automaton:
 
 def places_of(more: bool) -> tuple[ClausePlace, ...]:
     return (ClausePlace.EACH, ClausePlace.LATER) if more else (ClausePlace.FIRST, ClausePlace.EACH)
+
+
+def same(left: Any, right: Any) -> bool:
+    """NULL agrees with NULL, and NaN with NaN, as in GROUP BY."""
+    return bool(left == right or (left != left and right != right))
 
 
 def start_of(buffer: Buffer) -> int | None:

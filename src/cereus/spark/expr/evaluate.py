@@ -211,8 +211,7 @@ def _like(node: ex.Like, typed: Recurse) -> TypedColumn:
 def _regexp(node: ex.Regexp, typed: Recurse) -> TypedColumn:
     pattern = with_text_end(node.pattern, r"\z")
     # (?d): only \n ends a line, so that `.` takes all that RE2's does.
-    spelled = rf"(?d)\A(?:{pattern})\z" if node.whole else f"(?d){pattern}"
-    return _boolean(_text(typed(node.operand)).rlike(spelled))
+    return _boolean(_text(typed(node.operand)).rlike(f"(?d){pattern}"))
 
 
 def _text(operand: TypedColumn) -> Column:

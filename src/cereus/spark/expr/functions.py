@@ -18,6 +18,7 @@ from cereus.expr.python.functions import (
     NUMBER_TEXT,
     TIME_TEXT,
     TRUE_TEXTS,
+    cidr_match,
 )
 from cereus.expr.text_patterns import with_text_end
 from cereus.expr.types import Kind
@@ -235,6 +236,16 @@ def _extract(
     return TypedColumn(F.when(text.column.rlike(spelled), extracted), Kind.STRING)
 
 
+def _cidr_match(text: TypedColumn, *blocks: TypedColumn) -> TypedColumn:
+    """In Python: Spark has no addresses."""
+    given = [str(block.value) for block in blocks]
+
+    def match(address: str | None) -> bool | None:
+        return None if address is None else cidr_match(address, *given)
+
+    return TypedColumn(F.udf(match, "boolean")(text.column), Kind.BOOLEAN)
+
+
 def _to_integer(value: TypedColumn) -> TypedColumn:
     if value.kind is Kind.STRING:
         return TypedColumn(_read(value, INTEGER_TEXT).try_cast("bigint"), Kind.INTEGER)
@@ -285,6 +296,7 @@ def _read(text: TypedColumn, form: re.Pattern[str]) -> Column:
 
 
 FUNCTIONS: dict[str, Callable[..., TypedColumn]] = {
+    "cidr_match": _cidr_match,
     "log10": _real(F.log10),
     "replace": _replace,
     "split_part": _split_part,

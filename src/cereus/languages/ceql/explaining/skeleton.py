@@ -13,6 +13,7 @@ from cereus.expr.tree import Expression, is_local, variables
 from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.operators.absence import is_correlated
 from cereus.languages.ceql.planning.build import build
+from cereus.languages.ceql.planning.keys import with_keys
 from cereus.languages.ceql.planning.rewrite import bottom_up, rewrite, split_filters
 from cereus.plan.plan import Plan
 
@@ -31,7 +32,7 @@ def skeleton(plan: Plan) -> Plan:
 
 def formula_of(plan: Plan) -> cel.Formula:
     """The formula that a plan was made of."""
-    return cel.in_ceql(plan.query).formula
+    return with_keys(cel.in_ceql(plan.query)).formula
 
 
 def _without(node: cel.Formula) -> cel.Formula:

@@ -18,7 +18,7 @@ def surely_bound(formula: cel.Formula) -> frozenset[str]:
             return NONE
         case cel.As(body, variable):
             inner = surely_bound(body)
-            return inner | {variable} if inner else inner
+            return inner | {variable} if _marks(body) else inner
         case cel.Project(names, body):
             return surely_bound(body) & names
         case cel.Unless(left, _):
@@ -26,3 +26,19 @@ def surely_bound(formula: cel.Formula) -> frozenset[str]:
         case cel.Or(left, right):
             return surely_bound(left) & surely_bound(right)
     return NONE.union(*(surely_bound(part) for part in formula.children()))
+
+
+def _marks(formula: cel.Formula) -> bool:
+    """Whether every match has an event that some variable holds (an under-approximation)."""
+    match formula:
+        case cel.Type():
+            return True
+        case cel.Not() | cel.Optional() | cel.Repeated(_, 0):
+            return False
+        case cel.Project():
+            return bool(surely_bound(formula))
+        case cel.Unless(left, _):
+            return _marks(left)
+        case cel.Or(left, right):
+            return _marks(left) and _marks(right)
+    return any(map(_marks, formula.children()))

@@ -16,6 +16,7 @@ from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.desugar import desugared
 from cereus.languages.ceql.operators.counts import FEW_ROUNDS, most_rounds
 from cereus.languages.ceql.planning.binding import surely_bound
+from cereus.languages.ceql.planning.keys import KeyedFormula, with_keys
 from cereus.languages.ceql.planning.locality import looks_back
 from cereus.languages.ceql.planning.lower import (
     CHOSEN,
@@ -44,9 +45,12 @@ def build(
     schema: pa.Schema | None = None,
     rules: tuple[Rule, ...] = RULES,
     correlated: bool = True,
+    *,
+    keys: bool = True,
 ) -> Plan:
     """Make a plan; with a schema, every name and type in the query is checked against it. Not
-    `correlated`: what must not occur may occur, where it is compared with other events."""
+    `correlated`: what must not occur may occur, where it is compared with other events. `keys`:
+    equalities over all variables split the stream."""
     query = desugared(query)
     _check_streams(query, stream)
     _check_count(query)
@@ -54,7 +58,8 @@ def build(
     if schema is not None:
         query = _checked(query, stream, schema)
     query = with_implied_window(query)
-    formula = rewrite(query.formula, rules)
+    keyed = with_keys(query) if keys else KeyedFormula(query.formula, ())
+    formula = rewrite(keyed.formula, rules)
     facts = _facts(query)
     compares = query.strategy is Strategy.MAX and not facts.one_size
     why_values = CHOSEN if compares or query.skip is not None else None
@@ -67,7 +72,7 @@ def build(
         correlated=correlated,
     )
     made, followers = with_followers(query, _streams(query, stream), made)
-    plan = replace(Plan.of(query, stream, made, facts), followers=followers)
+    plan = replace(Plan.of(query, stream, made, facts, keyed.keys), followers=followers)
     if plan.traits.chosen_by in (ChosenBy.AUTOMATON, ChosenBy.SIZE):
         chosen = made.automaton
         if plan.traits.chosen_by is ChosenBy.AUTOMATON:

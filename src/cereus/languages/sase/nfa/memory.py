@@ -14,6 +14,7 @@ from cereus.automata.memory.values import value_of
 from cereus.automata.model import NO_SLOTS, Letter, Slot, Slots, Update
 from cereus.errors import CereusError
 from cereus.expr import tree as ex
+from cereus.expr.python.aggregates import EVERY_VALUE
 from cereus.languages.sase import tree as sase
 from cereus.languages.sase.nfa.clauses import clause_value
 from cereus.languages.sase.nfa.stages import NfaStage, Question
@@ -69,9 +70,12 @@ class SlotMemory(NfaMemory):
         return self.set_in[stage]
 
 
+VALUES = "every value"
+
+
 class Cell(NamedTuple):
     """Something that is remembered of a variable: the value of its `first` or `last` event, the
-    `totals` of all, the k `highest` or `lowest`, or a user's aggregate."""
+    `totals` of all, `every value`, the k `highest` or `lowest`, or a user's aggregate."""
 
     variable: str
     kind: str
@@ -83,6 +87,8 @@ class Cell(NamedTuple):
         """Where the value of an identifier is; None if only the event at hand has it."""
         match node:
             case sase.Aggregate():
+                if node.function in EVERY_VALUE:
+                    return cls(node.variable, VALUES, node.attribute)
                 known = node.function in sase.BUILT_IN and node.k is None
                 kind = "totals" if known else node.function
                 return cls(node.variable, kind, node.attribute, node.k)
@@ -136,7 +142,7 @@ class ValueMemory(NfaMemory):
     def _value(self, node: ex.Expression, kept: Any) -> Any:
         if not isinstance(node, sase.Aggregate) or not isinstance(kept, Totals):
             return kept
-        return kept.value(node.function, node.attribute)
+        return kept.value(node.function, node.attribute, node.parameter)
 
     def taken(
         self, stage: NfaStage, remembered: Remembered, letter: Letter
@@ -166,6 +172,8 @@ class ValueMemory(NfaMemory):
             return None
         if cell.kind == "totals":
             return Totals()
+        if cell.kind == VALUES:
+            return Totals.keeping(EVERY_VALUE)
         if cell.k is not None:
             return ()
         return _hashable(self.aggregates[cell.kind].identity, cell.kind)
@@ -176,8 +184,8 @@ class ValueMemory(NfaMemory):
             return value if first else kept
         if cell.kind == "last":
             return value
-        if cell.kind == "totals":
-            return (Totals() if first else kept).plus(value)
+        if cell.kind in ("totals", VALUES):
+            return (self._nothing(cell) if first else kept).plus(value)
         kept = self._nothing(cell) if first else kept
         if value is None:
             return kept

@@ -82,10 +82,12 @@ class PastEvent(NamedTuple):
 
 
 class Window(NamedTuple):
-    """How far apart events may be: so many events, or by the values at a path."""
+    """How far apart events may be: so many events, or by the values at a path, which conditions
+    may have `compared` as well."""
 
     size: Any
     path: tuple[str, ...] | None = None
+    compared: bool = False
 
 
 @dataclass(frozen=True)
@@ -135,7 +137,7 @@ class ForbiddenSeries(NegatedComponent):
         )
 
     def _values_but_window(self, row: PastEvent) -> tuple[Any, ...]:
-        path = None if self.window is None else self.window.path
+        path = None if self.window is None or self.window.compared else self.window.path
         return tuple(v for v, read in zip(row.values, self.reads, strict=True) if read != path)
 
     def older(self, region: Region) -> Region:
@@ -146,7 +148,7 @@ class ForbiddenSeries(NegatedComponent):
     def inside(self, region: Region, letter: Letter) -> Region:
         if self.window is None:
             return region
-        size, path = self.window
+        size, path, _ = self.window
         if path is None:
             return tuple(row for row in region if row.age < size)
         assert isinstance(letter, ValuedLetter)

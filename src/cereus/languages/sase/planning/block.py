@@ -14,6 +14,7 @@ from cereus.expr import tree as ex
 from cereus.languages.sase import tree as sase
 from cereus.languages.sase.nfa.nfa import Nfa
 from cereus.languages.sase.places import ClausePlace, place
+from cereus.languages.sase.planning.implied import implied_keys
 from cereus.languages.sase.planning.slots import BuffersInSlots
 from cereus.languages.sase.planning.values import BuffersInStates
 from cereus.languages.sase.print import to_text
@@ -40,12 +41,13 @@ def build(
     """Make a plan for a block that has been checked (`schema.checked`, with a schema)."""
     keyed = is_keyed(query)
     lowered = _lowered(query, stream, schema, keyed, aggregates or {})
+    equivalences = query.equivalences if keyed else ()
     source = () if query.source is None or stream.stream is None else (query.source,)
     parsed = ParsedQuery(
         sase.Pattern(query),
         select=tuple(Output(each.variable) for each in query.components),
         streams=source,
-        partition_by=query.equivalences if keyed else (),
+        partition_by=tuple(dict.fromkeys((*equivalences, *implied_keys(query)))),
         window=query.window,
         text=to_text(sase.Program((sase.Union((query,)),))),
         skip=query.skip,

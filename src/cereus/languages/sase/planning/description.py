@@ -34,6 +34,9 @@ class SaseDescription(Description):
                 yield f"{clause_text(clause)}: splits the stream"
             elif not is_local(clause):
                 yield clause_text(clause)
+        implied = set(plan.query.partition_by) - set(block_of(plan).equivalences)
+        for path in sorted(implied):
+            yield f"{'.'.join(path)}: all components are equal in it, so it splits the stream"
         if plan.traits.registers:
             names = slot_names(analysis)
             for slot, value in self.slot_values(plan).items():

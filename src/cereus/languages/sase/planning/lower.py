@@ -13,6 +13,7 @@ import pyarrow as pa
 from cereus.clauses.tree import AttributeWindow, EventWindow, TimeWindow
 from cereus.clauses.tree import Window as QueryWindow
 from cereus.expr import tree as ex
+from cereus.expr.paths import type_at
 from cereus.languages.sase import tree as sase
 from cereus.languages.sase.nfa.memory import NfaMemory
 from cereus.languages.sase.nfa.negation import (
@@ -105,8 +106,15 @@ class BlockLowering(ABC):
         )
         here, first = _identifier(component, path, sase.Index.EACH), _identifier(begin, path)
         null = ex.And((ex.IsNull(here), ex.IsNull(first)))
-        same = ex.Or((ex.Comparison("=", here, first), null))
-        yield Placed(sase.Clause(same, partition=True), variable, place)
+        ways: tuple[ex.Expression, ...] = (ex.Comparison("=", here, first), null)
+        if self._may_be_nan(path):
+            ways += (ex.And((ex.Comparison("!=", here, here), ex.Comparison("!=", first, first))),)
+        yield Placed(sase.Clause(ex.Or(ways), partition=True), variable, place)
+
+    def _may_be_nan(self, path: sase.Path) -> bool:
+        """NaN, which equals nothing, agrees with NaN, as it does where it is a key."""
+        type_ = None if self.schema is None else type_at(self.schema, path)
+        return type_ is None or pa.types.is_floating(type_)
 
     def _sees_all(
         self, stages: tuple[NfaStage, ...], negations: tuple[NegatedComponent, ...]
@@ -258,6 +266,7 @@ class BlockLowering(ABC):
         if after == 0:
             assert self.query.window is not None, "refused without a window"
             window = self._measure(self.query.window)
+            window = window._replace(compared=window.path in paths)
             paths |= {window.path} - {None}
         self.compared |= {path for path in paths if path is not None}
         begin = self._question(variable, FIRST, first, end, types=component.types)

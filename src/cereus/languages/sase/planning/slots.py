@@ -136,7 +136,11 @@ def _renamed(node: ex.Expression) -> ex.Expression:
         case sase.Item(path, variable, at):
             return ex.Attribute(path, f"{variable}[{at}]", span=node.span)
         case sase.Aggregate():
-            if node.k is not None or node.function not in sase.BUILT_IN:
+            if (
+                node.k is not None
+                or node.function not in sase.BUILT_IN
+                or node.parameter is not None
+            ):
                 raise CannotUseSlots(f"{node.function} is no total that slots keep")
             name = f"{node.variable}[]"
             return ex.Aggregate(node.function, name, node.attribute, span=node.span)

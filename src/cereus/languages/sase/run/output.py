@@ -26,9 +26,12 @@ from cereus.languages.sase.run.values import Aggregates, Values
 from cereus.state import checked
 from cereus.stream import Stream
 
-OF, TIME, BLOCK, END, BINDING = "__of", "__time", "__block", "__end", "__binding"
-"""Hidden columns of events between queries: the events of the input that they are made of; and
-what orders them: time, block, last event, and the events of each variable."""
+OF = "__of"
+"""A hidden column of events between queries: the events of the input that they are made of."""
+TIME, LAST, BLOCK, END, BINDING = "__time", "__last", "__block", "__end", "__binding"
+"""What orders them, hidden as well: time, the arrival of the last event of the input behind them,
+block, last event of what the block reads, and the events of each variable."""
+ORDER = (TIME, LAST, BLOCK, END)
 ARRIVAL, ROW, AT, EVENT = "place", "row", "at", "event"
 """Of an event of the input: the number of its arrival (rows may have been sorted), its row number,
 its time, and the columns of it that are kept."""
@@ -130,7 +133,7 @@ class BlockOutput(Results):
             fields.append(pa.field(after.time, self.time_type))
         kept = schema if self.block.source is None else _events_of(schema)
         fields.append(pa.field(OF, of_type({name: kept.field(name).type for name in self.keep})))
-        order = [pa.field(name, pa.int64()) for name in (TIME, BLOCK, END)]
+        order = [pa.field(name, pa.int64()) for name in ORDER]
         return [*fields, *order, pa.field(BINDING, pa.list_(pa.int64()))]
 
     def batch(self, chunk: MatchChunk) -> pa.RecordBatch:
@@ -223,8 +226,10 @@ class BlockOutput(Results):
         if self.time_type is not None:
             order = history.times[ends]
             columns.append(as_times(order, self.time_type))
-        columns.append(self.constituents(chunk).listed())
-        columns += [pa.array(order), pa.array(np.full(len(chunk), self.number)), pa.array(end)]
+        of = self.constituents(chunk)
+        last = of.arrivals[of.offsets[1:] - 1]
+        columns.append(of.listed())
+        columns += map(pa.array, (order, last, np.full(len(chunk), self.number), end))
         return [*columns, self._binding(chunk)]
 
     def _binding(self, chunk: MatchChunk) -> pa.Array:

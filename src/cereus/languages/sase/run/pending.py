@@ -17,14 +17,14 @@ import pyarrow as pa
 
 from cereus.engine.ingest.clock import ordered
 from cereus.engine.results.aggregates import Ints
-from cereus.languages.sase.run.output import BINDING, BLOCK, END, TIME
+from cereus.languages.sase.run.output import BINDING, ORDER, TIME
 from cereus.state import checked
 
 Time = int | float
 NEVER = float("-inf")
 OVER = float("inf")
 """Frontiers before all times and after them."""
-HIDDEN = (TIME, BLOCK, END, BINDING)
+HIDDEN = (*ORDER, BINDING)
 """What orders the events; the query that reads them does not see it."""
 
 
@@ -98,8 +98,9 @@ def first_before(times: Ints, frontier: Time, *, real: bool) -> int | None:
 
 
 def in_order(events: pa.Table) -> Ints:
-    """By time, by block, by the last event, and then as the events of the variables go."""
-    keys = [events.column(name).to_numpy() for name in (END, BLOCK, TIME)]
+    """By time, by the input's last event, by block, by the last event that the block has read,
+    and then as the events of the variables go."""
+    keys = [events.column(name).to_numpy() for name in reversed(ORDER)]
     order = np.lexsort(keys)
     new = np.ones(len(order), bool)
     new[1:] = np.any([np.diff(key[order]) != 0 for key in keys], axis=0)
