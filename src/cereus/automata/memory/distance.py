@@ -220,5 +220,10 @@ class InnerEventWindow(Wrapped):
     def goes_on(self, state: Any) -> bool:
         return self.body.goes_on(state[1])
 
+    def waits(self, state: Any) -> bool:
+        """Once an event is marked, whatever comes is counted."""
+        count, inner = state
+        return not count and self.body.waits(inner)
+
     def slots(self, state: Any) -> Slots:
         return self.body.slots(state[1])
