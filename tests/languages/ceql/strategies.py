@@ -278,6 +278,8 @@ def query(draw: Random, size: int, streamed: bool) -> ParsedQuery:
     if draw.randrange(5) == 0:
         skip = draw.choice(list(Skip))
         kept = replace(kept, skip=skip, limit=None, consume=Consume.NONE)
+        if skip is Skip.TO_NEXT:
+            kept = replace(kept, select=None)
     return kept
 
 

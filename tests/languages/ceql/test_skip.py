@@ -50,6 +50,11 @@ def test_skipping_is_done_key_by_key() -> None:
         assert positions(text, events) == [[0, 3], [1, 2], [4, 5]]
 
 
+def test_to_the_next_event_shows_every_event() -> None:
+    with pytest.raises(RefusedError, match="does not go with a list after SELECT"):
+        cereus.compile(f"SELECT B WHERE (A ; B) OR A {NEXT}")
+
+
 @pytest.mark.parametrize("clause", ["PAST LAST EVENT", "TO NEXT EVENT"])
 def test_as_many_are_counted_as_are_listed(clause: str) -> None:
     query = cereus.compile(f"SELECT * WHERE B+ AFTER MATCH SKIP {clause}")
@@ -87,6 +92,8 @@ def test_random_queries_cut_into_pieces(draw: Random) -> None:
     case = random_.case(draw)
     skip = draw.choice((Skip.PAST_LAST, Skip.TO_NEXT, Skip.TO_NEXT))
     query = replace(case.query, skip=skip, limit=None, consume=Consume.NONE)
+    if skip is Skip.TO_NEXT:
+        query = replace(query, select=None)
     note(str(replace(case, query=query)))
     made = compiled(query, case.stream)
     for events in case.streams:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from cereus.clauses.tree import Consume
+from cereus.clauses.tree import Consume, Skip
 from cereus.errors import RefusedError, Span, UnknownNameError, did_you_mean
 from cereus.expr import tree as ex
 from cereus.languages.ceql import tree as cel
@@ -96,6 +96,8 @@ def _check_skip(query: cel.CeqlTree) -> None:
     others = {"CONSUME BY": query.consume is not Consume.NONE, "COUNT(*)": query.count}
     others["LIMIT"] = query.limit is not None
     others["AFTER MATCH SKIP"] = query.skip is not None and query.unfollowed is not None
+    # which of them SELECT shows nothing of is not known when matches are taken
+    others["a list after SELECT"] = query.skip is Skip.TO_NEXT and query.select is not None
     for title in (title for title, given in others.items() if given):
         raise RefusedError(
             f"{clause} does not go with {title}", span=query.span, hint="keep one of them"
