@@ -241,6 +241,7 @@ def test_partitions_are_independent(draw: Random) -> None:
         partition_by=(("k",),),
         limit=None,
         consume=draw.choice([Consume.NONE, Consume.PARTITION]),
+        skip=None,
         select=None,
     )
     events = stream(draw)
@@ -248,7 +249,7 @@ def test_partitions_are_independent(draw: Random) -> None:
     for key in {event["k"] for event in events}:
         places = [place for place, event in enumerate(events) if event["k"] == key]
         for row, count in answer(query, [events[place] for place in places]).items():
-            found, start, end, positions, shown = row
-            moved = (found, places[start], places[end], tuple(places[p] for p in positions), shown)
+            found, start, end, positions, *shown = row
+            moved = (found, places[start], places[end], tuple(places[p] for p in positions), *shown)
             alone[moved] += count
     assert answer(query, events) == alone
