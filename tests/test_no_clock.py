@@ -20,6 +20,7 @@ SHOWS_OR_WAITS = {
     "src/cereus/spark/pipeline/batch.py",
     "src/cereus/spark/pipeline/listening.py",
     "src/cereus/spark/pipeline/live.py",
+    "src/cereus/spark/pipeline/local/run.py",
     "tests/explain/test_explain.py",
     "tests/spark/test_live_killed.py",
 }

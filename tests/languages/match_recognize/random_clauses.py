@@ -173,7 +173,8 @@ def clauses(draw: Any, conditions: tuple[str, ...], *, within: bool | None = Non
     measures = draw(st.lists(st.sampled_from(usable), min_size=1, max_size=6, unique=True))
     timed = draw(st.booleans()) if within is None else within
     seconds = draw(st.integers(1, 4))
-    timeouts = "" if "UNMATCHED" in rows else draw(st.sampled_from(["", " WITH TIMEOUTS"]))
+    refused = "UNMATCHED" in rows or "$" in pattern_text(pattern)
+    timeouts = "" if refused else draw(st.sampled_from(["", " WITH TIMEOUTS"]))
     lines = [
         draw(st.sampled_from(["", "PARTITION BY k"])),
         "ORDER BY ts",

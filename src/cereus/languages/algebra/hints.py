@@ -98,7 +98,7 @@ def others_operators(trouble: Trouble) -> str | None:
         return None
     if trouble.unexpected == ">" and trouble.previous == "MINUS":
         return "write ; for «then»"
-    if trouble.unexpected == "|" and trouble.previous == "_EITHER":
+    if trouble.unexpected == "||":
         return "write | for «either»"
     for signs, instead in (
         (("=>", "→", ",", "."), "write ; for «then»"),

@@ -105,6 +105,12 @@ def _check_within(clause: tree.Clause) -> None:
             span=within.span,
             hint="rows of a match that timed out are rows of no match: leave one of them out",
         )
+    if within.timeouts and any(isinstance(p, tree.PartitionEnd) for p in clause.pattern.walk()):
+        raise RefusedError(
+            "WITH TIMEOUTS cannot be combined with $",
+            span=within.span,
+            hint="what $ waits for is the end of the rows, not a row: leave one of them out",
+        )
 
 
 def _check_output(clause: tree.Clause) -> None:

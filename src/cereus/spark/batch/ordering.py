@@ -45,6 +45,8 @@ def places_in_order(events: pa.Table, order: Iterable[Path]) -> pa.Array:
 
 def comparable(column: pa.Array) -> Iterator[pa.Array]:
     """Columns that Arrow sorts as Spark sorts this one."""
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
     kind = column.type
     if pa.types.is_null(kind):
         return
