@@ -113,7 +113,7 @@ def test_what_is_returned(spark: SparkSession, tmp_path: Path, text: str, flat: 
         (UNPAID, "ceql"),
         (PAST, "ceql"),
         (NEXT, "sase"),
-        (PAST.replace("PAST LAST", "TO NEXT"), "ceql"),
+        (f"{PAST} RETURN a.ts AS a, c.ts AS c".replace("PAST LAST", "TO NEXT"), "ceql"),
     ],
     ids=["unfollowed", "past", "next-sase", "next"],
 )
@@ -122,7 +122,8 @@ def test_skipping_and_waiting(spark: SparkSession, tmp_path: Path, text: str, di
     from cereus import spark as cs
 
     events = visits()
-    text = text.replace("SELECT a, c ", "SELECT a[ts], c[ts] ")
+    shown = "SELECT * " if "RETURN" in text else "SELECT a[ts], c[ts] "
+    text = text.replace("SELECT a, c ", shown)
     query = cereus.compile(text, dialect=dialect, stream=STREAM)
     expected = plain(query.run(events).table.to_pylist())
     assert len(expected) > 5

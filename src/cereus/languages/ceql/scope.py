@@ -100,7 +100,9 @@ def _check_skip(query: cel.CeqlTree) -> None:
     others["a list after SELECT"] = query.skip is Skip.TO_NEXT and query.select is not None
     for title in (title for title, given in others.items() if given):
         raise RefusedError(
-            f"{clause} does not go with {title}", span=query.span, hint="keep one of them"
+            f"{clause} does not go with {title}",
+            span=query.span,
+            hint="write SELECT *" if "SELECT" in title else "keep one of them",
         )
 
 
