@@ -42,3 +42,14 @@ def test_rows_that_are_none(why: Run) -> None:
     answer = why("--match", "0;x")
     assert answer.exit_code == 1
     assert "write --match 3,17,20" in answer.stderr
+
+
+@pytest.mark.parametrize("command", [("why",), ("report", "-o", "page.html")])
+def test_a_language_without_types_needs_no_type_column(cli: Run, command: tuple[str, ...]) -> None:
+    Path("prices.csv").write_text("ts,price\n2024-01-01,1\n2024-01-02,5\n")
+    clause = (
+        "MATCH_RECOGNIZE (ORDER BY ts MEASURES A.price AS p PATTERN (A B) DEFINE B AS price > 9)"
+    )
+    name, *more = command
+    shown = cli(name, f"match_recognize:{clause}", "prices.csv", *more)
+    assert shown.exit_code == 0, shown.output

@@ -78,6 +78,18 @@ def test_every_language_has_a_page(dialect: str, text: str) -> None:
     assert "Why there are no more" in made
 
 
+def test_matches_of_all_keys_are_in_the_order_of_time() -> None:
+    query = cereus.compile(
+        "SELECT s, b WHERE SELL AS s ; BUY AS b PARTITION BY name", stream=cereus.Stream(time="ts")
+    )
+    events = EVENTS.set_column(1, "name", pa.array(["a", "b", "b", "b"]))
+    late = pa.table({"type": ["BUY"], "name": ["a"], "price": [1.0], "ts": [datetime(2025, 1, 2)]})
+    made = report(query, pa.concat_tables([events, late]))
+    rows = re.search('<script type="application/json" id="rows">(.*?)</script>', made)
+    assert rows is not None
+    assert [row[0] for row in json.loads(rows[1])["rows"]] == ["b", "a"]
+
+
 def test_a_page_without_matches() -> None:
     made = page("SELECT * WHERE HALT")
     assert "Along time" not in made

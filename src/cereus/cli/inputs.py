@@ -136,6 +136,34 @@ def compiled(
     )
 
 
+def query_of(
+    argument: str,
+    schema: pa.Schema | None,
+    type: str | None,
+    time: str | None,
+    keys: Sequence[str] | None,
+    stream: str | None,
+    unit: str | None,
+    declared: str | None,
+    settings: Sequence[str] | None,
+    params: Sequence[str] | None,
+    limits: Sequence[str] | None = None,
+) -> Query:
+    """The query of a command, compiled with its options; a schema is that of its events."""
+    text = written(argument)
+    typed = is_typed(text, declared)
+    described = stream_of(type, time, keys, stream, unit, schema=schema, typed=typed)
+    return compiled(
+        text,
+        declared,
+        described,
+        schema,
+        settings,
+        limits_of(limits or ()),
+        params_of(params or ()),
+    )
+
+
 def params_of(written: Sequence[str]) -> dict[str, Any]:
     """`limit=5`, `name=INTC`, `names=('a', 'b')`: the values of parameters."""
     return dict(map(_param, written))

@@ -112,6 +112,14 @@ Settings = Annotated[
     ),
 ]
 
+Sort = Annotated[
+    bool, typer.Option("--sort", help="Put the events in order of time first (in memory).")
+]
+Master = Annotated[
+    str | None, typer.Option(metavar="URL", help="The Spark master; local[*] if not said.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Write one JSON object instead.")]
+
 # ---------------------------------------------------------------- files
 
 INPUT = "How files are read"

@@ -108,13 +108,8 @@ def run(
             help="Where to run: in this process, on Spark, or (auto) in this process what fits it."
         ),
     ] = Engine.AUTO,
-    master: Annotated[
-        str | None, typer.Option(metavar="URL", help="The Spark master; local[*] if not said.")
-    ] = None,
-    sort: Annotated[
-        bool,
-        typer.Option("--sort", help="Put the events in order of time first (in memory)."),
-    ] = False,
+    master: opt.Master = None,
+    sort: opt.Sort = False,
     tie: Annotated[
         list[str] | None,
         typer.Option(

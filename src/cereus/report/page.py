@@ -7,16 +7,17 @@ from collections.abc import Iterator
 from contextlib import suppress
 from html import escape
 from importlib.resources import files
-from typing import Any
+from typing import Any, Literal
 
 import cereus
+from cereus.engine.results.time_order import BY_TIME
 from cereus.errors import CereusError
 from cereus.matches import Matches
 from cereus.query import Query
 from cereus.show.diagram import diagram
 from cereus.show.graphs import library
 from cereus.show.timeline import matches_per_key, matches_per_time, timeline
-from cereus.sources import source
+from cereus.sources import Source, source
 from cereus.why.html import why_html
 
 FEW = 20
@@ -32,7 +33,7 @@ def report(query: Query, data: Any, *, sort: bool = False, title: str | None = N
     """Run a query, and describe the run: the query, what it asks, its automaton, the matches along
     time and as a table, and, where there are few, why there are no more."""
     events = source(data, query.stream, sort=sort)
-    matches = query.run(events)
+    matches = query.run(events, order=_order(query, events))
     heading = title or "Matches"
     parts = [
         f"<h1>{escape(heading)}</h1>",
@@ -44,6 +45,12 @@ def report(query: Query, data: Any, *, sort: bool = False, title: str | None = N
     if len(matches) <= FEW:
         parts += ["<h2>Why there are no more</h2>", why_html(query.why(events))]
     return _page(heading, parts)
+
+
+def _order(query: Query, events: Source) -> Literal["time"] | None:
+    """By time where results have one: the first matches that are drawn are the earliest then."""
+    columns = query.executor(events.schema).schema.names
+    return "time" if set(BY_TIME).intersection(columns) else None
 
 
 def _page(title: str, parts: list[str]) -> str:

@@ -101,13 +101,9 @@ def run_funnel(
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace the output if it exists.")
     ] = False,
-    sort: Annotated[
-        bool, typer.Option("--sort", help="Put the events in order of time first (in memory).")
-    ] = False,
+    sort: opt.Sort = False,
     engine: Annotated[Engine, typer.Option(help="Where to run, as for cereus run.")] = Engine.AUTO,
-    master: Annotated[
-        str | None, typer.Option(metavar="URL", help="The Spark master; local[*] if not said.")
-    ] = None,
+    master: opt.Master = None,
 ) -> None:
     """How far each key came through steps in order: conversions, drop-off, time per step."""
     options: dict[str, Any] = {

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
-import pyarrow as pa
 import typer
 from rich.text import Text
 
@@ -17,7 +16,6 @@ from cereus.cli.view import out, show_warning
 from cereus.cli.wording import FLAGS, reworded
 from cereus.errors import CereusError
 from cereus.explain.document import section_text
-from cereus.query import Query
 from cereus.show.diagram import diagram
 from cereus.translate.translate import INTO, translated
 from cereus.writing.target import need_directory
@@ -42,13 +40,10 @@ Into = Annotated[
 ]
 
 
-AsJson = Annotated[bool, typer.Option("--json", help="Write one JSON object instead.")]
-
-
 def explain(
     query: opt.QueryText,
     schema: SchemaFile = None,
-    json: AsJson = False,
+    json: opt.AsJson = False,
     type: opt.TypeColumn = None,
     time: opt.TimeColumn = None,
     key: opt.KeyColumns = None,
@@ -68,8 +63,9 @@ def explain(
 ) -> None:
     """Say how a query will be run: stages, tests, automaton, memory, warnings."""
     with errors_as_json(json):
-        known, compiled = _compiled(
-            query, schema, type, time, key, stream, unit, dialect, settings, param
+        known = None if schema is None else inputs.schema_of(schema)
+        compiled = inputs.query_of(
+            query, known, type, time, key, stream, unit, dialect, settings, param
         )
         if into is not None:
             text = translated(compiled.compiled, into)
@@ -88,28 +84,6 @@ def explain(
         out.print(Text(text if stage is None else section_text(text, stage)), soft_wrap=True)
 
 
-def _compiled(
-    query: str,
-    schema: str | None,
-    type: str | None,
-    time: str | None,
-    key: list[str] | None,
-    stream: str | None,
-    unit: str | None,
-    dialect: str | None,
-    settings: list[str] | None,
-    param: list[str] | None,
-) -> tuple[pa.Schema | None, Query]:
-    """The columns, if they are known, and the query."""
-    known = None if schema is None else inputs.schema_of(schema)
-    text = inputs.written(query)
-    typed = inputs.is_typed(text, dialect)
-    described = inputs.stream_of(type, time, key, stream, unit, schema=known, typed=typed)
-    params = inputs.params_of(param or ())
-    compiled = inputs.compiled(text, dialect, described, known, settings, params=params)
-    return known, compiled
-
-
 def in_flags(explanation: str) -> str:
     """The explanation, whose warnings name flags and not arguments of Python."""
     before, title, after = explanation.rpartition("\nwarnings\n")
@@ -119,7 +93,7 @@ def in_flags(explanation: str) -> str:
 def check(
     query: opt.QueryText,
     schema: SchemaFile = None,
-    json: AsJson = False,
+    json: opt.AsJson = False,
     type: opt.TypeColumn = None,
     time: opt.TimeColumn = None,
     key: opt.KeyColumns = None,
@@ -131,8 +105,9 @@ def check(
 ) -> None:
     """Check a query, against the columns of the events if they are given. Exit code 1 if wrong."""
     with errors_as_json(json):
-        known, compiled = _compiled(
-            query, schema, type, time, key, stream, unit, dialect, settings, param
+        known = None if schema is None else inputs.schema_of(schema)
+        compiled = inputs.query_of(
+            query, known, type, time, key, stream, unit, dialect, settings, param
         )
         if json:
             write_json(ok=True, **query_fields(compiled), columns_checked=known is not None)
@@ -167,10 +142,8 @@ def show(
     param: opt.Params = None,
 ) -> None:
     """Draw the automaton of a query: DOT text, or a picture."""
-    described = inputs.stream_of(type, time, key, stream, unit)
-    params = inputs.params_of(param or ())
     picture = diagram(
-        inputs.compiled(inputs.written(query), dialect, described, None, settings, params=params)
+        inputs.query_of(query, None, type, time, key, stream, unit, dialect, settings, param)
     )
     if output is None:
         out.print(Text(picture.dot), soft_wrap=True)

@@ -33,17 +33,13 @@ def report(
     settings: opt.Settings = None,
     param: opt.Params = None,
     limit: opt.Limits = None,
-    sort: Annotated[
-        bool, typer.Option("--sort", help="Put the events in order of time first (in memory).")
-    ] = False,
+    sort: opt.Sort = False,
 ) -> None:
     """Run a query and write a page about it: words, automaton, timeline, matches, why no more."""
     need_directory(output)
     read = inputs.events_of(events, inputs.ordered_by(time), sort=sort)
-    described = inputs.stream_of(type, time, key, stream, unit, schema=read.schema)
-    limits, params = inputs.limits_of(limit or ()), inputs.params_of(param or ())
-    compiled = inputs.compiled(
-        inputs.written(query), dialect, described, read.schema, settings, limits, params
+    compiled = inputs.query_of(
+        query, read.schema, type, time, key, stream, unit, dialect, settings, param, limit
     )
     output.write_text(made(compiled, read, title=title), encoding="utf-8")
     out.print(f"written to {output}", highlight=False)

@@ -33,7 +33,7 @@ def why(
         ),
     ] = None,
     most: Annotated[int, typer.Option(min=0, help="How many near misses to show.")] = MOST_SHOWN,
-    as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False,
+    as_json: opt.AsJson = False,
     type: opt.TypeColumn = None,
     time: opt.TimeColumn = None,
     key: opt.KeyColumns = None,
@@ -43,16 +43,12 @@ def why(
     settings: opt.Settings = None,
     param: opt.Params = None,
     limit: opt.Limits = None,
-    sort: Annotated[
-        bool, typer.Option("--sort", help="Put the events in order of time first (in memory).")
-    ] = False,
+    sort: opt.Sort = False,
 ) -> None:
     """Say why a query has few matches: what each step takes, what ends the rest, near misses."""
     read = inputs.events_of(events, inputs.ordered_by(time), sort=sort)
-    described = inputs.stream_of(type, time, key, stream, unit, schema=read.schema)
-    limits, params = inputs.limits_of(limit or ()), inputs.params_of(param or ())
-    compiled = inputs.compiled(
-        inputs.written(query), dialect, described, read.schema, settings, limits, params
+    compiled = inputs.query_of(
+        query, read.schema, type, time, key, stream, unit, dialect, settings, param, limit
     )
     if match is None:
         answer: Any = compiled.why(read, most=most)

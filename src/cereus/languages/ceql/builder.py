@@ -6,6 +6,7 @@ language has can be built, parameters stay parameters, and errors show the text 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
@@ -18,13 +19,13 @@ SAME = -1
 """Of `times(3)`: at most as many as at least."""
 
 
-class CeqlBuilder:
+class CeqlBuilder(ABC):
     """A text of CEQL in the making."""
 
     @property
+    @abstractmethod
     def text(self) -> str:
         """The query as CEQL."""
-        raise NotImplementedError
 
     def __str__(self) -> str:
         return self.text
