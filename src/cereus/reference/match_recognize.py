@@ -256,7 +256,7 @@ def ways(
                 yield replace(match, number=None, waiting_for=names)
             case ("start",) if row == 0:
                 pending.append((at + 1, match, entered, behind))
-            case ("end",) if row == len(rows):
+            case ("end",) if row == len(rows) and not partial:
                 pending.append((at + 1, match, entered, behind))
             case ("fork", first, second):
                 pending.append((second, match, entered, behind))
@@ -426,6 +426,8 @@ def _over(
             return _extreme(">", known)
         case "string_agg" | "listagg":
             return (more[0][0] if more else "").join(known)
+        case "percentile":
+            return _percentile(known, more[0][0])
         case "variance" | "var_samp" | "stddev" | "stddev_samp":
             spread = statistics.variance(known) if len(known) > 1 else None
             return spread if spread is None or function.startswith("var") else spread**0.5
@@ -438,6 +440,17 @@ def _over(
         case "arbitrary" | "any_value":
             return known[0]
     raise DataError(f"unknown aggregate {function}")
+
+
+def _percentile(known: Sequence[Any], part: float) -> float | None:
+    """percentile_cont: row number 1 + p (n - 1), between two rows in proportion."""
+    ranked = sorted(float(each) for each in known if each == each)
+    if not ranked:
+        return None
+    place = part * (len(ranked) - 1)
+    low = int(place)
+    high = min(low + 1, len(ranked) - 1)
+    return ranked[low] + (ranked[high] - ranked[low]) * (place - low)
 
 
 def _at_extreme(function: str, every: list[Any], compared: list[Any]) -> Any:

@@ -32,8 +32,6 @@ NO_FUNCTION = "a function that the condition language does not have"
 FLINKS_OWN = "functions and windows of Flink in the statement or the clause"
 NARROWER = "the engine refuses what the standard allows"
 EXCEPTIONS = {
-    "trino-RowPatternMatching-testOutputLayout-03": "a column that ORDER BY names twice is put out "
-    "once: Arrow tables are read by the names of their columns",
     "trino-CopyAggregationStateInRowPatternMatching-testMinByN-01": NO_FUNCTION,
     "trino-CopyAggregationStateInRowPatternMatching-testMultimapAgg-01": NO_FUNCTION,
     "trino-CopyAggregationStateInRowPatternMatching-testMapUnion-01": NO_FUNCTION,
@@ -139,7 +137,7 @@ def test_a_pattern_labels_the_rows(case: dict[str, Any]) -> None:
     table = table_of(case)
     over, states = bound(clause, table.schema), automaton(clause.pattern)
     rows = SortedRows(table, (), ())
-    found = finding.found_in(over, states, finding.Path.ROWS, rows, Limits())
+    found = finding.Finder(over, states, finding.Path.ROWS, Limits()).found(rows)
     path = found.states[: found.ends[0]] if len(found) and found.starts[0] == 0 else None
     wanted = case["expected"]
     assert (path is None) == (not wanted)

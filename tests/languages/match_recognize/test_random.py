@@ -48,7 +48,7 @@ def put_out(text: str, table: pa.Table, path: finding.Path | None = None) -> Any
     states = automaton(clause.pattern)
     try:
         chosen = path or finding.path_of(over, states)
-        return batch.run(over, states, chosen, table, Limits()).to_pylist()
+        return batch.run(finding.Finder(over, states, chosen, Limits()), table).to_pylist()
     except DataError:
         return None
 
@@ -142,7 +142,8 @@ def test_a_long_stretch_without_an_end_is_read_once() -> None:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(slots_kernel, "Search", Counted)
-        batch.run(over, states, finding.path_of(over, states), table, Limits())
+        path = finding.path_of(over, states)
+        batch.run(finding.Finder(over, states, path, Limits()), table)
     (search,) = searches
     assert search.work_done() < 6 * rows
 
@@ -157,7 +158,8 @@ def test_without_numbered_sets_the_matches_are_the_same(text: str, table: pa.Tab
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("cereus.languages.match_recognize.match.look_ahead.MOST_SETS", 0)
         try:
-            by_states = batch.run(over, states, finding.Path.ROWS, table, Limits()).to_pylist()
+            finder = finding.Finder(over, states, finding.Path.ROWS, Limits())
+            by_states = batch.run(finder, table).to_pylist()
         except DataError:
             by_states = None
     assert by_states == by_sets

@@ -43,7 +43,7 @@ TYPES = {
 
 NEEDED = {
     **dict.fromkeys(
-        ("sum", "avg", "stddev_samp", "stddev_pop", "var_samp", "var_pop"), Kind.NUMBER
+        ("sum", "avg", "stddev_samp", "stddev_pop", "var_samp", "var_pop", "percentile"), Kind.NUMBER
     ),
     **dict.fromkeys(("bool_and", "bool_or", "count_if"), Kind.BOOLEAN),
     **dict.fromkeys(("string_agg", "array_join"), Kind.STRING),

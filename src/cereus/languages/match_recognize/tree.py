@@ -174,6 +174,7 @@ AGGREGATES = frozenset(
         "string_agg",
         "listagg",
         "array_join",
+        "percentile",
     ]
 )
 """Functions of many rows. `array_join(array_agg(x), s)` is read as `array_join(x, s)`: of the
@@ -184,6 +185,7 @@ ARGUMENTS = {
     "string_agg": (1, 2),
     "listagg": (1, 2),
     "array_join": (2, 2),
+    "percentile": (2, 2),
 }
 """The least and most arguments of those that do not take one."""
 NAVIGATION = frozenset(("PREV", "NEXT", "FIRST", "LAST"))

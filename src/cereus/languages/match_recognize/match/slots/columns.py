@@ -27,12 +27,17 @@ from cereus.languages.match_recognize.match.sorting import SortedRows
 
 
 class SlotColumns:
-    """The columns so far. A column of labels has an entry for each variable, not for each row."""
+    """The columns so far. A column of labels has an entry for each variable, not for each row;
+    one that is `ranked` holds the places of values among those of all rows."""
 
-    def __init__(self, rows: SortedRows, variables: Sequence[str]) -> None:
+    def __init__(
+        self, rows: SortedRows, variables: Sequence[str], room: int | None = None
+    ) -> None:
         self.rows, self.variables = rows, variables
         self.columns = RowColumns(rows)
-        self.width = max(len(rows), len(variables)) + 1
+        self.width = max(len(rows) if room is None else room, len(variables)) + 1
+        self.of_labels: set[int] = set()
+        self.ranked = False
         self.ints: list[npt.NDArray[np.int64]] = []
         self.floats: list[npt.NDArray[np.float64]] = []
         self.valid: list[npt.NDArray[np.uint8]] = []
@@ -49,6 +54,8 @@ class SlotColumns:
         if key not in self.known_columns:
             vector = self.vector(node, part, base)
             self.known_columns[key] = (*self.add(vector), vector.unit)
+            if base.label:
+                self.of_labels.add(self.known_columns[key][0])
         return self.known_columns[key]
 
     def vector(self, node: ex.Expression, part: Part, base: Base) -> Vector:
