@@ -262,6 +262,8 @@ class BatchReader:
             to, key_of, group_ends = codes.group_rows(events.keys, len(self.key_index))
             events = events.by_group(to, key_of, group_ends)
         selected = events.row_numbers.selected
+        if selected is None and not self.compared.columns:
+            return events
         return replace(
             events,
             columns=self.compared.read(batch, places, to),
