@@ -18,7 +18,7 @@ from cereus.language.anatomy import Anatomy
 from cereus.language.compiled import EventwiseQuery, sections
 from cereus.languages.match_recognize import tree
 from cereus.languages.match_recognize.binding import Bound, bound
-from cereus.languages.match_recognize.executor import VERSION, RecognizingExecutor
+from cereus.languages.match_recognize.run.executor import VERSION, RecognizingExecutor
 from cereus.languages.match_recognize.explaining.anatomy import POSITIONS, anatomy
 from cereus.languages.match_recognize.explaining.diagram import dot
 from cereus.languages.match_recognize.explaining.words import words

@@ -377,6 +377,8 @@ def _called(
         return tree.Aggregate("count", (), True, span=span)
     if lower == "if" and len(arguments) == 2:
         return ex.Case(((arguments[0], arguments[1]),), span=span)
+    if lower in tree.SYNONYMS:
+        function = function.update(value=tree.SYNONYMS[lower])
     return scalar_call(function, arguments, span)
 
 

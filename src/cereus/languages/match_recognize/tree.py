@@ -188,6 +188,14 @@ ARGUMENTS = {
     "percentile": (2, 2),
 }
 """The least and most arguments of those that do not take one."""
+SYNONYMS = {
+    "substring": "substr",
+    "char_length": "length",
+    "character_length": "length",
+    "ceiling": "ceil",
+    "pow": "power",
+}
+"""Functions of one row that SQL calls otherwise."""
 NAVIGATION = frozenset(("PREV", "NEXT", "FIRST", "LAST"))
 
 

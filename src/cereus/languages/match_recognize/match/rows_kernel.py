@@ -64,8 +64,8 @@ def find(
 
     A match is (starts, ends) and one state for each of its rows, all appended at `progress[2]`
     and `progress[3]`. `targets[q]` says whether a state is one that SKIP TO means. `progress` is
-    [partition, row to go on at or -1, matches, states, letter or row of the error, set, rows that
-    both passes read].
+    [partition, row to go on at, matches, states, letter or row of the error, set, rows that both
+    passes read]; the row is -1 before pass 1 of a partition, and -2 - i where that goes on at i.
     """
     part: cython.Py_ssize_t = progress[0]
     parts: cython.Py_ssize_t = bounds.shape[0] - 1
@@ -76,6 +76,7 @@ def find(
     most_matches: cython.Py_ssize_t = starts.shape[0]
     most_states: cython.Py_ssize_t = states.shape[0]
     cython.declare(low=cython.Py_ssize_t, high=cython.Py_ssize_t, i=cython.Py_ssize_t)
+    cython.declare(begin=cython.Py_ssize_t)
     cython.declare(row=cython.Py_ssize_t, at=cython.Py_ssize_t, start=cython.Py_ssize_t)
     cython.declare(target=cython.Py_ssize_t, set_=cython.int, next_=cython.int, q=cython.int)
     while part < parts:
@@ -83,13 +84,17 @@ def find(
         high = bounds[part + 1]
         row = progress[1]
         if row < 0:
-            set_ = 0
-            sets[high - low] = 0
-            for i in range(high - low - 1, -1, -1):
+            begin = high - low - 1
+            if row < -1:
+                begin = -2 - row
+            else:
+                sets[high - low] = 0
+            set_ = sets[begin + 1]
+            for i in range(begin, -1, -1):
                 next_ = steps[set_, letters[low + i]]
                 if next_ < 0:
                     progress[0] = part
-                    progress[1] = -1
+                    progress[1] = -2 - i
                     progress[2] = matches
                     progress[3] = written
                     progress[4] = letters[low + i]
@@ -320,15 +325,24 @@ def look_ahead(
     sets: cython.int[::1],
     progress: cython.longlong[::1],
 ) -> cython.int:
-    """Pass 1 alone: the set of every row, for the partitions from `progress[0]` on."""
+    """Pass 1 alone: the set of every row, for the partitions from `progress[0]` on, the first of
+    them from row `progress[1]` - 1 (0: from its last row)."""
     part: cython.Py_ssize_t = progress[0]
     cython.declare(i=cython.Py_ssize_t, set_=cython.int, next_=cython.int)
+    cython.declare(begin=cython.Py_ssize_t)
     while part < bounds.shape[0] - 1:
+        begin = bounds[part + 1] - 1
         set_ = 0
-        for i in range(bounds[part + 1] - 1, bounds[part] - 1, -1):
+        if progress[1] > 0:
+            begin = progress[1] - 1
+            if begin + 1 < bounds[part + 1]:
+                set_ = sets[begin + 1]
+            progress[1] = 0
+        for i in range(begin, bounds[part] - 1, -1):
             next_ = steps[set_, letters[i]]
             if next_ < 0:
                 progress[0] = part
+                progress[1] = i + 1
                 progress[4] = letters[i]
                 progress[5] = set_
                 return UNKNOWN_SET

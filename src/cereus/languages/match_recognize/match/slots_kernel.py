@@ -472,7 +472,8 @@ class Search:
 
     def carry_on(self) -> None:
         """Let the next call of `find` go on where this one waits for rows. The tables of rows have
-        to stay where they are, with more rows in them."""
+        to stay where they are, with more rows in them. Once a start is decided, `find` returns
+        OUTPUT_FULL and puts nothing out."""
         self.carries_on = True
 
     def work_done(self) -> cython.longlong:
@@ -663,6 +664,8 @@ class Search:
                         break
                 if open_:
                     break
+                if self.carries_on:
+                    return OUTPUT_FULL
                 late = False
                 if best == -2:
                     if (

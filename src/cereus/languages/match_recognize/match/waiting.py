@@ -118,25 +118,23 @@ class WaitingSearch:
         within = self.finder.bound.clause.within
         timeouts = within is not None and within.timeouts
         output = Output(1, 0, True, timeouts)
-        resume = streams.resume.copy()
         result = self._search.find(
             streams.lows,
             np.array([self.size - self.behind], np.int64),
             np.array([self.size], np.int64),
             streams.begun,
-            resume,
-            streams.numbers.copy(),
+            streams.resume,
+            streams.numbers,
             True,
             horizon,
             skip.targets,
             skip.kind,
             timeouts,
-            streams.reported.copy(),
+            streams.reported,
             output.progress,
             output.starts,
             output.ends,
             output.timed_out,
             output.states,
         )
-        waits = result == codes.FINISHED and int(output.progress[2]) == 0
-        return waits and int(resume[0]) == int(streams.resume[0])
+        return bool(result == codes.FINISHED)

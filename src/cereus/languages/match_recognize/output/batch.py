@@ -11,7 +11,7 @@ import pyarrow as pa
 from cereus.languages.match_recognize import tree
 from cereus.languages.match_recognize.binding import Bound
 from cereus.languages.match_recognize.match.finding import Finder
-from cereus.languages.match_recognize.match.sorting import SortedRows
+from cereus.languages.match_recognize.match.sorting import PIECE, SortedRows
 from cereus.languages.match_recognize.output.cells import Cells, Matched, cells, uncovered
 from cereus.languages.match_recognize.output.measures import Measures
 from cereus.languages.match_recognize.output.timeouts import timeout_columns
@@ -23,10 +23,12 @@ def run(finder: Finder, table: pa.Table | pa.RecordBatch) -> pa.RecordBatch:
     return _put_out(finder, rows)
 
 
-def run_in_pieces(finder: Finder, table: pa.Table | pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-    """The same, in batches of whole partitions."""
+def run_in_pieces(
+    finder: Finder, table: pa.Table | pa.RecordBatch, size: int = PIECE
+) -> Iterator[pa.RecordBatch]:
+    """The same, in batches of whole partitions that have about so many rows together."""
     rows = SortedRows(table, finder.bound.partition, finder.bound.order)
-    for piece in rows.pieces():
+    for piece in rows.pieces(size):
         yield _put_out(finder, piece)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cereus.languages.match_recognize.keys import Ints, Keys
+from cereus.languages.match_recognize.run.keys import Ints, Keys
 from cereus.languages.match_recognize.match.finding import Finder
 from cereus.languages.match_recognize.match.runs import RunStreams
 from cereus.languages.match_recognize.match.slots.tables import NotForSlots

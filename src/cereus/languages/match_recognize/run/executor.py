@@ -20,9 +20,9 @@ from cereus.engine.ingest.where import EventFilter
 from cereus.errors import DataError
 from cereus.languages.match_recognize import tree, values
 from cereus.languages.match_recognize.binding import Bound
-from cereus.languages.match_recognize.joining import joined
-from cereus.languages.match_recognize.keys import Keys
-from cereus.languages.match_recognize.waiting import WaitingKeys
+from cereus.languages.match_recognize.run.joining import joined
+from cereus.languages.match_recognize.run.keys import Keys
+from cereus.languages.match_recognize.run.waiting import WaitingKeys
 from cereus.languages.match_recognize.match.finding import Finder, Path
 from cereus.languages.match_recognize.match.program import RowAutomaton
 from cereus.languages.match_recognize.match.runs import NEVER, RunStreams
