@@ -96,15 +96,31 @@ def _partition(
 def _output(
     clause: tree.Clause, row: Row, columns: Sequence[str], view: View | None
 ) -> dict[str, Any]:
-    output = {path[0]: row[path[0]] for path in clause.partition}
-    if clause.rows is not tree.Rows.ONE:
-        output |= {order.path[0]: row[order.path[0]] for order in clause.order}
+    every = clause.rows is not tree.Rows.ONE
+    first = [path[0] for path in clause.partition]
+    first += [order.path[0] for order in clause.order] if every else []
+    cells = [(name, row[name]) for name in first]
     for measure in clause.measures:
-        output[measure.name] = value(measure.value, view) if view else None
+        cells.append((measure.name, value(measure.value, view) if view else None))
     if _reports_timeouts(clause):
-        output |= _timed_out(clause, view)
-    if clause.rows is not tree.Rows.ONE:
-        output |= {name: row[name] for name in columns if name not in output}
+        cells += _timed_out(clause, view).items()
+    if every:
+        cells += [(name, row[name]) for name in columns if name not in first]
+    return _named(cells)
+
+
+def _named(cells: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """A column that PARTITION BY and ORDER BY name twice comes twice, the second time with a
+    number behind its name."""
+    names = {name for name, _ in cells}
+    output: dict[str, Any] = {}
+    for name, cell in cells:
+        free = name
+        for n in range(1, len(cells)):
+            if free not in output:
+                break
+            free = f"{name}_{n}" if f"{name}_{n}" not in names else free
+        output[free] = cell
     return output
 
 

@@ -76,12 +76,14 @@ def by_engine(text: str, table: pa.Table) -> pa.Table:
 def by_reference(text: str, table: pa.Table) -> pa.Table:
     clause = parse(text)
     rows = reference.run(clause, table.to_pylist(), table.column_names)
+    if rows:
+        return pa.table({name: pa.array([row[name] for row in rows]) for name in rows[0]})
     names = [path[0] for path in clause.partition]
     every = clause.rows is not Rows.ONE
     names += [order.path[0] for order in clause.order] if every else []
     names += [measure.name for measure in clause.measures]
     names += [name for name in table.column_names if name not in names] if every else []
-    return pa.table({name: pa.array([row[name] for row in rows]) for name in dict.fromkeys(names)})
+    return pa.table({name: pa.nulls(0) for name in dict.fromkeys(names)})
 
 
 @pytest.mark.parametrize("case", known("rows"))

@@ -125,9 +125,7 @@ def _meant(letter: int, meaning: Sequence[int]) -> int:
     return mask
 
 
-def _numbered(
-    wide: npt.NDArray[np.uint16], bits: int
-) -> tuple[npt.NDArray[np.uint16], list[int]]:
+def _numbered(wide: npt.NDArray[np.uint16], bits: int) -> tuple[npt.NDArray[np.uint16], list[int]]:
     """One number per row for the truths of it, and what each number stands for. Of few truths
     every combination has its number, whatever the rows are."""
     if bits <= FEW_BITS:

@@ -67,9 +67,7 @@ class RunStreams:
 class Room:
     """The arrays for runs; they grow as far as the limits allow."""
 
-    def __init__(
-        self, slots: int, float_slots: int, limits: Limits, nodes: int = 1 << 14
-    ) -> None:
+    def __init__(self, slots: int, float_slots: int, limits: Limits, nodes: int = 1 << 14) -> None:
         self.slots, self.float_slots, self.limits = slots, float_slots, limits
         self.runs, self.nodes = 1 << 8, nodes
         self._make_runs()

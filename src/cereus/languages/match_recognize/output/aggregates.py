@@ -1,6 +1,6 @@
-"""Aggregates of matches. Where one value is put out for each match, its rows are reduced where they
-are; else the rows are ranges of an array. The ranges of one match begin at the same place, and those
-of different matches do not overlap, so a running aggregate is a scan."""
+"""Aggregates of matches. Where one value is put out for each match, its rows are reduced where
+they are; else the rows are ranges of an array. The ranges of one match begin at the same place, and
+those of different matches do not overlap, so a running aggregate is a scan."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 
 
+SPREADS = ("stddev_samp", "stddev_pop", "var_samp", "var_pop")
 ONE_VALUE = frozenset(
-    ("count", "count_if", "bool_and", "bool_or", "sum", "avg", "min", "max")
-    + ("stddev_samp", "stddev_pop", "var_samp", "var_pop")
+    ("count", "count_if", "bool_and", "bool_or", "sum", "avg", "min", "max", *SPREADS)
 )
 """Aggregates that one pass over the rows of a match gives."""
 EVERY_ROW = np.zeros(0, np.uint8)
@@ -219,9 +219,7 @@ def _sums(data: pa.Array, valid: Bools | None, counts: Ints, by: Reducer) -> pa.
     return _masked(by.floats(_floats(data), valid, functions.SUM), counts)
 
 
-def _fitting(
-    data: pa.Array, numbers: Ints, valid: Bools | None, counts: Ints, by: Reducer
-) -> Ints:
+def _fitting(data: pa.Array, numbers: Ints, valid: Bools | None, counts: Ints, by: Reducer) -> Ints:
     """The counts, with 0 where a sum does not fit into 64 bits."""
     largest = max(abs(int(numbers.max(initial=0))), abs(int(numbers.min(initial=0))))
     if largest * int(counts.max(initial=0)) < 2**63:

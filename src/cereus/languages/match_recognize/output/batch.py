@@ -66,11 +66,12 @@ def columns(
 def _names(columns: list[tuple[str, pa.Array]]) -> list[str]:
     """The names of the columns. One that PARTITION BY and ORDER BY name twice is put out twice, the
     second time as `ts_1`."""
-    given = [name for name, _ in columns]
     names: list[str] = []
-    for name in given:
-        free = (f"{name}_{n}" for n in count(1) if f"{name}_{n}" not in given)
-        names.append(name if name not in names else next(each for each in free if each not in names))
+    taken = {name for name, _ in columns}
+    for name, _ in columns:
+        free = (each for n in count(1) if (each := f"{name}_{n}") not in taken)
+        names.append(next(free) if name in names else name)
+        taken.add(names[-1])
     return names
 
 

@@ -43,7 +43,8 @@ class Matched:
     @cached_property
     def partition(self) -> Ints:
         """The partition of each match."""
-        return np.repeat(np.arange(len(self._firsts)), np.diff(self._firsts, append=len(self.found)))
+        counts = np.diff(self._firsts, append=len(self.found))
+        return np.repeat(np.arange(len(counts)), counts)
 
     @cached_property
     def _firsts(self) -> Ints:

@@ -116,7 +116,8 @@ def nth_rows(
     offset: cython.longlong,
     out: cython.longlong[::1],
 ) -> None:
-    """For each match its chosen row `offset` from the front or from the back; -1 if it has fewer."""
+    """For each match its chosen row `offset` from the front or from the back; -1 where it has
+    fewer."""
     m: cython.Py_ssize_t
     i: cython.Py_ssize_t
     left: cython.longlong

@@ -20,15 +20,15 @@ from cereus.engine.ingest.where import EventFilter
 from cereus.errors import DataError
 from cereus.languages.match_recognize import tree, values
 from cereus.languages.match_recognize.binding import Bound
-from cereus.languages.match_recognize.run.joining import joined
-from cereus.languages.match_recognize.run.keys import Keys
-from cereus.languages.match_recognize.run.waiting import WaitingKeys
 from cereus.languages.match_recognize.match.finding import Finder, Path
 from cereus.languages.match_recognize.match.program import RowAutomaton
 from cereus.languages.match_recognize.match.runs import NEVER, RunStreams
 from cereus.languages.match_recognize.match.sorting import SortedRows, in_order
 from cereus.languages.match_recognize.output import batch as whole
 from cereus.languages.match_recognize.output.cells import Matched, cells, uncovered
+from cereus.languages.match_recognize.run.joining import joined
+from cereus.languages.match_recognize.run.keys import Keys
+from cereus.languages.match_recognize.run.waiting import WaitingKeys
 from cereus.limits import Limits
 from cereus.state import checked
 

@@ -6,12 +6,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cereus.languages.match_recognize.run.keys import Ints, Keys
 from cereus.languages.match_recognize.match.finding import Finder
 from cereus.languages.match_recognize.match.runs import RunStreams
 from cereus.languages.match_recognize.match.slots.tables import NotForSlots
 from cereus.languages.match_recognize.match.sorting import SortedRows, in_order
 from cereus.languages.match_recognize.match.waiting import LONG, WaitingSearch, can_wait
+from cereus.languages.match_recognize.run.keys import Ints, Keys
 
 
 class WaitingKeys:

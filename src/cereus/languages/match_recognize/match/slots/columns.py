@@ -30,9 +30,7 @@ class SlotColumns:
     """The columns so far. A column of labels has an entry for each variable, not for each row;
     one that is `ranked` holds the places of values among those of all rows."""
 
-    def __init__(
-        self, rows: SortedRows, variables: Sequence[str], room: int | None = None
-    ) -> None:
+    def __init__(self, rows: SortedRows, variables: Sequence[str], room: int | None = None) -> None:
         self.rows, self.variables = rows, variables
         self.columns = RowColumns(rows)
         self.width = max(len(rows) if room is None else room, len(variables)) + 1
