@@ -35,7 +35,7 @@ from cereus.engine.ingest.shared_letters import LettersView
 from cereus.engine.ingest.substreams import Codes, Ints, Substreams, longer, per_key
 from cereus.engine.ingest.where import EventFilter
 from cereus.engine.match.forgetting import NEVER
-from cereus.engine.match.memory import taken
+from cereus.engine.memory import taken
 from cereus.errors import CereusError
 from cereus.plan.tests import EventTest
 from cereus.state import checked

@@ -22,7 +22,7 @@ import pyarrow as pa
 
 from cereus.engine.ingest import codes
 from cereus.engine.ingest.clock import places_in_dictionary
-from cereus.engine.match.memory import filled, taken
+from cereus.engine.memory import filled, taken
 from cereus.expr import tree as ex
 from cereus.expr.arrow.evaluate import mask as condition_mask
 from cereus.expr.paths import column_at, type_at
