@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cereus.engine.match.memory import empty
+from cereus.engine.memory import empty
 from cereus.errors import LimitError
 from cereus.expr import tree as ex
 from cereus.expr.arrow import operators

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cereus.engine.match.memory import empty
+from cereus.engine.memory import empty
 from cereus.errors import DataError, LimitError
 from cereus.languages.match_recognize import tree
 from cereus.languages.match_recognize.match import codes

@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cereus.engine.match.memory import empty
+from cereus.engine.memory import empty
 from cereus.errors import DataError
 from cereus.languages.match_recognize import tree
 from cereus.languages.match_recognize.match.rows_kernel import grouped

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cereus.engine.match.memory import empty
+from cereus.engine.memory import empty
 from cereus.errors import RefusedError
 from cereus.expr.arrow.operators import as_float
 from cereus.expr.arrow.vector import from_arrow

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from cereus.engine.match.memory import empty
+from cereus.engine.memory import empty
 from cereus.languages.match_recognize import tree
 from cereus.languages.match_recognize.match.matching import Found
 from cereus.languages.match_recognize.match.program import RowAutomaton
