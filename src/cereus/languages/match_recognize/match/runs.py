@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from cereus.engine.memory import empty
 from cereus.errors import LimitError
 from cereus.languages.match_recognize.binding import Bound
 from cereus.languages.match_recognize.match import codes, rows_kernel, slots_kernel
@@ -32,7 +33,7 @@ from cereus.languages.match_recognize.match.sorting import SortedRows
 from cereus.limits import Limits
 
 NEVER = np.iinfo(np.int64).min
-WORK_PER_ROW, FREE_WORK = 4, 1 << 16
+WORK_PER_ROW, FREE_WORK = 1, 1 << 16
 """Rows that runs read, for each row of the table and in any case, before it is worth while to look
 for starts that cannot be completed in time."""
 
@@ -203,7 +204,7 @@ def _completable(
     automaton: RowAutomaton, masks: list[int], letters: RowLetters, bounds: Ints, ends_open: bool
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint8]]:
     ahead = RowsAhead(automaton, masks, ends_open=ends_open)
-    sets = np.zeros(len(letters.numbers), np.int32)
+    sets = empty(len(letters.numbers), np.int32)
     progress = np.zeros(6, np.int64)
     args = (letters.numbers, bounds)
     while rows_kernel.look_ahead(*args, ahead.steps, sets, progress) != codes.FINISHED:
