@@ -16,7 +16,7 @@ def main(path: str, how: str) -> None:
     connection.execute(f"CREATE TABLE trades AS SELECT * FROM '{path}'")
     statement = BY_HAND if how == "by_hand" else f"SELECT * FROM trades {CLAUSE}"
     try:
-        timed(lambda: len(connection.execute(statement).to_arrow_table()))
+        timed(lambda: len(connection.sql(statement).to_arrow_table()))
     except duckdb.Error as error:
         missing(f"DuckDB {duckdb.__version__}: {str(error).splitlines()[0]}")
 
