@@ -30,7 +30,6 @@ PAST_LAST_ROW = cython.declare(cython.int, codes.PAST_LAST_ROW)
 NEXT_ROW = cython.declare(cython.int, codes.NEXT_ROW)
 TO_FIRST = cython.declare(cython.int, codes.TO_FIRST)
 TO_LAST = cython.declare(cython.int, codes.TO_LAST)
-INDEX = cython.fused_type(cython.int, cython.longlong)
 LOOK_EVERY = cython.declare(cython.Py_ssize_t, 1 << 20)
 FEWER_ROWS = cython.declare(cython.Py_ssize_t, 1 << 12)
 """After so many rows it is seen whether Ctrl-C was pressed; fewer where all states are looked at
@@ -299,13 +298,13 @@ def find_by_states(
 def grouped(
     codes: cython.const[cython.int][::1],
     bounds: cython.longlong[::1],
-    rows: INDEX[::1],
+    rows: cython.int[::1],
 ) -> None:
     """The rows by code, those of one code in their order: `bounds[c]` to `bounds[c + 1]` of
     `rows` are those of code c."""
     i: cython.Py_ssize_t
     c: cython.Py_ssize_t
-    place: INDEX[::1] = np.zeros(bounds.shape[0], np.asarray(rows).dtype)
+    place: cython.int[::1] = np.zeros(bounds.shape[0], np.int32)
     for i in range(codes.shape[0]):
         place[codes[i]] += 1
     bounds[0] = 0

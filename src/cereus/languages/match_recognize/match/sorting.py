@@ -112,12 +112,8 @@ class SortedRows:
             changes = np.flatnonzero(placed[1:] != placed[:-1]) + 1
             self.bounds = np.concatenate([[0], changes, [len(placed)]]).astype(np.int64)
         else:
-            bounds = np.zeros(int(placed.max()) + 2, np.int64)
-            rows = empty(len(placed), np.int32 if len(placed) < 1 << 31 else np.int64)
-            grouped(placed, bounds, rows)
+            rows, self.bounds = _by_code(placed)
             self.rows = rows if self.rows is None else self.rows[rows]
-            used = np.append(True, bounds[1:] > bounds[:-1])
-            self.bounds = bounds[used]  # without partitions that have no rows
 
     @cached_property
     def largest(self) -> int:
@@ -156,6 +152,19 @@ def one_array(data: pa.Array | pa.ChunkedArray) -> pa.Array:
 
 
 # ---------------------------------------------------------------- partitions
+
+
+def _by_code(codes: npt.NDArray[np.int32]) -> tuple[Indices, Ints]:
+    """The rows by their codes, and where those of each code begin; codes without rows are left
+    out."""
+    if len(codes) >= 1 << 31:
+        order = np.argsort(codes, kind="stable")
+        changes = np.flatnonzero(np.diff(codes[order])) + 1
+        return order, np.concatenate([[0], changes, [len(codes)]]).astype(np.int64)
+    bounds = np.zeros(int(codes.max()) + 2, np.int64)
+    rows = empty(len(codes), np.int32)
+    grouped(codes, bounds, rows)
+    return rows, bounds[np.append(True, bounds[1:] > bounds[:-1])]
 
 
 def codes_of(columns: Sequence[pa.Array]) -> npt.NDArray[np.int32]:

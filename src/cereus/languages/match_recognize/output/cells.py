@@ -73,7 +73,8 @@ class Matched:
     def chosen(self, members: frozenset[str] | None) -> npt.NDArray[np.uint8]:
         """Which states are of these variables (None: of all)."""
         labels = self.automaton.labels
-        return np.array([members is None or each in members for each in labels] or [0], np.uint8)
+        marks = [members is None or each in members for each in labels]
+        return np.array(marks or [False], np.uint8)
 
     def nth(self, members: frozenset[str], first: bool, offset: int) -> Ints:
         """Of each match the row that is so many from the front or from the back among those of

@@ -34,12 +34,12 @@ def _column(parts: list[pa.Array], kind: pa.DataType) -> pa.Array | pa.ChunkedAr
 def _flat(kind: pa.DataType) -> bool:
     """Whether an array of this type is its buffers, and nothing below them."""
     text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
-    return pa.types.is_primitive(kind) or text
+    return bool(pa.types.is_primitive(kind) or text)
 
 
 def _follows(left: pa.Array, right: pa.Array) -> bool:
     """Whether two arrays are neighbouring parts of one."""
-    if left.offset + len(left) != right.offset:
+    if int(left.offset) + len(left) != int(right.offset):
         return False
     pairs = zip(left.buffers(), right.buffers(), strict=True)
     return all(_address(one) == _address(other) for one, other in pairs)
