@@ -23,6 +23,7 @@ from tests.languages.match_recognize.random_clauses import (
     clauses,
     tables,
 )
+from tests.volume import volume
 
 SETTINGS = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 POOLS = [OF_ROW, OF_ROW[:3] + OF_SLOTS, OF_AGGREGATES, OF_SEARCH]
@@ -62,7 +63,10 @@ def by_key(rows: list[dict[str, Any]] | None) -> Any:
     return sorted(rows, key=lambda row: repr(row["k"]))
 
 
-def check_pieces(pool: tuple[str, ...], data: st.DataObject) -> None:
+@pytest.mark.parametrize("pool", POOLS)
+@settings(SETTINGS, max_examples=volume(37, 300))
+@given(data=st.data())
+def test_pieces_give_the_matches_of_the_whole(pool: tuple[str, ...], data: st.DataObject) -> None:
     query = compiled(data.draw(clauses(pool)))
     table = data.draw(tables()).sort_by("ts")
     cuts = data.draw(st.lists(st.integers(0, table.num_rows), max_size=4))
@@ -75,21 +79,6 @@ def check_pieces(pool: tuple[str, ...], data: st.DataObject) -> None:
         assert found is None
     else:
         assert by_key(found) == by_key(wanted), query.text
-
-
-@pytest.mark.parametrize("pool", POOLS)
-@settings(SETTINGS, max_examples=40)
-@given(data=st.data())
-def test_pieces_give_the_matches_of_the_whole(pool: tuple[str, ...], data: st.DataObject) -> None:
-    check_pieces(pool, data)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("pool", POOLS)
-@settings(SETTINGS, max_examples=800)
-@given(data=st.data())
-def test_they_do_so_over_thousands_of_clauses(pool: tuple[str, ...], data: st.DataObject) -> None:
-    check_pieces(pool, data)
 
 
 def events(*letters: str) -> pa.Table:

@@ -31,6 +31,7 @@ from tests.languages.match_recognize.random_clauses import (
     clauses,
     tables,
 )
+from tests.volume import volume
 
 SETTINGS = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 POOLS = {
@@ -80,29 +81,17 @@ def by_partition(rows: Any) -> Any:
     return sorted(rows, key=lambda row: repr(row["k"]))
 
 
-def check_against_the_reference(pool: str, data: st.DataObject) -> None:
+@pytest.mark.parametrize("pool", POOLS)
+@settings(SETTINGS, max_examples=volume(60, 990))
+@given(data=st.data())
+def test_the_engine_puts_out_what_the_reference_puts_out(pool: str, data: st.DataObject) -> None:
     text = data.draw(clauses(POOLS[pool]))
     table = data.draw(tables())
     wanted = comparable(expected(text, table))
     assert by_partition(comparable(put_out(text, table))) == by_partition(wanted), text
 
 
-@pytest.mark.parametrize("pool", POOLS)
-@settings(SETTINGS, max_examples=60)
-@given(data=st.data())
-def test_the_engine_puts_out_what_the_reference_puts_out(pool: str, data: st.DataObject) -> None:
-    check_against_the_reference(pool, data)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("pool", POOLS)
-@settings(SETTINGS, max_examples=1000)
-@given(data=st.data())
-def test_it_does_so_over_thousands_of_clauses(pool: str, data: st.DataObject) -> None:
-    check_against_the_reference(pool, data)
-
-
-@settings(SETTINGS, max_examples=40)
+@settings(SETTINGS, max_examples=volume(30, 190))
 @given(data=st.data())
 def test_pieces_of_partitions_are_as_one(data: st.DataObject) -> None:
     """However few rows are a piece, and however few of its rows are read together."""
@@ -122,7 +111,7 @@ def test_pieces_of_partitions_are_as_one(data: st.DataObject) -> None:
     assert found == put_out(text, table), text
 
 
-@settings(SETTINGS, max_examples=40)
+@settings(SETTINGS, max_examples=volume(30, 190))
 @given(text=clauses(OF_ROW, within=False), table=tables())
 def test_a_clause_of_rows_gives_the_same_on_every_path(text: str, table: pa.Table) -> None:
     by_rows = put_out(text, table, finding.Path.ROWS)
@@ -139,7 +128,7 @@ WINDOWS = (
 )
 
 
-@settings(SETTINGS, max_examples=60)
+@settings(SETTINGS, max_examples=volume(50, 370))
 @given(text=clauses(OF_ROW[:3] + WINDOWS), table=tables())
 def test_starts_that_come_too_late_are_left_out_and_nothing_else(
     text: str, table: pa.Table
@@ -207,7 +196,7 @@ def test_a_pattern_that_nothing_completes_reads_each_row_twice(partitions: int) 
     assert read == [2 * ROWS_WITHOUT_B // 10, 2 * ROWS_WITHOUT_B]
 
 
-@settings(SETTINGS, max_examples=40)
+@settings(SETTINGS, max_examples=volume(30, 190))
 @given(text=clauses(OF_ROW, within=False), table=tables())
 def test_without_numbered_sets_the_matches_are_the_same(text: str, table: pa.Table) -> None:
     by_sets = put_out(text, table)
