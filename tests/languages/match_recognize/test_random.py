@@ -103,6 +103,7 @@ def test_pieces_of_partitions_are_as_one(data: st.DataObject) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(letters, "BLOCK", 2)
         patch.setattr(letters, "LARGE", 1)
+        patch.setattr(matching, "MOST_MATCHES", data.draw(st.integers(1, 3)))
         try:
             batches = batch.run_in_pieces(finder, table, data.draw(st.integers(1, 4)))
             found = [row for each in batches for row in each.to_pylist()]
