@@ -60,6 +60,11 @@ class RuleGroup:
     def tests(self) -> RuleTests:
         return RuleTests(self.shape.tests, self.constants, self.schema)
 
+    def note(self, routed: int, listed: int, going_on: int) -> None:
+        """So many events went to rules, of those that were listed, and of rows that go on."""
+        if going_on:
+            self.share_awake = max(0, routed - listed) / (going_on * len(self))
+
     def pieces(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         """The same rows, in batches that make a bounded number of pairs with rules."""
         if batch.num_rows * len(self) <= MOST_PAIRS:
@@ -76,7 +81,7 @@ class RuleGroup:
     def _pairs_of_rows(self, batch: pa.RecordBatch) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
         """About how many pairs each row makes."""
         rows, masks = self.tests.common(batch)
-        totals = self.tests.totals(batch, rows, masks).astype(np.float64)
+        totals = self.tests.sizes(batch, rows, masks).astype(np.float64)
         totals[rows[(masks & self.tests.alike) != 0]] += len(self) * self.share_awake
         return totals
 

@@ -3,187 +3,208 @@
     name = ?    the rules by their constant
     price > ?   the rules in the order of their constants: those below the row's price
 
-Every index answers alike: row i may concern the rules order[begin[i]:end[i]]. It may list a rule
-too many, never one too few; `exact` indexes list none too many.
+A row has a number, its price or the code of its name, and row i may concern the rules
+order[begin[i]:end[i]]. The same numbers decide what is left to check of a pair.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cereus.engine.rules.shape import CONSTANT, EXACT
+from cereus.engine.rules import routing
+from cereus.engine.rules.shape import CONSTANT, EXACT, Constants
 from cereus.expr import tree as ex
 from cereus.expr.paths import column_at, type_at
 from cereus.expr.types import Kind, kind_of
 
 Ints = npt.NDArray[np.int64]
+Codes = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]
+OPS = {
+    "<": routing.LESS,
+    "<=": routing.LESS_OR_EQUAL,
+    ">": routing.GREATER,
+    ">=": routing.GREATER_OR_EQUAL,
+    "=": routing.EQUAL,
+}
 MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}
 
 
-@dataclass(frozen=True)
-class Stretches:
-    """For each row a stretch of `order`, which lists rules."""
-
-    order: Ints
-    begin: Ints
-    end: Ints
-
-    @property
-    def total(self) -> int:
-        return int((self.end - self.begin).sum())
-
-    def pairs(self) -> tuple[Ints, Ints]:
-        """Every row with every rule that it may concern: places among the rows, and rules."""
-        sizes = self.end - self.begin
-        rows = np.repeat(np.arange(len(sizes)), sizes)
-        ends = np.cumsum(sizes)
-        within = np.arange(int(ends[-1]) if len(ends) else 0) - np.repeat(ends - sizes, sizes)
-        return rows, self.order[within + np.repeat(self.begin, sizes)]
-
-
-@dataclass(frozen=True)
-class Compared:
-    """A condition `column op constant` of all rules; `place` is that of the constant."""
+class Compared(NamedTuple):
+    """`column op constant`; `place` is that of the constant in its condition."""
 
     path: tuple[str, ...]
     op: str
     place: int
 
 
-def compared(condition: ex.Expression) -> list[Compared]:
-    """What a condition with places for constants demands of single columns, all together."""
+def compared(condition: ex.Expression) -> list[Compared] | None:
+    """A condition with places for constants as comparisons that all hold, if it is nothing else."""
     match condition:
-        case ex.Comparison(op, ex.Attribute(path, None), ex.Attribute((constant, place))) if (
-            constant == CONSTANT and path[0] != CONSTANT and op in MIRRORED
-        ):
-            return [Compared(path, op, int(place))]
-        case ex.Comparison(op, ex.Attribute((constant, place)), ex.Attribute(path, None)) if (
-            constant == CONSTANT and path[0] != CONSTANT and op in MIRRORED
-        ):
-            return [Compared(path, MIRRORED[op], int(place))]
-        case ex.Between(ex.Attribute(path, None), low, high):
-            bounds = [(">=", low), ("<=", high)]
-            return [
-                Compared(path, op, int(bound.path[1]))
-                for op, bound in bounds
-                if isinstance(bound, ex.Attribute) and bound.path[0] == CONSTANT
-            ]
+        case ex.Comparison(op, ex.Attribute() as left, ex.Attribute() as right) if op in OPS:
+            if _is_column(left) and not _is_column(right):
+                return [Compared(left.path, op, int(right.path[1]))]
+            if _is_column(right) and not _is_column(left):
+                return [Compared(right.path, MIRRORED[op], int(left.path[1]))]
+        case ex.Between(ex.Attribute() as column, low, high) if _is_column(column):
+            bounds = [(op, each) for op, each in ((">=", low), ("<=", high)) if each is not None]
+            if all(isinstance(each, ex.Attribute) and not _is_column(each) for _, each in bounds):
+                return [Compared(column.path, op, int(each.path[1])) for op, each in bounds]  # type: ignore[attr-defined]
         case ex.And(operands):
-            return [each for operand in operands for each in compared(operand)]
-    return []
+            parts = [compared(operand) for operand in operands]
+            if None not in parts:
+                return [each for part in parts for each in part or ()]
+    return None
 
 
-class Index:
-    """The rules by what they compare one column with; `exact`, if nothing is left to check."""
-
-    exact = False
-
-    def stretches(self, batch: pa.RecordBatch, rows: Ints) -> Stretches:
-        raise NotImplementedError
+def _is_column(node: ex.Attribute) -> bool:
+    return node.path[0] != CONSTANT and node.variable is None
 
 
-class Everyone(Index):
-    """No index: a row may concern all rules."""
+class Stretches(NamedTuple):
+    """For each row a stretch of `order`, which lists rules."""
 
-    def __init__(self, rules: Ints) -> None:
-        self.order = rules
-
-    def stretches(self, batch: pa.RecordBatch, rows: Ints) -> Stretches:
-        size = len(rows)
-        return Stretches(self.order, np.zeros(size, np.int64), np.full(size, len(self.order)))
+    order: Codes
+    begin: Ints
+    end: Ints
 
 
-class WordIndex(Index):
-    """Rules that ask a column of strings for one value each."""
+@dataclass(frozen=True)
+class Check(ABC):
+    """A comparison of one column with the constant of each rule.
 
-    exact = True
-
-    def __init__(self, path: tuple[str, ...], constants: list[str], rules: Ints) -> None:
-        self.path = path
-        words, places = np.unique(np.array(constants, object), return_inverse=True)
-        self.words = pa.array(words, pa.string())
-        by_word = np.argsort(places, kind="stable")
-        self.order = rules[by_word]
-        # the last word stands for all that no rule asks for
-        self.starts = np.append(np.searchsorted(places[by_word], np.arange(len(words) + 1)), 0)
-        self.starts[-1] = self.starts[-2]
-
-    def stretches(self, batch: pa.RecordBatch, rows: Ints) -> Stretches:
-        column = column_at(batch, self.path)
-        if len(rows) < len(column):
-            column = column.take(pa.array(rows))
-        places = self._places(column)
-        return Stretches(self.order, self.starts[places], self.starts[places + 1])
-
-    def _places(self, column: pa.Array) -> Ints:
-        if pa.types.is_dictionary(column.type):
-            entries = np.append(self._places(column.dictionary), len(self.words))
-            indices = column.indices.cast(pa.int64())
-            found: Ints = entries[indices.fill_null(len(entries) - 1).to_numpy()]
-            return found
-        text = column.cast(pa.string())
-        found = pc.index_in(text, self.words).fill_null(len(self.words)).to_numpy()
-        return found.astype(np.int64)
-
-
-class NumberIndex(Index):
-    """Rules that compare a column of numbers with one constant each.
-
-    Numbers are looked up as doubles. Integers beyond 2**53 are rounded, which keeps their order but
-    may make two of them one: so a constant that equals the rounded number is listed too.
+    constants  those of the rules, as numbers, by the number of the rule
+    order      the rules in the order of their constants, which are `sorted`
     """
 
-    def __init__(
-        self, path: tuple[str, ...], op: str, constants: list[Any], rules: Ints, *, exact: bool
-    ) -> None:
-        self.path, self.op, self.exact = path, op, exact
-        values = np.array(constants, np.float64)
-        order = np.argsort(values, kind="stable")
-        self.values, self.order = values[order], rules[order]
+    path: tuple[str, ...]
+    op: str
+    constants: Floats
+    order: Codes
+    sorted: Floats
 
-    def stretches(self, batch: pa.RecordBatch, rows: Ints) -> Stretches:
-        numbers = self._numbers(batch, rows)
-        size, none = len(self.values), np.isnan(numbers)
-        begin, end = np.zeros(len(numbers), np.int64), np.full(len(numbers), size)
-        if self.op in ("=", "<", "<="):  # the constants from the number on
-            strict = self.op == "<" and self.exact
-            begin = np.searchsorted(self.values, numbers, side="right" if strict else "left")
-        if self.op in ("=", ">", ">="):  # the constants up to the number
-            strict = self.op == ">" and self.exact
-            end = np.searchsorted(self.values, numbers, side="left" if strict else "right")
-        if none.any():
-            end = np.where(none, begin, end)
+    @abstractmethod
+    def numbers(self, batch: pa.RecordBatch, rows: Ints) -> Floats:
+        """Those of these rows; NaN where no comparison holds."""
+
+    def decides(self, batch: pa.RecordBatch) -> bool:
+        """The numbers of a batch are exact."""
+        return True
+
+    def stretches(self, numbers: Floats) -> Stretches:
+        """The rules for which the comparison holds."""
+        nothing = np.isnan(numbers)
+        begin, end = np.zeros(len(numbers), np.int64), np.full(len(numbers), len(self.sorted))
+        if self.op in ("=", "<", "<="):  # constants from the number on
+            side: Any = "right" if self.op == "<" else "left"
+            begin = np.searchsorted(self.sorted, numbers, side=side)
+        if self.op in ("=", ">", ">="):  # constants up to the number
+            side = "left" if self.op == ">" else "right"
+            end = np.searchsorted(self.sorted, numbers, side=side)
+        if nothing.any():
+            end = np.where(nothing, begin, end)
         return Stretches(self.order, begin, end)
 
-    def _numbers(self, batch: pa.RecordBatch, rows: Ints) -> Floats:
-        """The numbers of these rows; NULL is NaN, which satisfies no comparison."""
+    def _column(self, batch: pa.RecordBatch, rows: Ints) -> pa.Array:
         column = column_at(batch, self.path)
-        if len(rows) < len(column):
-            column = column.take(pa.array(rows))
-        floats = column.cast(pa.float64(), safe=False)
+        return column if len(rows) == len(column) else column.take(pa.array(rows))
+
+
+@dataclass(frozen=True)
+class NumberCheck(Check):
+    """Numbers as doubles, where they fit."""
+
+    def decides(self, batch: pa.RecordBatch) -> bool:
+        column = column_at(batch, self.path)
+        if not pa.types.is_integer(column.type) or column.type.bit_width <= 32:
+            return True
+        ends = pc.min_max(column).as_py()
+        low, high = ends["min"] or 0, ends["max"] or 0
+        return bool(-EXACT <= low and high <= EXACT)
+
+    def numbers(self, batch: pa.RecordBatch, rows: Ints) -> Floats:
+        floats = self._column(batch, rows).cast(pa.float64(), safe=False)
         numbers: Floats = floats.fill_null(np.nan).to_numpy(zero_copy_only=False)
         return numbers
 
 
-def index_of(
-    each: Compared, constants: list[Any], rules: Ints, schema: pa.Schema
-) -> Index | None:
-    """An index for a comparison, where the types allow it; `constants` has one for each rule."""
-    kind = type_at(schema, each.path)
-    if kind is None or not constants:
+@dataclass(frozen=True)
+class WordCheck(Check):
+    """Strings, by the places of the constants among `words`; asked for equality only."""
+
+    words: pa.Array
+
+    def numbers(self, batch: pa.RecordBatch, rows: Ints) -> Floats:
+        return self._codes(self._column(batch, rows))
+
+    def _codes(self, column: pa.Array) -> Floats:
+        if pa.types.is_dictionary(column.type):
+            entries = np.append(self._codes(column.dictionary), np.nan)
+            places = column.indices.cast(pa.int64()).fill_null(len(entries) - 1)
+            of_rows: Floats = entries[places.to_numpy()]
+            return of_rows
+        places = pc.index_in(column.cast(pa.string()), self.words).cast(pa.float64())
+        codes: Floats = places.fill_null(np.nan).to_numpy(zero_copy_only=False)
+        return codes
+
+    def stretches(self, numbers: Floats) -> Stretches:
+        """A code says by itself where its rules begin."""
+        starts = np.searchsorted(self.sorted, np.arange(len(self.words) + 2))
+        places = np.where(np.isnan(numbers), len(self.words), numbers).astype(np.int64)
+        return Stretches(self.order, starts[places], starts[places + 1])
+
+
+def checks_of(
+    condition: ex.Expression, constants: Mapping[int, Constants], schema: pa.Schema
+) -> list[Check] | None:
+    """A condition as checks; None where that is not exactly what it asks."""
+    parts = compared(condition)
+    if parts is None:
         return None
-    if kind_of(kind) is Kind.STRING and isinstance(constants[0], str):
-        return WordIndex(each.path, constants, rules) if each.op == "=" else None
-    numbers = pa.types.is_integer(kind) or pa.types.is_floating(kind)
-    if not numbers or not isinstance(constants[0], int | float):
+    rules = np.array(sorted(constants), np.int32)
+    checks = []
+    for part in parts:
+        values = [constants[rule][part.place] for rule in rules.tolist()]
+        check = _check(part, values, rules, schema)
+        if check is None:
+            return None
+        checks.append(check)
+    return checks
+
+
+def _check(
+    part: Compared, values: Sequence[Any], rules: Codes, schema: pa.Schema
+) -> Check | None:
+    kind = type_at(schema, part.path)
+    if kind is None:
         return None
-    narrow = pa.types.is_floating(kind) or kind.bit_width <= 32
-    exact = narrow and all(isinstance(c, float) or abs(c) <= EXACT for c in constants)
-    return NumberIndex(each.path, each.op, constants, rules, exact=exact)
+    if kind_of(kind) is Kind.STRING and isinstance(values[0], str) and part.op == "=":
+        words = sorted(set(values))
+        places = {word: place for place, word in enumerate(words)}
+        numbers = np.array([places[value] for value in values], np.float64)
+        return WordCheck(*_by_rule(part, numbers, rules), pa.array(words, pa.string()))
+    numeric = pa.types.is_integer(kind) or pa.types.is_floating(kind)
+    if numeric and all(_is_exact(value) for value in values):
+        return NumberCheck(*_by_rule(part, np.array(values, np.float64), rules))
+    return None
+
+
+def _by_rule(
+    part: Compared, numbers: Floats, rules: Codes
+) -> tuple[tuple[str, ...], str, Floats, Codes, Floats]:
+    order = np.argsort(numbers, kind="stable")
+    constants = np.zeros(int(rules[-1]) + 1)
+    constants[rules] = numbers
+    return part.path, part.op, constants, rules[order], numbers[order]
+
+
+def _is_exact(value: Any) -> bool:
+    return isinstance(value, float) or (isinstance(value, int) and abs(value) <= EXACT)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -14,23 +13,36 @@ from cereus.engine.ingest.clock import RowNumbers
 from cereus.engine.ingest.events import Events, no_events, zeros
 from cereus.engine.ingest.substreams import Codes, Ints, longer
 from cereus.engine.kernel import layout
+from cereus.engine.match.forgetting import NEVER
+from cereus.engine.match.memory import taken
+from cereus.engine.rules import routing
 from cereus.engine.rules.group import RuleGroup
-from cereus.engine.rules.index import Stretches
-from cereus.engine.rules.substreams import RULE_BITS, RuleSubstreams
-from cereus.engine.rules.tests import Masks, Pairs, joined
+from cereus.engine.rules.substreams import RuleSubstreams
+from cereus.engine.rules.tests import Masks, Part, merged
 from cereus.expr.tree import attributes
 
 
-@dataclass(frozen=True)
-class Row:
-    """What is known of the rows of a batch that concern some rule; arrays are by row, and hold
-    nothing of use at the others."""
+class Rows(NamedTuple):
+    """What is known of the rows of a batch that concern some rule, at `places`; the arrays are by
+    row, and hold nothing of use elsewhere.
+
+    alike  the tests that are passed of those that all rules ask alike
+    """
 
     places: Ints
     alike: Masks
     keys: Codes
     measures: Ints
     floors: Ints
+    positions: Ints | None
+
+
+class Routed(NamedTuple):
+    """Rows with the pairs of a rule and a key that they go to, and their classes."""
+
+    rows: Ints
+    pairs: Codes
+    classes: Codes
 
 
 class RuleReader(BatchReader):
@@ -53,61 +65,53 @@ class RuleReader(BatchReader):
             batch = batch.take(pa.array(numbers.selected))
         times = self._times(batch, numbers)
         concerned, masks = self.rules.tests.common(batch)
-        varying = self.rules.tests.pairs(batch, concerned, masks)
-        rows, positions = self._rows(batch, concerned, masks, varying, times, numbers)
+        alike = np.zeros(batch.num_rows, np.uint64)
+        alike[concerned] = masks & self.rules.tests.alike
+        parts = self.rules.tests.parts(batch, concerned, masks)
+        places = _occurring(alike, parts)
+        rows = self._rows(batch, places, alike, times, numbers)
         with self.lock:
-            pairs = self._pairs(varying, rows)
-            classes = codes.dense_classes(np.ascontiguousarray(pairs.masks), self.known)
-        if not len(pairs.rows):
+            routed = self._routed(parts, rows)
+        if not len(routed.rows):
             return no_events(numbers)
-        events = Events(
+        return self._in_order(self._events(routed, rows, times, numbers), batch)
+
+    def _events(
+        self, routed: Routed, rows: Rows, times: Ints, numbers: RowNumbers
+    ) -> Events:
+        at, counted = routed.rows, rows.positions is not None
+        measures = taken(rows.measures, at)
+        of_events = measures if self.clock is not None and self.clock.by_time else times
+        if len(times) and of_events is times:
+            of_events = taken(times, at)
+        return Events(
             row_numbers=numbers,
-            places=pairs.rows,
-            classes=classes,
-            positions=zeros(len(pairs.rows)) if positions is None else positions[pairs.rows],
-            times=times[pairs.rows] if len(times) else times,
-            keys=self.substreams.index.numbers(pairs.rules, rows.keys[pairs.rows]),
+            places=at,
+            classes=routed.classes,
+            positions=taken(rows.positions, at) if counted else zeros(len(at)),  # type: ignore[arg-type]
+            times=of_events,
+            keys=routed.pairs,
             key_of=np.zeros(1, np.int32),
-            group_ends=np.array([len(pairs.rows)]),
+            group_ends=np.array([len(at)]),
             grouped=self.reading.grouped,
-            measures=rows.measures[pairs.rows],
-            floors=rows.floors[pairs.rows],
+            measures=measures,
+            floors=taken(rows.floors, at),
         )
-        return self._in_order(self._without_useless(events), batch)
 
     # ------------------------------------------------------------ rows
 
     def _rows(
-        self,
-        batch: pa.RecordBatch,
-        concerned: Ints,
-        masks: Masks,
-        varying: Pairs,
-        times: Ints,
-        numbers: RowNumbers,
-    ) -> tuple[Row, Ints | None]:
-        """The rows that concern a rule, and the positions of all rows, if they are counted."""
-        size, alike = batch.num_rows, np.zeros(batch.num_rows, np.uint64)
-        alike[concerned] = masks & self.rules.tests.alike
-        concerns = alike != 0
-        concerns[varying.rows] = True
-        places = np.flatnonzero(concerns)
-        counted = self.reading.counts_positions
+        self, batch: pa.RecordBatch, places: Ints, alike: Masks, times: Ints, numbers: RowNumbers
+    ) -> Rows:
+        size, counted = batch.num_rows, self.reading.counts_positions
         everyone = counted or self.reading.watches_keys
         keys = self.substreams.codes(batch, None if everyone else places)
-        time = self.stream.time
-        self.substreams.check_order("time", time, times, keys, places, numbers)
+        self.substreams.check_order("time", self.stream.time, times, keys, places, numbers)
         positions = self._positions_of_all(keys) if counted else None
-        of_places = keys[places] if everyone else keys
-        measures, floors = self._measures(batch, places, of_places, positions, times, numbers)
-        row = Row(
-            places,
-            alike,
-            _scattered(of_places, places, size),
-            _scattered(measures, places, size),
-            _scattered(floors, places, size),
-        )
-        return row, positions
+        keys = keys[places] if everyone else keys
+        measures, floors = self._measures(batch, places, keys, positions, times, numbers)
+        by_row = [_scattered(each, places, size) for each in (keys, measures, floors)]
+        return Rows(places, alike, *by_row, positions)
 
     def _positions_of_all(self, keys: Codes) -> Ints:
         self.seen = longer(self.seen, self.counted_keys, 0)
@@ -136,40 +140,49 @@ class RuleReader(BatchReader):
 
     # ------------------------------------------------------------ pairs of a row and a rule
 
-    def _pairs(self, varying: Pairs, rows: Row) -> Pairs:
-        """All pairs that pass a test. What all rules ask alike concerns them all, unless it can
-        only go on with what is begun: then it concerns those that are awake."""
-        tests = self.rules.tests
-        varying = varying._replace(masks=varying.masks | rows.alike[varying.rows])
-        everyone = rows.places[rows.alike[rows.places] != 0]
-        if not len(everyone):
-            return varying
-        waking = self._wakes(rows.alike[everyone])
-        pairs = joined([varying, _product(everyone[waking], tests.rules, rows.alike)], tests.size)
-        others = everyone[~waking]
-        if not len(others):
-            return pairs
-        awake = self._awake(pairs, rows, int(rows.floors[others].min()))
-        at, rules = _of_keys(awake, rows.keys[others]).pairs()
-        self.rules.share_awake = len(at) / (len(others) * max(1, len(tests.rules)))
-        going_on = Pairs(others[at], rules, rows.alike[others[at]])
-        return joined([pairs, going_on], tests.size)
+    def _routed(self, parts: list[Part], rows: Rows) -> Routed:
+        """All events that matter to a rule. What all rules ask alike concerns them all, unless it
+        can only go on with what is begun: then it concerns those that are awake."""
+        tests, idle = self.rules.tests, self.idle_keys
+        going_on = self._going_on(rows)
+        everyone = rows.places[(rows.alike[rows.places] != 0) & (going_on[rows.places] < 0)]
+        parts = [*parts, (np.uint64(0), *_product(everyone, tests.rules))]
+        pairs = merged(parts, rows.places, rows.alike, tests.size)
+        index = self.substreams.index
+        numbers = index.numbers(pairs.rules, taken(rows.keys, pairs.rows))
+        classes = codes.dense_classes(np.ascontiguousarray(pairs.masks), self.known)
+        if idle is None:
+            return Routed(pairs.rows, numbers, classes)
+        idle.woken = longer(idle.woken, len(index), NEVER)
+        routed = Routed(
+            *routing.awake_pairs(
+                pairs.rows,
+                numbers,
+                classes,
+                idle.wakes(self.known),
+                rows.places,
+                going_on,
+                rows.keys,
+                rows.measures,
+                rows.floors,
+                index.parts()[1],
+                len(self.substreams.of_keys),
+                idle.woken,
+            )
+        )
+        self.rules.note(len(routed.rows), len(pairs.rows), int((going_on >= 0).sum()))
+        return routed
 
-    def _wakes(self, masks: Masks) -> Any:
-        """Which letters do more than go on with what is begun."""
-        if self.idle_keys is None:
-            return np.ones(len(masks), bool)
-        classes = codes.dense_classes(np.ascontiguousarray(masks), self.known)
-        return self.idle_keys.wakes(self.known)[classes] != layout.WAKES_NOT
-
-    def _awake(self, pairs: Pairs, rows: Row, floor: int) -> Ints:
-        """The pairs of a key and a rule that are awake, or are woken in this batch; sorted."""
-        woken = self._wakes(pairs.masks)
-        fresh = _numbers(rows.keys[pairs.rows[woken]], pairs.rules[woken])
-        assert self.idle_keys is not None
-        rules, keys = self.substreams.index.parts()
-        before = np.flatnonzero(self.idle_keys.of_keys(len(rules)) >= floor)
-        return np.unique(np.concatenate([fresh, _numbers(keys[before], rules[before])]))
+    def _going_on(self, rows: Rows) -> Codes:
+        """The classes of rows by what all rules ask alike, where that wakes no rule; else -1."""
+        going_on = np.full(len(rows.alike), -1, np.int32)
+        alike = rows.alike[rows.places]
+        if self.idle_keys is None or not alike.any():
+            return going_on
+        classes = codes.dense_classes(alike, self.known)
+        wakes = self.idle_keys.wakes(self.known)[classes] != layout.WAKES_NOT
+        going_on[rows.places] = np.where(wakes | (alike == 0), -1, classes)
+        return going_on
 
     def _compared(self, batch: pa.RecordBatch, places: Ints, to: Codes | None) -> Ints:
         """Places come several times, so the rows are taken one by one."""
@@ -209,20 +222,14 @@ def _scattered(values: Any, places: Ints, size: int) -> Any:
     return result
 
 
-def _product(rows: Ints, rules: Ints, masks: Masks) -> Pairs:
+def _occurring(alike: Masks, parts: list[Part]) -> Ints:
+    """The rows that concern some rule."""
+    concerns = alike != 0
+    for _, rows, _ in parts:
+        concerns[rows] = True
+    return np.flatnonzero(concerns)
+
+
+def _product(rows: Ints, rules: Codes) -> tuple[Ints, Codes]:
     """Every row with every rule."""
-    every = np.repeat(rows, len(rules))
-    return Pairs(every, np.tile(rules, len(rows)), masks[every])
-
-
-def _numbers(keys: Codes, rules: Ints) -> Ints:
-    """Pairs of a key and a rule as numbers, in the order of keys."""
-    return keys.astype(np.int64) << RULE_BITS | rules
-
-
-def _of_keys(pairs: Ints, keys: Codes) -> Stretches:
-    """For each of these keys the rules that it is paired with; the pairs are sorted."""
-    wanted = keys.astype(np.int64)
-    begin = np.searchsorted(pairs, wanted << RULE_BITS)
-    end = np.searchsorted(pairs, (wanted + 1) << RULE_BITS)
-    return Stretches(pairs & ((1 << RULE_BITS) - 1), begin, end)
+    return np.repeat(rows, len(rules)), np.tile(rules, len(rows))

@@ -17,6 +17,7 @@ from cereus.engine.ingest.clock import RowNumbers
 from cereus.engine.ingest.keys import KeyIndex
 from cereus.engine.ingest.substreams import Codes, Ints, Substreams
 from cereus.engine.match.forgetting import NEVER, Progress
+from cereus.engine.match.memory import taken
 from cereus.state import checked
 
 RULE = "\0rule"
@@ -26,6 +27,9 @@ PAIR_FIELD = pa.field("pair", pa.int64())
 RULE_BITS = 24
 """A pair is one integer: the number of the key, then these bits for the rule."""
 MOST_RULES = 1 << RULE_BITS
+MOST_CELLS = 1 << 22
+"""Up to so many pairs are looked up in a table; more are hashed."""
+NO_TABLE: Codes = np.zeros((0, 0), np.int32)
 
 
 class PairIndex:
@@ -36,16 +40,41 @@ class PairIndex:
         self.fields = [RULE_FIELD, *keys.fields]
         self._pairs = KeyIndex([PAIR_FIELD])
         self._parts: tuple[Ints, Codes] | None = None
+        self._table: Codes = NO_TABLE
 
     def __len__(self) -> int:
         return len(self._pairs)
 
-    def numbers(self, rules: Ints, keys: npt.NDArray[Any]) -> Codes:
+    def numbers(self, rules: Codes, keys: Codes) -> Codes:
         """The numbers of pairs; one that was not seen before gets the next number."""
+        rows, columns = max(1, len(self.keys)), int(rules.max(initial=0)) + 1
+        if rows > self._table.shape[0] or columns > self._table.shape[1]:
+            self._make_table(2 * rows, columns + columns // 4)
+        if not self._table.size:
+            return self._numbered(rules, keys)
+        at = keys * np.int64(self._table.shape[1]) + rules
+        numbers: Codes = taken(self._table.reshape(-1), at)
+        fresh = np.flatnonzero(numbers < 0)
+        if len(fresh):
+            self._table.reshape(-1)[at[fresh]] = self._numbered(rules[fresh], keys[fresh])
+            numbers = taken(self._table.reshape(-1), at)
+        return numbers
+
+    def _numbered(self, rules: Codes, keys: Codes) -> Codes:
         before = len(self)
         numbers = self._pairs.encode([pa.array(_pairs(rules, keys))])
         self._parts = self._parts if len(self) == before else None
         return numbers
+
+    def _make_table(self, keys: int, rules: int) -> None:
+        """The number of every pair there may be, -1 for one that was not seen; none at all where
+        there are too many."""
+        if keys * rules > MOST_CELLS:
+            self._table = NO_TABLE
+            return
+        self._table = np.full((keys, rules), -1, np.int32)
+        of_rules, of_keys = self.parts()
+        self._table[of_keys, of_rules] = np.arange(len(of_keys), dtype=np.int32)
 
     def parts(self) -> tuple[Ints, Codes]:
         """The rule and the key of every pair."""
@@ -89,10 +118,10 @@ class PairIndex:
     def _restore(self, pairs: pa.Array | Ints) -> None:
         column = pairs if isinstance(pairs, pa.Array) else pa.array(pairs)
         self._pairs.restore({"0": column})
-        self._parts = None
+        self._parts, self._table = None, NO_TABLE
 
 
-def _pairs(rules: Ints, keys: npt.NDArray[Any]) -> Ints:
+def _pairs(rules: npt.NDArray[Any], keys: npt.NDArray[Any]) -> Ints:
     return keys.astype(np.int64) << RULE_BITS | rules
 
 

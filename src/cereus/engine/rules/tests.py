@@ -3,7 +3,7 @@ does it pass?
 
 1. What all rules ask alike is asked once for all rows (`Letters`).
 2. Where they ask for different constants, an index lists the rules that a row can concern
-   (`index`), and what the index leaves open is evaluated on these pairs of a row and a rule only.
+   (`index`), and what the index leaves open is decided for these pairs of a row and a rule only.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cereus.engine.ingest.letters import Letters
-from cereus.engine.rules.index import Everyone, Index, Ints, compared, index_of
+from cereus.engine.match.memory import taken
+from cereus.engine.rules import routing
+from cereus.engine.rules.index import OPS, Check, Codes, Floats, Ints, Stretches, checks_of
 from cereus.engine.rules.shape import CONSTANT, Constants, TestForm
 from cereus.expr import tree as ex
 from cereus.expr.arrow import operators as op
@@ -31,23 +33,41 @@ SAMPLE = 512
 """So many rows of a batch show which of several indexes lists the fewest rules."""
 
 
+Part = tuple[np.uint64, Ints, Codes]
+"""The pairs that pass a test: its bit, the rows, and the rules."""
+
+
 class Pairs(NamedTuple):
     """Rows of a batch with rules that they concern, and the tests that they pass there; rows
     ascend."""
 
     rows: Ints
-    rules: Ints
+    rules: Codes
     masks: Masks
 
 
 @dataclass(frozen=True)
 class Varying:
-    """A condition of all rules whose constants differ; of each constant a value per rule."""
+    """A condition whose constants differ from rule to rule.
+
+    constants  of each place the values of all rules, by the number of the rule
+    checks     the same condition as comparisons of numbers, where that is what it is
+    """
 
     condition: ex.Expression
     constants: tuple[Vector, ...]
+    checks: tuple[Check, ...] | None
 
-    def holds(self, batch: pa.RecordBatch, rows: Ints, rules: Ints) -> npt.NDArray[np.bool_]:
+    @classmethod
+    def of(
+        cls, condition: ex.Expression, constants: Mapping[int, Constants], schema: pa.Schema
+    ) -> Varying:
+        places = range(len(next(iter(constants.values()))))
+        vectors = [_vector({r: values[n] for r, values in constants.items()}) for n in places]
+        checks = checks_of(condition, constants, schema)
+        return cls(condition, tuple(vectors), None if checks is None else tuple(checks))
+
+    def holds(self, batch: pa.RecordBatch, rows: Ints, rules: Codes) -> npt.NDArray[np.bool_]:
         """For every pair of a row and a rule."""
         columns: dict[ex.Attribute, pa.Array | Vector] = {}
         places = pa.array(rows)
@@ -55,69 +75,72 @@ class Varying:
             if not isinstance(node, ex.Attribute):
                 continue
             if node.path[0] == CONSTANT:
-                columns[node] = _taken(self.constants[int(node.path[1])], rules)
+                columns[node] = _at(self.constants[int(node.path[1])], rules)
             else:
                 columns[node] = column_at(batch, node.path).take(places)
         truth = op.truth(value_of(self.condition, columns)).values
         return truth if np.ndim(truth) else np.full(len(rows), truth)
 
+    def decided_by(self, batch: pa.RecordBatch) -> tuple[Check, ...] | None:
+        """The checks, if they decide the condition on this batch."""
+        checks = self.checks
+        decide = checks is not None and all(check.decides(batch) for check in checks)
+        return checks if decide else None
+
 
 class VaryingTest:
     """One test of all rules, whose constants differ somewhere."""
 
-    def __init__(self, form: TestForm, constants: Mapping[int, Sequence[Constants]], bit: int,
-                 schema: pa.Schema) -> None:  # fmt: skip
-        self.bit = bit
-        rules = np.array(sorted(constants), np.int64)
-        self._everyone = Everyone(rules)
-        self.varying: list[Varying] = []
-        self.indexes: list[tuple[Index, int]] = []
-        size = int(rules[-1]) + 1 if len(rules) else 0
-        for place, condition in enumerate(form.conditions):
-            values = [constants[rule][place] for rule in rules.tolist()]
-            if len(set(values)) < 2:
-                continue
-            vectors = tuple(_vector([v[n] for v in values], rules, size) for n in _upto(values))
-            for each in compared(condition):
-                of_rules = [v[each.place] for v in values]
-                index = index_of(each, of_rules, rules, schema)
-                if index is not None:
-                    self.indexes.append((index, len(self.varying)))
-            self.varying.append(Varying(condition, vectors))
-        self._alone = {n for n in range(len(self.varying)) if self._is_single(n)}
+    def __init__(self, bit: int, varying: Sequence[Varying], rules: Codes) -> None:
+        self.bit, self.varying, self.rules = np.uint64(1 << bit), varying, rules
 
-    def _is_single(self, number: int) -> bool:
-        """An index decides the whole condition, not a part of it."""
-        return len(compared(self.varying[number].condition)) == 1 and not isinstance(
-            self.varying[number].condition, ex.And
-        )
-
-    def pairs(self, batch: pa.RecordBatch, rows: Ints) -> tuple[Ints, Ints]:
+    def pairs(self, batch: pa.RecordBatch, rows: Ints) -> tuple[Ints, Codes]:
         """Those of these rows that pass the test of a rule, each with the rule."""
-        index, of = self._chosen(batch, rows)
-        at, rules = index.stretches(batch, rows).pairs()
-        chosen = rows[at]
-        for number, each in enumerate(self.varying):
-            decided = number == of and index.exact and number in self._alone
-            if len(chosen) and not decided:
-                passed = each.holds(batch, chosen, rules)
-                chosen, rules = chosen[passed], rules[passed]
-        return chosen, rules
+        decided = [each.decided_by(batch) for each in self.varying]
+        checks = [check for part in decided for check in part or ()]
+        numbers = [check.numbers(batch, rows) for check in checks]
+        chosen = self._chosen(checks, numbers)
+        others = [n for n in range(len(checks)) if n != chosen]
+        passing, rules = routing.passing_pairs(
+            rows,
+            *_stretches(self._listed(checks, numbers, chosen, len(rows))),
+            np.array([OPS[checks[n].op] for n in others], np.int32),
+            _stacked([numbers[n] for n in others], len(rows)),
+            _stacked([checks[n].constants for n in others], 1),
+        )
+        for each, part in zip(self.varying, decided, strict=True):
+            if part is None and len(passing):
+                holds = each.holds(batch, passing, rules)
+                passing, rules = passing[holds], rules[holds]
+        return passing, rules
 
-    def total(self, batch: pa.RecordBatch, rows: Ints) -> Ints:
+    def sizes(self, batch: pa.RecordBatch, rows: Ints) -> Ints:
         """How many rules each row may concern."""
-        index, _ = self._chosen(batch, rows)
-        stretches = index.stretches(batch, rows)
-        return stretches.end - stretches.begin
+        decided = [each.decided_by(batch) for each in self.varying]
+        checks = [check for part in decided for check in part or ()]
+        numbers = [check.numbers(batch, rows) for check in checks]
+        listed = self._listed(checks, numbers, self._chosen(checks, numbers), len(rows))
+        return listed.end - listed.begin
 
-    def _chosen(self, batch: pa.RecordBatch, rows: Ints) -> tuple[Index, int]:
-        """The index that lists the fewest rules, by a sample of the rows."""
-        if not self.indexes:
-            return self._everyone, -1
-        if len(self.indexes) == 1:
-            return self.indexes[0]
-        sample = rows[:: max(1, len(rows) // SAMPLE)]
-        return min(self.indexes, key=lambda each: each[0].stretches(batch, sample).total)
+    def _chosen(self, checks: Sequence[Check], numbers: Sequence[Floats]) -> int | None:
+        """The check whose index lists the fewest rules, by a sample of the rows."""
+        if len(checks) < 2:
+            return 0 if checks else None
+        step = max(1, len(numbers[0]) // SAMPLE)
+
+        def size(n: int) -> int:
+            listed = checks[n].stretches(numbers[n][::step])
+            return int((listed.end - listed.begin).sum())
+
+        return min(range(len(checks)), key=size)
+
+    def _listed(
+        self, checks: Sequence[Check], numbers: Sequence[Floats], chosen: int | None, size: int
+    ) -> Stretches:
+        """For each row the rules that it may concern; without a check, all of them."""
+        if chosen is not None:
+            return checks[chosen].stretches(numbers[chosen])
+        return Stretches(self.rules, np.zeros(size, np.int64), np.full(size, len(self.rules)))
 
 
 class RuleTests:
@@ -125,23 +148,29 @@ class RuleTests:
 
     def __init__(
         self,
-        forms: tuple[TestForm, ...],
+        forms: Sequence[TestForm],
         constants: Mapping[int, Sequence[Sequence[Constants]]],
         schema: pa.Schema,
     ) -> None:
-        self.rules = np.array(sorted(constants), np.int64)
-        self.size = int(self.rules[-1]) + 1 if len(constants) else 0
+        self.rules = np.array(sorted(constants), np.int32)
+        self.size = int(self.rules[-1]) + 1
         self.varying: list[VaryingTest] = []
-        common: list[EventTest] = []
-        alike = 0
+        common, alike = [], 0
         for bit, form in enumerate(forms):
-            of_test = {rule: values[bit] for rule, values in constants.items()}
-            test = VaryingTest(form, of_test, bit, schema)
-            if test.varying:
-                self.varying.append(test)
+            conditions, varying = _parted(form, [c[bit] for c in constants.values()])
+            common.append(EventTest(conditions=conditions, negated=form.negated))
+            made = [
+                Varying.of(
+                    form.conditions[place],
+                    {rule: values[bit][place] for rule, values in constants.items()},
+                    schema,
+                )
+                for place in varying
+            ]
+            if made:
+                self.varying.append(VaryingTest(bit, made, self.rules))
             else:
                 alike |= 1 << bit
-            common.append(_common(form, next(iter(of_test.values())), of_test))
         self.alike = np.uint64(alike)
         """The tests that all rules ask alike."""
         self._letters = Letters(common, None, None, schema)
@@ -152,56 +181,62 @@ class RuleTests:
         rows, classes = self._letters.classify(batch, self._known)
         return rows, np.array(list(self._known) or [0], np.uint64)[classes]
 
-    def pairs(self, batch: pa.RecordBatch, rows: Ints, masks: Masks) -> Pairs:
-        """All pairs that pass a test whose constants differ."""
-        parts = [
-            (*test.pairs(batch, passing), np.uint64(1 << test.bit))
-            for test, passing in self._passing(rows, masks)
+    def parts(self, batch: pa.RecordBatch, rows: Ints, masks: Masks) -> list[Part]:
+        """The pairs that pass a test whose constants differ, test by test."""
+        return [
+            (test.bit, *test.pairs(batch, passing)) for test, passing in self._passing(rows, masks)
         ]
-        return joined(parts, self.size)
 
-    def totals(self, batch: pa.RecordBatch, rows: Ints, masks: Masks) -> Ints:
-        """At most how many pairs each of these rows makes."""
-        totals = np.zeros(batch.num_rows, np.int64)
+    def sizes(self, batch: pa.RecordBatch, rows: Ints, masks: Masks) -> Ints:
+        """At most how many pairs each row of a batch makes."""
+        sizes = np.zeros(batch.num_rows, np.int64)
         for test, passing in self._passing(rows, masks):
-            totals[passing] += test.total(batch, passing)
-        return totals
+            sizes[passing] += test.sizes(batch, passing)
+        return sizes
 
     def _passing(self, rows: Ints, masks: Masks) -> Iterator[tuple[VaryingTest, Ints]]:
         for test in self.varying:
-            passing = rows[(masks & np.uint64(1 << test.bit)) != 0]
+            open_rows = (masks & test.bit) != 0
+            passing = rows if open_rows.all() else rows[open_rows]
             if len(passing):
                 yield test, passing
 
 
-def joined(parts: Sequence[tuple[Ints, Ints, Any]], size: int) -> Pairs:
-    """Pairs of several tests in one list: a pair that passes several is there once. Each part has
-    the rows, the rules and the tests that are passed."""
-    parts = [part for part in parts if len(part[0])]
+def merged(parts: Sequence[Part], rows: Ints, alike: Masks, size: int) -> Pairs:
+    """Pairs of several tests in one list, each once; `rows` are all that occur, and `alike` is by
+    row what is passed of the tests that all rules ask alike."""
+    parts = [part for part in parts if len(part[1])]
     if not parts:
         none = np.zeros(0, np.int64)
-        return Pairs(none, none, np.zeros(0, np.uint64))
-    masks = [np.broadcast_to(mask, len(rows)) for rows, _, mask in parts]
+        return Pairs(none, none.astype(np.int32), none.astype(np.uint64))
     if len(parts) == 1:
-        return Pairs(parts[0][0], parts[0][1], masks[0])
-    numbers = np.concatenate([rows * size + rules for rows, rules, _ in parts])
-    order = np.argsort(numbers, kind="stable")
-    numbers, together = numbers[order], np.concatenate(masks)[order]
-    first = np.flatnonzero(np.append(True, numbers[1:] != numbers[:-1]))
-    numbers = numbers[first]
-    return Pairs(numbers // size, numbers % size, np.bitwise_or.reduceat(together, first))
+        ((bit, of_test, rules),) = parts
+        return Pairs(of_test, rules, taken(alike, of_test) | bit)
+    return Pairs(
+        *routing.merged_pairs(
+            rows,
+            alike,
+            np.concatenate([part[1] for part in parts]),
+            np.concatenate([part[2] for part in parts]),
+            np.cumsum([0, *(len(part[1]) for part in parts)]),
+            np.array([part[0] for part in parts], np.uint64),
+            size,
+        )
+    )
 
 
-def _common(
-    form: TestForm, first: Sequence[Constants], constants: Mapping[int, Sequence[Constants]]
-) -> EventTest:
-    """What all rules ask alike in one test."""
-    conditions = [
+def _parted(
+    form: TestForm, constants: Sequence[Sequence[Constants]]
+) -> tuple[tuple[ex.Expression, ...], list[int]]:
+    """The conditions that have the same constants everywhere, and the places of the others."""
+    varying = [n for n in range(len(form.conditions)) if len({c[n] for c in constants}) > 1]
+    first = constants[0]
+    common = [
         _filled(condition, first[place])
         for place, condition in enumerate(form.conditions)
-        if len({each[place] for each in constants.values()}) < 2
+        if place not in varying
     ]
-    return EventTest(conditions=tuple(conditions), negated=form.negated)
+    return tuple(common), varying
 
 
 def _filled(condition: ex.Expression, values: Constants) -> ex.Expression:
@@ -211,25 +246,28 @@ def _filled(condition: ex.Expression, values: Constants) -> ex.Expression:
     return ex.rebuild(condition, lambda child: _filled(child, values))
 
 
-def _upto(values: Sequence[Constants]) -> range:
-    return range(len(values[0]))
+def _stretches(listed: Stretches) -> tuple[Ints, Ints, Codes]:
+    return listed.begin.astype(np.int64), listed.end.astype(np.int64), listed.order
 
 
-def _vector(values: list[Any], rules: Ints, size: int) -> Vector:
+def _stacked(arrays: Sequence[Floats], size: int) -> npt.NDArray[np.float64]:
+    """One row for each array."""
+    return np.ascontiguousarray(np.stack(arrays)) if arrays else np.zeros((0, size))
+
+
+def _vector(values: Mapping[int, Any]) -> Vector:
     """The constants of all rules at one place, by the numbers of the rules."""
-    kinds = [constant(value) for value in values]
-    first = kinds[0]
+    rules, size = list(values), max(values) + 1
+    made = [constant(value) for value in values.values()]
+    first = made[0]
     if isinstance(first.values, pa.Scalar):
-        words: list[Any] = [None] * size
-        for rule, value in zip(rules.tolist(), values, strict=True):
-            words[rule] = value
-        return Vector(first.kind, pa.array(words, first.values.type))
+        return Vector(first.kind, pa.array([values.get(n) for n in range(size)], pa.string()))
     numbers = np.zeros(size, np.asarray(first.values).dtype)
-    numbers[rules] = [each.values for each in kinds]
+    numbers[rules] = [each.values for each in made]
     return Vector(first.kind, numbers, unit=first.unit)
 
 
-def _taken(vector: Vector, rules: Ints) -> Vector:
+def _at(vector: Vector, rules: Codes) -> Vector:
     if isinstance(vector.values, pa.Array):
         return Vector(vector.kind, vector.values.take(pa.array(rules)))
     return Vector(vector.kind, vector.values[rules], unit=vector.unit)
