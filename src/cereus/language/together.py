@@ -75,6 +75,8 @@ def run_together(
         assert isinstance(first, PatternQuery)
         group = RuleGroup(next(iter(members.values())).shape, schema)
         names = {group.add(name, each.constants): name for name, each in members.items()}
+        if not group.pays(first.plan(schema)):
+            continue
         executor = GroupExecutor(
             group, first.plan(schema), schema, row_numbers=row_numbers, shape=shape(first)
         )

@@ -56,6 +56,11 @@ class RuleGroup:
         self._free.append(number)
         self.__dict__.pop("tests", None)
 
+    def pays(self, plan: Plan) -> bool:
+        """Whether it is worth while to run the rules as one: not where an event that all of them
+        ask for has to go to each of them."""
+        return not self.tests.alike or sleeps(plan)
+
     @cached_property
     def tests(self) -> RuleTests:
         return RuleTests(self.shape.tests, self.constants, self.schema)
@@ -88,9 +93,7 @@ class RuleGroup:
 
 def plan_of(plan: Plan, size: int) -> Plan:
     """The plan of a rule for a group of so many: rules are told apart by a key."""
-    traits, query = plan.traits, plan.query
-    at_once = not traits.emits_late and not traits.chosen_late
-    sleeps = at_once and not traits.position_sensitive
+    query = plan.query
     if query.consume is Consume.ANY:  # there is one key only, or the rule would be alone
         query = replace(query, consume=Consume.PARTITION)
     text = plan.text if size == 1 else f"{plan.text}\n  (and {size - 1:,} more like it)"
@@ -98,5 +101,14 @@ def plan_of(plan: Plan, size: int) -> Plan:
         plan,
         query=replace(query, text=text),
         stream=replace(plan.stream, keys=(RULE, *plan.stream.keys)),
-        traits=replace(traits, keys_sleep=sleeps, looks_ahead=False),
+        traits=replace(plan.traits, keys_sleep=sleeps(plan), looks_ahead=False),
     )
+
+
+def sleeps(plan: Plan) -> bool:
+    """An event may be kept from a rule that has no partial match in its window. Where positions
+    count, it is a gap to the rule; that makes no difference inside a window only."""
+    traits = plan.traits
+    if traits.position_sensitive and plan.query.window is None:
+        return False
+    return not traits.emits_late and not traits.chosen_late

@@ -54,6 +54,9 @@ class RuleReader(BatchReader):
     def __init__(self, *arguments: Any, rules: RuleGroup, **options: Any) -> None:
         self.rules = rules
         super().__init__(*arguments, **options)
+        if self.idle_keys is not None and self.reading.counts_positions:
+            with self.lock:  # a gap must leave alone what has not begun, as `START` does not
+                self.idle_keys = self.idle_keys if self.idle_keys.gaps_are_nothing() else None
 
     def _new_substreams(self, schema: pa.Schema, watched: tuple[str, ...]) -> RuleSubstreams:
         return RuleSubstreams(self.reading.keys, schema, watched, self.rules.names)
