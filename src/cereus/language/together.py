@@ -16,7 +16,7 @@ from cereus.engine.ingest.shared_letters import SharedLetters
 from cereus.engine.results.event_rows import EventShape
 from cereus.engine.rules.executor import GroupExecutor, by_rule
 from cereus.engine.rules.group import RuleGroup
-from cereus.engine.rules.shape import Shape, Shaped, shaped
+from cereus.engine.rules.shape import Shape, Shaped
 from cereus.engine.rules.substreams import RULE
 from cereus.language.compiled import CompiledQuery
 from cereus.language.pattern import PatternQuery
@@ -96,7 +96,7 @@ def _alike(
     for name, query in queries.items():
         made = None
         if len(queries) >= FEWEST and isinstance(query, PatternQuery):
-            made = shaped(query.plan(schema), schema, query.limits)
+            made = query.shaped(schema)
         if made is not None:
             by_shape.setdefault(made.shape, {})[name] = made
     return (members for members in by_shape.values() if len(members) >= FEWEST)

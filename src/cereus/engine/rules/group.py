@@ -85,9 +85,9 @@ class RuleGroup:
 
     def _pairs_of_rows(self, batch: pa.RecordBatch) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
         """About how many pairs each row makes."""
-        rows, masks = self.tests.common(batch)
-        totals = self.tests.sizes(batch, rows, masks).astype(np.float64)
-        totals[rows[(masks & self.tests.alike) != 0]] += len(self) * self.share_awake
+        concerning = self.tests.concerning(batch)
+        totals = self.tests.sizes(concerning).astype(np.float64)
+        totals[concerning.alike != 0] += len(self) * self.share_awake
         return totals
 
 

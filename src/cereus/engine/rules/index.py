@@ -99,6 +99,10 @@ class Check(ABC):
         """The numbers of a batch are exact."""
         return True
 
+    def possible(self, batch: pa.RecordBatch) -> npt.NDArray[np.bool_] | None:
+        """The rows for which the comparison may hold for some rule; None for all."""
+        return None
+
     def stretches(self, numbers: Floats) -> Stretches:
         """The rules for which the comparison holds."""
         nothing = np.isnan(numbers)
@@ -134,6 +138,19 @@ class NumberCheck(Check):
         floats = self._column(batch, rows).cast(pa.float64(), safe=False)
         numbers: Floats = floats.fill_null(np.nan).to_numpy(zero_copy_only=False)
         return numbers
+
+    def possible(self, batch: pa.RecordBatch) -> npt.NDArray[np.bool_] | None:
+        values = column_at(batch, self.path)
+        if values.null_count:
+            return None
+        numbers, low, high = values.to_numpy(zero_copy_only=False), self.sorted[0], self.sorted[-1]
+        if self.op in (">", ">="):
+            rows = numbers >= low
+        elif self.op in ("<", "<="):
+            rows = numbers <= high
+        else:
+            rows = (numbers >= low) & (numbers <= high)
+        return rows  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True)

@@ -67,12 +67,10 @@ class RuleReader(BatchReader):
         if numbers.selected is not None:
             batch = batch.take(pa.array(numbers.selected))
         times = self._times(batch, numbers)
-        concerned, masks = self.rules.tests.common(batch)
-        alike = np.zeros(batch.num_rows, np.uint64)
-        alike[concerned] = masks & self.rules.tests.alike
-        parts = self.rules.tests.parts(batch, concerned, masks)
-        places = _occurring(alike, parts)
-        rows = self._rows(batch, places, alike, times, numbers)
+        concerning = self.rules.tests.concerning(batch)
+        parts = self.rules.tests.parts(concerning)
+        places = _occurring(concerning.alike, parts)
+        rows = self._rows(batch, places, concerning.alike, times, numbers)
         with self.lock:
             routed = self._routed(parts, rows)
         if not len(routed.rows):

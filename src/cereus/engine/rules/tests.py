@@ -46,6 +46,26 @@ class Pairs(NamedTuple):
     masks: Masks
 
 
+class Concerning(NamedTuple):
+    """The rows of a batch that may concern some rule.
+
+    batch   what tests read, of the rows at `rows`, or of all
+    chosen  the rows of it that may concern a rule
+    masks   of these the tests of which what all rules ask holds
+    alike   by row of the whole batch, the tests that are passed of those that all rules ask alike
+    """
+
+    batch: pa.RecordBatch
+    rows: Ints | None
+    chosen: Ints
+    masks: Masks
+    alike: Masks
+
+    def in_batch(self, places: Ints) -> Ints:
+        """Places as rows of the whole batch."""
+        return places if self.rows is None else taken(self.rows, places)
+
+
 @dataclass(frozen=True)
 class Varying:
     """A condition whose constants differ from rule to rule.
@@ -114,6 +134,17 @@ class VaryingTest:
                 passing, rules = passing[holds], rules[holds]
         return passing, rules
 
+    def possible(self, batch: pa.RecordBatch) -> npt.NDArray[np.bool_] | None:
+        """The rows that may pass the test of some rule, as far as that is quickly known; None for
+        all."""
+        possible: npt.NDArray[np.bool_] | None = None
+        for each in self.varying:
+            for check in each.decided_by(batch) or ():
+                rows = check.possible(batch)
+                if rows is not None:
+                    possible = rows if possible is None else possible & rows
+        return possible
+
     def sizes(self, batch: pa.RecordBatch, rows: Ints) -> Ints:
         """How many rules each row may concern."""
         decided = [each.decided_by(batch) for each in self.varying]
@@ -173,26 +204,49 @@ class RuleTests:
                 alike |= 1 << bit
         self.alike = np.uint64(alike)
         """The tests that all rules ask alike."""
+        self.columns = _columns(forms, schema)
         self._letters = Letters(common, None, None, schema)
         self._known: dict[int, int] = {}
 
-    def common(self, batch: pa.RecordBatch) -> tuple[Ints, Masks]:
-        """The rows that may concern some rule, and the tests of which what all rules ask holds."""
-        rows, classes = self._letters.classify(batch, self._known)
-        return rows, np.array(list(self._known) or [0], np.uint64)[classes]
+    def concerning(self, batch: pa.RecordBatch) -> Concerning:
+        """The rows of a batch that concern some rule."""
+        rows = self._possible(batch)
+        some = batch.select(self.columns)
+        if rows is not None:
+            some = some.take(pa.array(rows))
+        chosen, classes = self._letters.classify(some, self._known)
+        masks = np.array(list(self._known) or [0], np.uint64)[classes]
+        alike = np.zeros(batch.num_rows, np.uint64)
+        alike[chosen if rows is None else rows[chosen]] = masks & self.alike
+        return Concerning(some, rows, chosen, masks, alike)
 
-    def parts(self, batch: pa.RecordBatch, rows: Ints, masks: Masks) -> list[Part]:
+    def parts(self, of: Concerning) -> list[Part]:
         """The pairs that pass a test whose constants differ, test by test."""
-        return [
-            (test.bit, *test.pairs(batch, passing)) for test, passing in self._passing(rows, masks)
-        ]
+        parts: list[Part] = []
+        for test, passing in self._passing(of.chosen, of.masks):
+            at, rules = test.pairs(of.batch, passing)
+            parts.append((test.bit, of.in_batch(at), rules))
+        return parts
 
-    def sizes(self, batch: pa.RecordBatch, rows: Ints, masks: Masks) -> Ints:
+    def sizes(self, of: Concerning) -> Ints:
         """At most how many pairs each row of a batch makes."""
-        sizes = np.zeros(batch.num_rows, np.int64)
-        for test, passing in self._passing(rows, masks):
-            sizes[passing] += test.sizes(batch, passing)
+        sizes = np.zeros(len(of.alike), np.int64)
+        for test, passing in self._passing(of.chosen, of.masks):
+            sizes[of.in_batch(passing)] += test.sizes(of.batch, passing)
         return sizes
+
+    def _possible(self, batch: pa.RecordBatch) -> Ints | None:
+        """The rows that may pass some test, where that is quickly known; None for all."""
+        if self.alike:
+            return None
+        possible: npt.NDArray[np.bool_] | None = None
+        for test in self.varying:
+            rows = test.possible(batch)
+            if rows is None:
+                return None
+            possible = rows if possible is None else possible | rows
+        few = possible is not None and 2 * np.count_nonzero(possible) < len(possible)
+        return np.flatnonzero(possible) if few else None  # type: ignore[arg-type]
 
     def _passing(self, rows: Ints, masks: Masks) -> Iterator[tuple[VaryingTest, Ints]]:
         for test in self.varying:
@@ -223,6 +277,13 @@ def merged(parts: Sequence[Part], rows: Ints, alike: Masks, size: int) -> Pairs:
             size,
         )
     )
+
+
+def _columns(forms: Sequence[TestForm], schema: pa.Schema) -> list[str]:
+    """The columns that tests read; at least one, so that batches have rows."""
+    paths = {path for form in forms for each in form.conditions for path in ex.attributes(each)}
+    names = {path[0] for path in paths}
+    return [name for name in schema.names if name in names] or schema.names[:1]
 
 
 def _parted(
