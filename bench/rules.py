@@ -19,43 +19,63 @@ from bench.memory import resident
 from bench.timing import best
 
 SHAPES: dict[str, Callable[[str, float, int], str]] = {
-    "two in a row": lambda name, price, volume: f"""
+    "two in a row": lambda name, price, volume: (
+        f"""
         SELECT * WHERE SELL AS a ; BUY AS b
         FILTER a[name = '{name}' and volume > {volume}] AND b[name = '{name}' and volume > {volume}]
-        WITHIN 1 minute""",
-    "three in a row": lambda name, price, volume: f"""
+        WITHIN 1 minute"""
+    ),
+    "three in a row": lambda name, price, volume: (
+        f"""
         SELECT a, c WHERE SELL AS a ; BUY AS b ; SELL AS c
         FILTER a[volume > {volume}] AND b[volume > {volume}] AND c[volume > {volume}]
-        PARTITION BY name WITHIN 1 minute""",
-    "after a block, anything": lambda name, price, volume: f"""
+        PARTITION BY name WITHIN 1 minute"""
+    ),
+    "after a block, anything": lambda name, price, volume: (
+        f"""
         SELECT NEXT a, b WHERE SELL AS a ; BUY AS b FILTER a[name = '{name}' and volume > {volume}]
-        WITHIN 100 milliseconds""",
-    "a block alone": lambda name, price, volume: f"""
-        SELECT * WHERE BUY AS b FILTER b[name = '{name}' and volume > {volume}]""",
-    "a rise after a block": lambda name, price, volume: f"""
+        WITHIN 100 milliseconds"""
+    ),
+    "a block alone": lambda name, price, volume: (
+        f"""
+        SELECT * WHERE BUY AS b FILTER b[name = '{name}' and volume > {volume}]"""
+    ),
+    "a rise after a block": lambda name, price, volume: (
+        f"""
         SELECT a, b WHERE BUY AS a ; BUY AS b
         FILTER a[volume > {volume}] AND b[volume > {volume}] AND a.price < b.price
-        PARTITION BY name WITHIN 30 seconds""",
-    "a price band": lambda name, price, volume: f"""
+        PARTITION BY name WITHIN 30 seconds"""
+    ),
+    "a price band": lambda name, price, volume: (
+        f"""
         SELECT * WHERE SELL AS a ; SELL AS b
         FILTER a[price BETWEEN {price} AND {price + 0.02} and volume > {volume}]
         AND b[price > {price + 0.1} and volume > {volume}]
-        PARTITION BY name WITHIN 10 seconds""",
-    "right after": lambda name, price, volume: f"""
+        PARTITION BY name WITHIN 10 seconds"""
+    ),
+    "right after": lambda name, price, volume: (
+        f"""
         SELECT * WHERE SELL AS a : BUY AS b FILTER a[volume > {volume}] AND b[volume > {volume}]
-        PARTITION BY name WITHIN 1 minute""",
-    "count": lambda name, price, volume: f"""
+        PARTITION BY name WITHIN 1 minute"""
+    ),
+    "count": lambda name, price, volume: (
+        f"""
         SELECT COUNT(*) WHERE SELL AS a ; BUY AS b
         FILTER a[name = '{name}' and volume > {volume}] AND b[name = '{name}' and price > {price}]
-        WITHIN 1 second""",
-    "either": lambda name, price, volume: f"""
+        WITHIN 1 second"""
+    ),
+    "either": lambda name, price, volume: (
+        f"""
         SELECT * WHERE (SELL OR BUY) AS a ; BUY AS b
         FILTER a[name = '{name}' and volume > {volume}] AND b[volume > {10 * volume}]
-        WITHIN 1 minute""",
-    "several": lambda name, price, volume: f"""
-        SELECT MAX b WHERE SELL AS a ; BUY+ AS b
+        WITHIN 1 minute"""
+    ),
+    "several": lambda name, price, volume: (
+        f"""
+        SELECT LAST b WHERE SELL AS a ; BUY+ AS b
         FILTER a[name = '{name}' and volume > {volume}] AND b[name = '{name}' and volume > {volume}]
-        WITHIN 20 seconds""",
+        WITHIN 20 seconds"""
+    ),
 }
 
 
@@ -80,10 +100,10 @@ def main(number: int = 1000) -> None:
     texts = rules(number, events)
     compiling = best(lambda: cereus.compile_many(texts, stream=STREAM, schema=events.schema), 1)
     queries = cereus.compile_many(texts, stream=STREAM, schema=events.schema)
-    found = {name: 0 for name in texts}
+    found = dict.fromkeys(texts, 0)
     for name, batch in queries.batches(events):
         found[name] += batch.num_rows
-    alone = {name: 0 for name in texts}
+    alone = dict.fromkeys(texts, 0)
 
     def one_by_one() -> None:
         for name, query in queries.queries.items():

@@ -88,9 +88,7 @@ def run_together(
     return [*others, *runs]
 
 
-def _alike(
-    queries: Mapping[str, CompiledQuery], schema: pa.Schema
-) -> Iterator[dict[str, Shaped]]:
+def _alike(queries: Mapping[str, CompiledQuery], schema: pa.Schema) -> Iterator[dict[str, Shaped]]:
     """The queries that differ in constants only, by name."""
     by_shape: dict[Shape, dict[str, Shaped]] = {}
     for name, query in queries.items():

@@ -8,15 +8,14 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from tests.volume import volume
 
 import cereus
 from cereus.engine.rules import group
-from cereus.engine.rules.executor import GroupExecutor
 from cereus.engine.rules.shape import shaped
 from cereus.expr import tree as ex
 from cereus.language import together
 from cereus.languages.ceql.text import to_text
+from tests.volume import volume
 
 from . import correlated, strategies
 from .harness import rows
@@ -55,11 +54,11 @@ def in_pieces(events: pa.Table, draw: Random) -> pa.Table:
 @pytest.mark.parametrize("source", [strategies, correlated], ids=["plain", "correlated"])
 def test_a_query_among_others_of_its_shape_answers_as_it_does_alone(source: Any) -> None:
     met = 0
-    for seed in range(volume(60, 1000)):
+    for seed in range(volume(16, 1000)):
         draw = Random(seed)
         case = source.case(draw)
         stream = cereus.Stream(time="t", unit="s", keys=draw.choice([(), ("k",)]))
-        if case.streamed or "k" in str(case.query.partition_by) and stream.keys:
+        if case.streamed or ("k" in str(case.query.partition_by) and stream.keys):
             continue
         queries = [replace(case.query, formula=varied(case.query.formula, draw)) for _ in range(5)]
         texts = [to_text(query) for query in (case.query, *queries)]
@@ -71,4 +70,4 @@ def test_a_query_among_others_of_its_shape_answers_as_it_does_alone(source: Any)
             met += shaped(plan, events.schema, query.limits) is not None
             alone = rows(query.run(events), case.query)
             assert rows(found[str(place)], case.query) == alone, (seed, text)
-    assert met > 100
+    assert met > 20

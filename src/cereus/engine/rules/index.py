@@ -1,4 +1,4 @@
-"""Which rules can a row concern? An index over the constants that all rules compare one column with.
+"""Which rules can a row concern? An index over the constants that rules compare one column with.
 
     name = ?    the rules by their constant
     price > ?   the rules in the order of their constants: those below the row's price
@@ -132,7 +132,7 @@ class NumberCheck(Check):
             return True
         ends = pc.min_max(column).as_py()
         low, high = ends["min"] or 0, ends["max"] or 0
-        return bool(-EXACT <= low and high <= EXACT)
+        return bool(low >= -EXACT and high <= EXACT)
 
     def numbers(self, batch: pa.RecordBatch, rows: Ints) -> Floats:
         floats = self._column(batch, rows).cast(pa.float64(), safe=False)
@@ -197,9 +197,7 @@ def checks_of(
     return checks
 
 
-def _check(
-    part: Compared, values: Sequence[Any], rules: Codes, schema: pa.Schema
-) -> Check | None:
+def _check(part: Compared, values: Sequence[Any], rules: Codes, schema: pa.Schema) -> Check | None:
     kind = type_at(schema, part.path)
     if kind is None:
         return None

@@ -77,9 +77,7 @@ class RuleReader(BatchReader):
             return no_events(numbers)
         return self._in_order(self._events(routed, rows, times, numbers), batch)
 
-    def _events(
-        self, routed: Routed, rows: Rows, times: Ints, numbers: RowNumbers
-    ) -> Events:
+    def _events(self, routed: Routed, rows: Rows, times: Ints, numbers: RowNumbers) -> Events:
         at, counted = routed.rows, rows.positions is not None
         measures = taken(rows.measures, at)
         of_events = measures if self.clock is not None and self.clock.by_time else times

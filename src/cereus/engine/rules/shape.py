@@ -88,9 +88,7 @@ def _clauses(query: AnyQuery) -> AnyQuery:
     return replace(query, formula=None, text=None, unfollowed=unfollowed)  # type: ignore[arg-type]
 
 
-def _form(
-    test: EventTest, plan: Plan, schema: pa.Schema
-) -> tuple[TestForm, tuple[Constants, ...]]:
+def _form(test: EventTest, plan: Plan, schema: pa.Schema) -> tuple[TestForm, tuple[Constants, ...]]:
     stream = plan.stream
     conditions = conditions_of(
         test,
@@ -143,5 +141,5 @@ def _as_compared(node: ex.Expression, schema: pa.Schema) -> ex.Expression:
 
 def _as_float(node: ex.Expression) -> ex.Expression:
     value = node.value if isinstance(node, ex.Literal) else None
-    whole = isinstance(value, int) and not isinstance(value, bool) and abs(value) <= EXACT
-    return ex.Literal(float(value)) if whole else node  # type: ignore[arg-type]
+    integer = isinstance(value, int) and not isinstance(value, bool) and abs(value) <= EXACT
+    return ex.Literal(float(value)) if integer else node  # type: ignore[arg-type]
