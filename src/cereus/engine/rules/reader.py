@@ -14,7 +14,7 @@ from cereus.engine.ingest.events import Events, no_events, zeros
 from cereus.engine.ingest.substreams import Codes, Ints, longer
 from cereus.engine.kernel import layout
 from cereus.engine.match.forgetting import NEVER
-from cereus.engine.match.memory import taken
+from cereus.engine.memory import taken
 from cereus.engine.rules import routing
 from cereus.engine.rules.group import RuleGroup
 from cereus.engine.rules.substreams import RuleSubstreams
@@ -109,8 +109,14 @@ class RuleReader(BatchReader):
         positions = self._positions_of_all(keys) if counted else None
         keys = keys[places] if everyone else keys
         measures, floors = self._measures(batch, places, keys, positions, times, numbers)
-        by_row = [_scattered(each, places, size) for each in (keys, measures, floors)]
-        return Rows(places, alike, *by_row, positions)
+        return Rows(
+            places,
+            alike,
+            keys=_scattered(keys, places, size),
+            measures=_scattered(measures, places, size),
+            floors=_scattered(floors, places, size),
+            positions=positions,
+        )
 
     def _positions_of_all(self, keys: Codes) -> Ints:
         self.seen = longer(self.seen, self.counted_keys, 0)

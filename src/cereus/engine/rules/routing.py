@@ -9,7 +9,7 @@ import cython
 import numpy as np
 import numpy.typing as npt
 
-from cereus.engine.match.memory import empty, filled, longer
+from cereus.engine.memory import empty, filled, longer
 
 if cython.compiled:
     from cython.cimports.cereus.engine.kernel import layout

@@ -17,7 +17,7 @@ from cereus.engine.ingest.clock import RowNumbers
 from cereus.engine.ingest.keys import KeyIndex
 from cereus.engine.ingest.substreams import Codes, Ints, Substreams
 from cereus.engine.match.forgetting import NEVER, Progress
-from cereus.engine.match.memory import taken
+from cereus.engine.memory import taken
 from cereus.state import checked
 
 RULE = "\0rule"
@@ -122,7 +122,8 @@ class PairIndex:
 
 
 def _pairs(rules: npt.NDArray[Any], keys: npt.NDArray[Any]) -> Ints:
-    return keys.astype(np.int64) << RULE_BITS | rules
+    pairs: Ints = keys.astype(np.int64) << RULE_BITS | rules
+    return pairs
 
 
 class RuleSubstreams(Substreams):

@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cereus.engine.ingest.letters import Letters
-from cereus.engine.match.memory import taken
+from cereus.engine.memory import taken
 from cereus.engine.rules import routing
 from cereus.engine.rules.index import OPS, Check, Codes, Floats, Ints, Stretches, checks_of
 from cereus.engine.rules.shape import CONSTANT, Constants, TestForm
