@@ -78,7 +78,7 @@ class Stretches(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Check(ABC):
+class ColumnCheck(ABC):
     """A comparison of one column with the constant of each rule.
 
     constants  those of the rules, as numbers, by the number of the rule
@@ -123,7 +123,7 @@ class Check(ABC):
 
 
 @dataclass(frozen=True)
-class NumberCheck(Check):
+class NumberCheck(ColumnCheck):
     """Numbers as doubles, where they fit."""
 
     def decides(self, batch: pa.RecordBatch) -> bool:
@@ -154,7 +154,7 @@ class NumberCheck(Check):
 
 
 @dataclass(frozen=True)
-class WordCheck(Check):
+class WordCheck(ColumnCheck):
     """Strings, by the places of the constants among `words`; asked for equality only."""
 
     words: pa.Array
@@ -181,7 +181,7 @@ class WordCheck(Check):
 
 def checks_of(
     condition: ex.Expression, constants: Mapping[int, Constants], schema: pa.Schema
-) -> list[Check] | None:
+) -> list[ColumnCheck] | None:
     """A condition as checks; None where that is not exactly what it asks."""
     parts = compared(condition)
     if parts is None:
@@ -197,7 +197,9 @@ def checks_of(
     return checks
 
 
-def _check(part: Compared, values: Sequence[Any], rules: Codes, schema: pa.Schema) -> Check | None:
+def _check(
+    part: Compared, values: Sequence[Any], rules: Codes, schema: pa.Schema
+) -> ColumnCheck | None:
     kind = type_at(schema, part.path)
     if kind is None:
         return None

@@ -22,7 +22,7 @@ from cereus.engine.rules.tests import Masks, Part, merged
 from cereus.expr.tree import attributes
 
 
-class Rows(NamedTuple):
+class ConcernedRows(NamedTuple):
     """What is known of the rows of a batch that concern some rule, at `places`; the arrays are by
     row, and hold nothing of use elsewhere.
 
@@ -38,7 +38,7 @@ class Rows(NamedTuple):
 
 
 class Routed(NamedTuple):
-    """Rows with the pairs of a rule and a key that they go to, and their classes."""
+    """ConcernedRows with the pairs of a rule and a key that they go to, and their classes."""
 
     rows: Ints
     pairs: Codes
@@ -77,7 +77,9 @@ class RuleReader(BatchReader):
             return no_events(numbers)
         return self._in_order(self._events(routed, rows, times, numbers), batch)
 
-    def _events(self, routed: Routed, rows: Rows, times: Ints, numbers: RowNumbers) -> Events:
+    def _events(
+        self, routed: Routed, rows: ConcernedRows, times: Ints, numbers: RowNumbers
+    ) -> Events:
         at, counted = routed.rows, rows.positions is not None
         measures = taken(rows.measures, at)
         of_events = measures if self.clock is not None and self.clock.by_time else times
@@ -101,7 +103,7 @@ class RuleReader(BatchReader):
 
     def _rows(
         self, batch: pa.RecordBatch, places: Ints, alike: Masks, times: Ints, numbers: RowNumbers
-    ) -> Rows:
+    ) -> ConcernedRows:
         size, counted = batch.num_rows, self.reading.counts_positions
         everyone = counted or self.reading.watches_keys
         keys = self.substreams.codes(batch, None if everyone else places)
@@ -109,7 +111,7 @@ class RuleReader(BatchReader):
         positions = self._positions_of_all(keys) if counted else None
         keys = keys[places] if everyone else keys
         measures, floors = self._measures(batch, places, keys, positions, times, numbers)
-        return Rows(
+        return ConcernedRows(
             places,
             alike,
             keys=_scattered(keys, places, size),
@@ -145,7 +147,7 @@ class RuleReader(BatchReader):
 
     # ------------------------------------------------------------ pairs of a row and a rule
 
-    def _routed(self, parts: list[Part], rows: Rows) -> Routed:
+    def _routed(self, parts: list[Part], rows: ConcernedRows) -> Routed:
         """All events that matter to a rule. What all rules ask alike concerns them all, unless it
         can only go on with what is begun: then it concerns those that are awake."""
         tests, idle = self.rules.tests, self.idle_keys
@@ -178,7 +180,7 @@ class RuleReader(BatchReader):
         self.rules.note(len(routed.rows), len(pairs.rows), int((going_on >= 0).sum()))
         return routed
 
-    def _going_on(self, rows: Rows) -> Codes:
+    def _going_on(self, rows: ConcernedRows) -> Codes:
         """The classes of rows by what all rules ask alike, where that wakes no rule; else -1."""
         going_on = np.full(len(rows.alike), -1, np.int32)
         alike = rows.alike[rows.places]

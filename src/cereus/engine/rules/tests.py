@@ -19,7 +19,7 @@ import pyarrow as pa
 from cereus.engine.ingest.letters import Letters
 from cereus.engine.memory import taken
 from cereus.engine.rules import routing
-from cereus.engine.rules.index import OPS, Check, Codes, Floats, Ints, Stretches, checks_of
+from cereus.engine.rules.index import OPS, Codes, ColumnCheck, Floats, Ints, Stretches, checks_of
 from cereus.engine.rules.shape import CONSTANT, Constants, TestForm
 from cereus.expr import tree as ex
 from cereus.expr.arrow import operators as op
@@ -76,7 +76,7 @@ class Varying:
 
     condition: ex.Expression
     constants: tuple[Vector, ...]
-    checks: tuple[Check, ...] | None
+    checks: tuple[ColumnCheck, ...] | None
 
     @classmethod
     def of(
@@ -101,7 +101,7 @@ class Varying:
         truth = op.truth(value_of(self.condition, columns)).values
         return truth if np.ndim(truth) else np.full(len(rows), truth)
 
-    def decided_by(self, batch: pa.RecordBatch) -> tuple[Check, ...] | None:
+    def decided_by(self, batch: pa.RecordBatch) -> tuple[ColumnCheck, ...] | None:
         """The checks, if they decide the condition on this batch."""
         checks = self.checks
         decide = checks is not None and all(check.decides(batch) for check in checks)
@@ -153,7 +153,7 @@ class VaryingTest:
         listed = self._listed(checks, numbers, self._chosen(checks, numbers), len(rows))
         return listed.end - listed.begin
 
-    def _chosen(self, checks: Sequence[Check], numbers: Sequence[Floats]) -> int | None:
+    def _chosen(self, checks: Sequence[ColumnCheck], numbers: Sequence[Floats]) -> int | None:
         """The check whose index lists the fewest rules, by a sample of the rows."""
         if len(checks) < 2:
             return 0 if checks else None
@@ -166,7 +166,11 @@ class VaryingTest:
         return min(range(len(checks)), key=size)
 
     def _listed(
-        self, checks: Sequence[Check], numbers: Sequence[Floats], chosen: int | None, size: int
+        self,
+        checks: Sequence[ColumnCheck],
+        numbers: Sequence[Floats],
+        chosen: int | None,
+        size: int,
     ) -> Stretches:
         """For each row the rules that it may concern; without a check, all of them."""
         if chosen is not None:
