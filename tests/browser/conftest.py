@@ -54,9 +54,7 @@ def watched(browser: Any) -> Iterator[Callable[..., Watched]]:
     contexts = []
 
     def opened(width: int = 1200, scheme: str = "light") -> Watched:
-        context = browser.new_context(
-            color_scheme=scheme, viewport={"width": width, "height": 800}
-        )
+        context = browser.new_context(color_scheme=scheme, viewport={"width": width, "height": 800})
         contexts.append(context)
         return Watched(context.new_page())
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -24,10 +23,13 @@ from cereus.play.serving import listen  # noqa: E402
 EVIL = '<img src=x onerror="alert(1)">'
 
 
+PATIENT = PlayLimits(seconds=60)
+
+
 class Served:
     """A playground on a port of its own, in a thread."""
 
-    def __init__(self, files: GivenFiles, limits: PlayLimits = PlayLimits(seconds=60)) -> None:
+    def __init__(self, files: GivenFiles, limits: PlayLimits = PATIENT) -> None:
         self.playground = Playground(files, limits, {})
         self.socket: socket.socket = listen(0)
         self.origin = f"http://127.0.0.1:{self.socket.getsockname()[1]}"
@@ -175,9 +177,7 @@ def test_nothing_in_the_events_becomes_html(
     page.locator("#panel-matches .chart svg").first.wait_for()
     for name in ("why", "automaton", "others", "events"):
         page.locator(f"#tab-{name}").click()
-        page.wait_for_function(
-            f"document.getElementById('panel-{name}').textContent.length > 10"
-        )
+        page.wait_for_function(f"document.getElementById('panel-{name}').textContent.length > 10")
     page.locator("#panel-events tbody tr", has_text="</script>").wait_for()
     assert page.locator("img").count() == 0
     page.locator("#tab-matches").click()
@@ -226,5 +226,3 @@ def test_a_query_that_takes_too_long_stops_nothing(watched: Callable[..., Watche
         seen.page.locator(".failed", has_text="longer than 2 seconds").wait_for()
         ready(seen, slow, MARKET + "SELECT%20*%20WHERE%20SELL")
         seen.page.wait_for_function("document.querySelectorAll('#numbers b').length === 3")
-
-

@@ -18,7 +18,7 @@ from cereus.cli import main
 from cereus.language.registry import names
 from cereus.play import answers
 from cereus.play.answers import answer
-from cereus.play.data import GIVEN, PlayData, GivenFiles
+from cereus.play.data import GIVEN, GivenFiles, PlayData
 from cereus.play.samples import SAMPLES
 from cereus.stream import Stream
 
@@ -173,9 +173,7 @@ def test_any_text_is_quoted_as_it_is(text: str) -> None:
 
     asked = Asked(text, "ceql", "market", Stream(time="ts", keys=["n"]))
     texts = snippets(asked, "events.csv")
-    call = next(
-        node for node in ast.walk(ast.parse(texts["Python"])) if isinstance(node, ast.Call)
-    )
+    call = next(node for node in ast.walk(ast.parse(texts["Python"])) if isinstance(node, ast.Call))
     written = [ast.literal_eval(arg) for arg in call.args]
     assert [each.strip() for each in written] == [text.strip()]
     assert shlex.split(texts["Command line"])[-2] == text.strip()

@@ -7,12 +7,12 @@ import pytest
 pytest.importorskip("starlette")
 pytest.importorskip("httpx2")
 
-from starlette.testclient import TestClient  # noqa: E402
+from starlette.testclient import TestClient
 
-from cereus.play.data import GivenFiles  # noqa: E402
-from cereus.play.process import PlayLimits  # noqa: E402
-from cereus.play.server import HEADERS, STATIC, Playground  # noqa: E402
-from cereus.play.serving import listen  # noqa: E402
+from cereus.play.data import GivenFiles
+from cereus.play.process import PlayLimits
+from cereus.play.server import HEADERS, STATIC, Playground
+from cereus.play.serving import listen
 
 ORIGIN = "http://127.0.0.1:4000"
 

@@ -37,13 +37,16 @@ class TextProblem:
     error: bool = True
 
 
+TIMED = Stream(time="time")
+
+
 @dataclass(frozen=True)
 class Surroundings:
     """What is known beside a text: which columns are what, the columns of the events if they are
     known, the types of events that there are, the options of the language, values of parameters.
     Where nothing is known, a stream has a time."""
 
-    stream: Stream = Stream(time="time")
+    stream: Stream = TIMED
     schema: pa.Schema | None = None
     types: tuple[str, ...] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -67,9 +70,7 @@ def compiled(text: str, chosen: Language, known: Surroundings = NOTHING_KNOWN) -
     return Query(made, known.schema)
 
 
-def problems(
-    text: str, chosen: Language, known: Surroundings = NOTHING_KNOWN
-) -> list[TextProblem]:
+def problems(text: str, chosen: Language, known: Surroundings = NOTHING_KNOWN) -> list[TextProblem]:
     """The first error of a text, else its warnings."""
     if not text.strip():
         return []

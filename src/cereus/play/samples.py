@@ -45,7 +45,7 @@ def _examples(sample: str) -> dict[str, str]:
     for file in files("cereus.play").joinpath("examples").iterdir():
         dialect = dialect_of(file.name)
         if file.name.partition(".")[0] == sample and dialect is not None:
-            found[dialect] = file.read_text("utf-8")
+            found[dialect] = file.read_text("utf-8").rstrip()
     return found
 
 

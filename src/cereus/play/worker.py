@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import Any, TextIO
 
 from cereus.play.answers import answer
-from cereus.play.data import PlayData, GivenFiles
+from cereus.play.data import GivenFiles, PlayData
 
 
 def limit_memory(megabytes: int) -> None:

@@ -84,7 +84,7 @@ def _spread(alt: Any, events: pa.Table, along: str) -> Any:
     """Numbers need not begin at 0; times never do."""
     if _scale(events, along) == "temporal":
         return alt.Scale(padding=12)
-    return alt.Scale(zero=False, padding=12)
+    return alt.Scale(zero=False, nice=False, padding=12)
 
 
 def _colour(alt: Any, matches: Matches, events: pa.Table, shade: str | None) -> Any:
