@@ -10,8 +10,10 @@ import warnings
 from contextlib import suppress
 from typing import Any, TextIO
 
+from cereus.errors import CereusError
 from cereus.play.answers import answer
 from cereus.play.data import GivenFiles, PlayData
+from cereus.show.timeline import altair_module
 
 
 def limit_memory(megabytes: int) -> None:
@@ -51,6 +53,8 @@ def main(settings: dict[str, Any]) -> None:
     events = PlayData(GivenFiles(**given), settings["rows"])
     for name in events.names:
         events.of(name)
+    with suppress(CereusError):
+        altair_module()  # the first answer need not wait for it
     limit_memory(settings["megabytes"])
     replies.write(json.dumps({"ready": True}) + "\n")
     replies.flush()

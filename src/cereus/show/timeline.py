@@ -198,7 +198,7 @@ def _check(table: pa.Table, names: Iterable[str | None]) -> None:
 
 def _quoted(name: str) -> str:
     """A column as Vega-Lite reads it, whatever signs are in its name."""
-    for sign in ("\\", ".", "[", "]", ":"):
+    for sign in ("\\", ".", "[", "]", ":", "'", '"'):
         name = name.replace(sign, f"\\{sign}")
     return name
 

@@ -140,6 +140,8 @@ function problemItem(text, { start, message, error }) {
   return make("li", { className: error ? "error" : "warning", textContent: error ? `line ${line}: ${message}` : message });
 }
 
+const stale = new Set(); // tabs that have to be loaded when they are chosen
+let lastAsked = null;
 let running = false, again = false;
 
 async function run() {
@@ -163,7 +165,7 @@ async function run() {
 }
 
 async function show(given, reply) {
-  stale = new Set(["why", "automaton", "others"]);
+  for (const name of ["why", "automaton", "others"]) stale.add(name);
   lastAsked = given;
   if (reply.error) {
     numbers({});
@@ -242,9 +244,6 @@ async function draw(place, spec) {
   if (!window.vegaEmbed) await new Promise((drawn) => window.addEventListener("load", drawn, { once: true }));
   await window.vegaEmbed(place, spec, options);
 }
-
-let stale = new Set();
-let lastAsked = null;
 
 const loaders = {
   async why(panel) {
