@@ -110,13 +110,13 @@ def machines() -> pa.Table:
                     rows.append(("ALARM", machine, temperature, vibration, second + 0.5))
                 if heat[machine] == 0 and draw.random() < 0.6:
                     rows.append(("RESET", machine, 70.0, vibration, second + 1.0))
-    kind, machine, temperature, vibration, seconds = zip(*rows, strict=True)
+    kinds, names, temperatures, vibrations, seconds = zip(*rows, strict=True)
     return pa.table(
         {
-            "type": kind,
-            "machine": machine,
-            "temperature": np.round(temperature, 1),
-            "vibration": np.round(vibration, 2),
+            "type": kinds,
+            "machine": names,
+            "temperature": np.round(temperatures, 1),
+            "vibration": np.round(vibrations, 2),
             "ts": _times(seconds),
         }
     )
@@ -135,9 +135,9 @@ def shop() -> pa.Table:
             rows.append((kind, user, item, price, second))
             second += float(draw.exponential(60.0))
     rows.sort(key=lambda row: row[4])
-    kind, user, item, price, seconds = zip(*rows, strict=True)
+    kinds, users, items, prices, seconds = zip(*rows, strict=True)
     return pa.table(
-        {"type": kind, "user": user, "item": item, "price": price, "ts": _times(seconds)}
+        {"type": kinds, "user": users, "item": items, "price": prices, "ts": _times(seconds)}
     )
 
 

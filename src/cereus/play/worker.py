@@ -29,7 +29,7 @@ def limit_memory(megabytes: int) -> None:
 def _in_use(resource: Any) -> int:
     """Bytes of data, as the limit counts them; Linux says so, elsewhere it is at most this."""
     with suppress(OSError), open("/proc/self/statm", encoding="ascii") as status:
-        return int(status.read().split()[5]) * resource.getpagesize()
+        return int(status.read().split()[5]) * int(resource.getpagesize())
     return int(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 
 
