@@ -23,6 +23,7 @@ from cereus.engine.match.strategy_by_listing import ListingRunner
 from cereus.engine.match.strategy_by_replay import ReplayRunner
 from cereus.engine.match.table_cache import TableCache
 from cereus.engine.match.value_letters import ValueLetters
+from cereus.engine.parallel.sharing import Sharing
 from cereus.engine.results.counts import CountRows
 from cereus.engine.results.event_rows import EventRows, EventShape
 from cereus.engine.results.results import Results
@@ -124,6 +125,10 @@ class Executor(ABC):
     def restore(self, snapshot_bytes: bytes) -> None:
         """Go on from a snapshot of the same query."""
 
+    def sharing(self) -> Sharing | None:
+        """This executor as one of several that read an input together, if it can be."""
+        return None
+
     @property
     @abstractmethod
     def events(self) -> pa.Table | None:
@@ -195,6 +200,12 @@ class PatternExecutor(Executor):
         if self.following:
             chunks = chain(self.following.read(chunks), self.following.finish())
         return self.results.batches(chunks)
+
+    def sharing(self) -> Sharing | None:
+        if self.following is not None:
+            return None
+        self.results.notes_keys = True
+        return Sharing((self.runner.reader,), self.results.order_of_last)
 
     def share_letters(self, shared: SharedLetters) -> None:
         """Ask the tests together with other executors, of the same batches."""

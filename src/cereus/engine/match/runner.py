@@ -92,6 +92,8 @@ class Runner:
         self.tidy_at, self.forget_at = TIDY_AT, forgetting.FORGET_AT
         self.forgets = False
         self.history_of_batch = 0
+        self.expiring = False
+        """What is found now was waiting for its window to pass."""
         self.events_read: list[Events] = []
         """The events of the last batch, for what follows matches (`WaitingMatches`)."""
         self.pinned = np.iinfo(np.int64).max
@@ -111,6 +113,7 @@ class Runner:
         cache does."""
         plan, windowed = self.plan, self.plan.query.window is not None
         self.labels, self.table, self.lock = cache.labels, cache.table, cache.lock
+        cache.users.add(self)
         self.reader = BatchReader(
             reading,
             self.schema,
@@ -147,6 +150,7 @@ class Runner:
     def push(self, batch: pa.RecordBatch) -> Iterator[MatchChunk]:
         """Read a batch; the matches that it completes, in chunks."""
         self.tidy()  # not after: results still look up the events of the last matches
+        self.expiring = False
         events = self.reader.read(batch)
         if len(events):
             events = self._remember(events, batch)
@@ -217,6 +221,7 @@ class Runner:
 
     def _expire(self, keys: Codes, floors: Ints) -> Iterator[MatchChunk]:
         """Whatever begins before the floor of its key has left its window."""
+        self.expiring = True
         passing = KernelInput.expiring(keys, floors, self.history, self._shown())
         self.kernel.expire(passing, self.key_count)
         yield from self._turns(self.kernel)

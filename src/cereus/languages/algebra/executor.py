@@ -14,6 +14,7 @@ from cereus.engine.executor import Executor
 from cereus.engine.ingest.batch_reader import BatchReader, Reading
 from cereus.engine.ingest.clock import as_times
 from cereus.engine.ingest.substreams import Ints
+from cereus.engine.parallel.sharing import Order, Sharing
 from cereus.languages.algebra.detect.detector import Detector
 from cereus.languages.algebra.detect.program import DetectorProgram
 from cereus.languages.algebra.detect.run import Instances
@@ -59,6 +60,7 @@ class DetectingExecutor(Executor):
         self._keep = keep
         self._events = schema.empty_table().select(list(keep)) if keep else None
         self._event_rows = np.zeros(0, np.int64)
+        self._turn, self._keys_of_last = 0, np.zeros(0, np.int64)
         fields = [pa.field("start", self.kind), pa.field("end", self.kind)]
         if program.values:
             fields.append(pa.field("constituents", ROWS))
@@ -73,7 +75,9 @@ class DetectingExecutor(Executor):
         self._remember(batch, events.places, rows)
         masks, keys = self._mask_of_letter()[events.classes], events.keys.astype(np.int64)
         times = events.positions if self.stream.time is None else events.times
+        self._turn = 0
         yield from self._result(self.detector.push(times, masks, rows=rows, keys=keys))
+        self._turn = 1
         if self.stream.time is None:
             yield from self._result(self.detector.finish())
         elif not self.stream.keys and batch.num_rows:
@@ -100,6 +104,7 @@ class DetectingExecutor(Executor):
     def _result(self, instances: Instances) -> Iterator[pa.RecordBatch]:
         if not len(instances):
             return
+        self._keys_of_last = instances.keys
         columns = self.reader.key_columns(instances.keys)
         columns += [as_times(instances.starts, self.kind), as_times(instances.ends, self.kind)]
         if self.program.values:
@@ -131,6 +136,9 @@ class DetectingExecutor(Executor):
         return self._event_rows
 
     # ------------------------------------------------------------ state
+
+    def sharing(self) -> Sharing | None:
+        return Sharing((self.reader,), lambda: Order(self._turn, self._keys_of_last))
 
     @property
     def header(self) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from cereus.engine.executor import Executor
 from cereus.engine.ingest.batch_reader import BatchReader, Reading
 from cereus.engine.ingest.events import Events
 from cereus.engine.ingest.substreams import Codes, Ints, longer
+from cereus.engine.parallel.sharing import Order, Sharing
 from cereus.languages.par.machine.machine import Machine
 from cereus.languages.par.machine.runner import MachineRunner, Reactions
 from cereus.plan.tests import EventTest
@@ -57,6 +58,7 @@ class ReactiveExecutor(Executor):
         self._keep = keep
         self._events: pa.Table | None = None
         self._event_rows = np.zeros(0, np.int64)
+        self._rows_of_last = np.zeros(0, np.int64)
         fields = [pa.field("position", pa.int64())]
         if stream.time is not None:
             fields.append(pa.field("time", schema.field(stream.time).type))
@@ -89,6 +91,7 @@ class ReactiveExecutor(Executor):
     ) -> pa.RecordBatch:
         places = events.places[reactions.rows]
         rows = events.row_numbers.of_places(places)
+        self._rows_of_last = self.reader.rows_read(places)
         columns = [*self.reader.key_columns(events.keys[reactions.rows]), pa.array(rows)]
         taken = pa.array(places)
         if self.stream.time is not None:
@@ -99,6 +102,9 @@ class ReactiveExecutor(Executor):
             kept = batch.select(list(self._keep)).take(taken)
             self._events, self._event_rows = pa.Table.from_batches([kept]), rows
         return pa.RecordBatch.from_arrays(columns, schema=self.schema)
+
+    def sharing(self) -> Sharing | None:
+        return Sharing((self.reader,), lambda: Order(0, self._rows_of_last), by_rows=True)
 
     @property
     def header(self) -> dict[str, Any]:
