@@ -272,8 +272,8 @@ class CountingKernel(Kernel):
             wide = np.asarray(self.wide)
             wide[1 : 1 + left] = wide[nodes : self.used]
             wide[1 : 1 + left, layout.VECTOR_BEGIN] -= cells
-            for memory in (self.starts, self.counts, self.totals):
-                array = np.asarray(memory)
+            every = (np.asarray(self.starts), np.asarray(self.counts), np.asarray(self.totals))
+            for array in every:
                 array[: self.cells - cells] = array[cells : self.cells]
         self.used = 1 + left
         self.cells -= cells
