@@ -43,7 +43,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cereus.engine.interrupts import look_up
-from cereus.engine.match.memory import longer, taller
+from cereus.engine.memory import longer, taller
 
 if cython.compiled:
     from cython.cimports.cereus.engine.kernel import layout
