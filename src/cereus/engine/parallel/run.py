@@ -234,7 +234,7 @@ def _read_slice(free: SimpleQueue[Executor], slice: Slice) -> _SliceResults:
         numbers: list[Ints] = []
         for batch in executor.push(slice.rows):
             rows.append(batch)
-            numbers.append(sharing.last().numbers)
+            numbers.append(sharing.last().numbers.astype(np.int64))
         return _SliceResults(rows, numbers, sharing.keys())
     finally:
         free.put(executor)

@@ -61,7 +61,8 @@ class Sharing:
             return order.numbers.astype(np.int64)
         first = self.readers[order.reader].first_seen
         assert first is not None
-        return first[order.numbers]
+        rows: Ints = first[order.numbers]
+        return rows
 
     def keys(self) -> list[pa.Array]:
         """The keys that the first reader has seen, in the order of their numbers."""

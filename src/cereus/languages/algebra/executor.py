@@ -14,6 +14,7 @@ from cereus.engine.executor import Executor
 from cereus.engine.ingest.batch_reader import BatchReader, Reading
 from cereus.engine.ingest.clock import as_times
 from cereus.engine.ingest.substreams import Ints
+from cereus.engine.match.forgetting import FORGET_AT
 from cereus.engine.parallel.sharing import Order, Sharing
 from cereus.languages.algebra.detect.detector import Detector
 from cereus.languages.algebra.detect.program import DetectorProgram
@@ -55,6 +56,7 @@ class DetectingExecutor(Executor):
         reading = Reading(tuple(tests), stream, keys, counts_positions=stream.time is None)
         self.reader = BatchReader(reading, schema, row_numbers=row_numbers)
         self.detector = self._new_detector()
+        self._forgets, self._forget_at = False, FORGET_AT
         self.kind = pa.int64() if stream.time is None else schema.field(stream.time).type
         self._masks = np.zeros((0, program.words), np.uint64)
         self._keep = keep
@@ -70,6 +72,8 @@ class DetectingExecutor(Executor):
         return Detector(self.program, repeated="merge" if self.merge_ties else "refuse")
 
     def push(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        if self._forgets and self.stream.time and len(self.reader.substreams) >= self._forget_at:
+            self._forget_keys()
         events = self.reader.read(batch)
         rows = events.rows
         self._remember(batch, events.places, rows)
@@ -143,6 +147,17 @@ class DetectingExecutor(Executor):
     @property
     def header(self) -> dict[str, Any]:
         return {"version": VERSION, "query fingerprint": self.fingerprint}
+
+    def forget_idle(self) -> None:
+        self._forgets = True
+
+    def _forget_keys(self) -> None:
+        """Forget the keys of which nothing is remembered; the others are numbered anew. (Without a
+        time column positions are times, so the number of a key's events is remembered.)"""
+        kept = self.detector.busy_keys(len(self.reader.substreams))
+        self.detector.keep(kept)
+        self.reader.keep(kept)
+        self._forget_at = max(FORGET_AT, 2 * len(kept))
 
     def forget(self) -> None:
         self.reader.forget()

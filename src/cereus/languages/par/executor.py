@@ -14,6 +14,7 @@ from cereus.engine.executor import Executor
 from cereus.engine.ingest.batch_reader import BatchReader, Reading
 from cereus.engine.ingest.events import Events
 from cereus.engine.ingest.substreams import Codes, Ints, longer
+from cereus.engine.match.forgetting import FORGET_AT
 from cereus.engine.parallel.sharing import Order, Sharing
 from cereus.languages.par.machine.machine import Machine
 from cereus.languages.par.machine.runner import MachineRunner, Reactions
@@ -53,6 +54,7 @@ class ReactiveExecutor(Executor):
         self.reader = BatchReader(reading, schema, row_numbers=row_numbers)
         self.runner = MachineRunner(machine)
         self.states = self.runner.start()
+        self._forgets, self._forget_at = False, FORGET_AT
         self._classes = np.zeros(0, np.int32)
         self._shown = pa.array([sorted(names) for names in machine.output_sets], OUTPUTS)
         self._keep = keep
@@ -66,6 +68,8 @@ class ReactiveExecutor(Executor):
         self.schema = pa.schema([*self.reader.substreams.fields, *fields])
 
     def push(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        if self._forgets and len(self.reader.substreams) >= self._forget_at:
+            self._forget_keys()
         events = self.reader.read(batch)
         self.states = longer(self.states, len(self.reader.substreams), 0)
         classes = self._class_of_letter()[events.classes]
@@ -109,6 +113,17 @@ class ReactiveExecutor(Executor):
     @property
     def header(self) -> dict[str, Any]:
         return {"version": VERSION, "query fingerprint": self.fingerprint}
+
+    def forget_idle(self) -> None:
+        self._forgets = True
+
+    def _forget_keys(self) -> None:
+        """Forget the keys whose program is where that of a new one begins; the others are numbered
+        anew. That events of a forgotten key come in the order of time is not checked any more."""
+        kept = np.flatnonzero(self.states[: len(self.reader.substreams)])
+        self.reader.keep(kept)
+        self.states = longer(self.states[kept], 1, 0)
+        self._forget_at = max(FORGET_AT, 2 * len(kept))
 
     def forget(self) -> None:
         self.reader.forget()
