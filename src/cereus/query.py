@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from cereus.engine.executor import Executor
 from cereus.engine.match.counting_runner import AmbiguousCount
-from cereus.engine.parallel.run import Run
+from cereus.engine.parallel.run import ParallelRun
 from cereus.engine.parallel.workers import thread_count
 from cereus.engine.results.counts import counted
 from cereus.engine.results.time_order import in_order
@@ -215,9 +215,9 @@ class Query:
                 return counted(Query(counting).batches(events, threads=threads))
         return int(sum(batch.num_rows for batch in self.batches(events, threads=threads)))
 
-    def _start(self, events: Source, progress: Progress | None, threads: int | None) -> Run:
+    def _start(self, events: Source, progress: Progress | None, threads: int | None) -> ParallelRun:
         number = 1 if self.limits.shed else thread_count(threads)
-        return Run(
+        return ParallelRun(
             _Work(self.compiled, events, self.columns(events.schema)),
             self.stream,
             events.schema,

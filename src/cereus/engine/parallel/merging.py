@@ -23,7 +23,7 @@ LONG_RUN = 64
 
 
 @dataclass(frozen=True)
-class Part:
+class RankedRows:
     """Results of one part: in which turn they were emitted, and what orders each of them."""
 
     rows: pa.RecordBatch
@@ -31,7 +31,7 @@ class Part:
     ranks: Ints
 
 
-def merged(parts: Sequence[Part]) -> Iterator[pa.RecordBatch]:
+def merged(parts: Sequence[RankedRows]) -> Iterator[pa.RecordBatch]:
     """The results of all parts, in order; those of equal rank stay as they are."""
     parts = [part for part in parts if part.rows.num_rows]
     if not parts:
@@ -55,7 +55,7 @@ def _in_order(ranks: Ints, segments: Ints) -> bool:
     return bool(np.all((later > 0) | ((later == 0) & (np.diff(ranks) >= 0))))
 
 
-def _stretches(parts: Sequence[Part], order: Ints, breaks: Ints) -> Iterator[pa.RecordBatch]:
+def _stretches(parts: Sequence[RankedRows], order: Ints, breaks: Ints) -> Iterator[pa.RecordBatch]:
     """Rows that stand together already, without copying them."""
     ends = np.cumsum([part.rows.num_rows for part in parts])
     bounds = np.concatenate([[0], breaks, [len(order)]])

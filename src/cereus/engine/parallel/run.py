@@ -26,7 +26,7 @@ from cereus.engine.ingest.clock import Clock
 from cereus.engine.ingest.keys import KeyIndex
 from cereus.engine.ingest.substreams import key_field
 from cereus.engine.parallel.key_shards import KeyShards
-from cereus.engine.parallel.merging import Part, merged
+from cereus.engine.parallel.merging import RankedRows, merged
 from cereus.engine.parallel.sharing import NotSplitError
 from cereus.engine.parallel.split import Split
 from cereus.engine.parallel.time_slices import Slice, TimeSlices
@@ -36,7 +36,7 @@ from cereus.stream import Stream
 
 Ints = npt.NDArray[np.int64]
 Progress = Callable[[int, int], None]
-_Begun = tuple[int, list[Future[list[Part]]]]
+_Begun = tuple[int, list[Future[list[RankedRows]]]]
 """A batch of so many rows, and what its shards will give."""
 LEAST_ROWS = 1 << 16
 """Of a part: fewer are read before threads have begun."""
@@ -52,7 +52,7 @@ class Work(Protocol):
 
 
 @dataclass
-class Run:
+class ParallelRun:
     """The results of a query.
 
     rows    how many events there are, if that is known
@@ -200,7 +200,7 @@ class Run:
             yield from self._note(0, merged(done[1]))
 
 
-def _done(begun: _Begun | None) -> tuple[int, list[Part]] | None:
+def _done(begun: _Begun | None) -> tuple[int, list[RankedRows]] | None:
     if begun is None:
         return None
     rows, tasks = begun
@@ -240,7 +240,9 @@ def _read_slice(free: SimpleQueue[Executor], slice: Slice) -> _SliceResults:
         free.put(executor)
 
 
-def _read_shard(executor: Executor, batch: pa.RecordBatch, rows: Ints, first: int) -> list[Part]:
+def _read_shard(
+    executor: Executor, batch: pa.RecordBatch, rows: Ints, first: int
+) -> list[RankedRows]:
     sharing = executor.sharing()
     assert sharing is not None
     sharing.number_rows(rows + first)
@@ -248,17 +250,17 @@ def _read_shard(executor: Executor, batch: pa.RecordBatch, rows: Ints, first: in
     return _parts(executor, executor.push(part))
 
 
-def _finish(executor: Executor) -> list[Part]:
+def _finish(executor: Executor) -> list[RankedRows]:
     return _parts(executor, executor.finish())
 
 
-def _parts(executor: Executor, results: Iterator[pa.RecordBatch]) -> list[Part]:
+def _parts(executor: Executor, results: Iterator[pa.RecordBatch]) -> list[RankedRows]:
     sharing = executor.sharing()
     assert sharing is not None
     parts = []
     for batch in results:
         order = sharing.last()
-        parts.append(Part(batch, order.segment, sharing.first_seen(order)))
+        parts.append(RankedRows(batch, order.segment, sharing.first_seen(order)))
     return parts
 
 
@@ -276,5 +278,5 @@ class _Numbered:
         for each in slices:
             known = self._index.encode(each.keys) if len(each.keys[0]) else np.zeros(0, np.int32)
             for batch, numbers in zip(each.rows, each.numbers, strict=True):
-                parts.append(Part(batch, 0, known[numbers].astype(np.int64)))
+                parts.append(RankedRows(batch, 0, known[numbers].astype(np.int64)))
         return merged(parts)

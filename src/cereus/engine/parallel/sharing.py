@@ -19,7 +19,7 @@ class NotSplitError(Exception):
     """An input cannot be cut in some way, or is not worth it."""
 
 
-class Order(NamedTuple):
+class ResultOrder(NamedTuple):
     """What orders the rows of a result.
 
     segment  in which turn of a push it was emitted
@@ -42,7 +42,7 @@ class Sharing:
     """
 
     readers: tuple[BatchReader, ...]
-    last: Callable[[], Order]
+    last: Callable[[], ResultOrder]
     by_rows: bool = False
 
     def number_rows(self, rows: int | Ints) -> None:
@@ -55,7 +55,7 @@ class Sharing:
         for reader in self.readers:
             reader.first_seen = np.zeros(0, np.int64)
 
-    def first_seen(self, order: Order) -> Ints:
+    def first_seen(self, order: ResultOrder) -> Ints:
         """What is common to all executors: the first rows of keys, or the rows."""
         if self.by_rows:
             return order.numbers.astype(np.int64)

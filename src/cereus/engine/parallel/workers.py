@@ -16,14 +16,14 @@ VARIABLE = "CEREUS_THREADS"
 Made = TypeVar("Made")
 
 
-def thread_count(asked: int | None = None) -> int:
-    """How many threads a run uses: as asked for, or as the environment says, or one for each core
+def thread_count(given: int | None = None) -> int:
+    """How many threads a run uses: as given, or as the environment says, or one for each core
     that this process may use."""
-    if asked is not None:
-        return _checked(asked, f"threads={asked!r}")
-    given = os.environ.get(VARIABLE, "")
-    if given:
-        return _checked(int(given) if given.isdecimal() else None, f"{VARIABLE}={given}")
+    if given is not None:
+        return _checked(given, f"threads={given!r}")
+    variable = os.environ.get(VARIABLE, "")
+    if variable:
+        return _checked(int(variable) if variable.isdecimal() else None, f"{VARIABLE}={variable}")
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

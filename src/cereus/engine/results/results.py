@@ -14,7 +14,7 @@ from cereus.engine.kernel.layout import FIRST_SHOWN
 from cereus.engine.match.after.skipping import SkippingRunner
 from cereus.engine.match.history import History
 from cereus.engine.match.runner import Runner
-from cereus.engine.parallel.sharing import NotSplitError, Order
+from cereus.engine.parallel.sharing import NotSplitError, ResultOrder
 from cereus.engine.results.distinct import DistinctRows
 from cereus.engine.results.match_chunks import Mask, MatchChunk
 from cereus.engine.results.values import MatchValues, VariableEvents
@@ -85,11 +85,11 @@ class Results(ABC):
             del chunk
         yield from rows.rest()
 
-    def order_of_last(self) -> Order:
+    def order_of_last(self) -> ResultOrder:
         """What orders the rows that were made last, where keys are noted."""
         if self.plan.traits.closes and self.may_repeat:
             raise NotSplitError("rows that are found in several ways come when all are known")
-        return Order(int(self.runner.expiring), self.keys_of_last)
+        return ResultOrder(int(self.runner.expiring), self.keys_of_last)
 
     # ------------------------------------------------------------ what rows are made of
 

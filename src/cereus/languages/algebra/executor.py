@@ -15,7 +15,7 @@ from cereus.engine.ingest.batch_reader import BatchReader, Reading
 from cereus.engine.ingest.clock import as_times
 from cereus.engine.ingest.substreams import Ints
 from cereus.engine.match.forgetting import FORGET_AT
-from cereus.engine.parallel.sharing import Order, Sharing
+from cereus.engine.parallel.sharing import ResultOrder, Sharing
 from cereus.languages.algebra.detect.detector import Detector
 from cereus.languages.algebra.detect.program import DetectorProgram
 from cereus.languages.algebra.detect.run import Instances
@@ -142,7 +142,7 @@ class DetectingExecutor(Executor):
     # ------------------------------------------------------------ state
 
     def sharing(self) -> Sharing | None:
-        return Sharing((self.reader,), lambda: Order(self._turn, self._keys_of_last))
+        return Sharing((self.reader,), lambda: ResultOrder(self._turn, self._keys_of_last))
 
     @property
     def header(self) -> dict[str, Any]:

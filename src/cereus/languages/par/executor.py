@@ -15,7 +15,7 @@ from cereus.engine.ingest.batch_reader import BatchReader, Reading
 from cereus.engine.ingest.events import Events
 from cereus.engine.ingest.substreams import Codes, Ints, longer
 from cereus.engine.match.forgetting import FORGET_AT
-from cereus.engine.parallel.sharing import Order, Sharing
+from cereus.engine.parallel.sharing import ResultOrder, Sharing
 from cereus.languages.par.machine.machine import Machine
 from cereus.languages.par.machine.runner import MachineRunner, Reactions
 from cereus.plan.tests import EventTest
@@ -108,7 +108,7 @@ class ReactiveExecutor(Executor):
         return pa.RecordBatch.from_arrays(columns, schema=self.schema)
 
     def sharing(self) -> Sharing | None:
-        return Sharing((self.reader,), lambda: Order(0, self._rows_of_last), by_rows=True)
+        return Sharing((self.reader,), lambda: ResultOrder(0, self._rows_of_last), by_rows=True)
 
     @property
     def header(self) -> dict[str, Any]:

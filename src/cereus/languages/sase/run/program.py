@@ -22,7 +22,7 @@ from cereus.engine.ingest.clock import RowNumbers, as_integers, read
 from cereus.engine.ingest.substreams import Substreams
 from cereus.engine.ingest.where import EventFilter
 from cereus.engine.match.runner import Runner
-from cereus.engine.parallel.sharing import Order, Sharing
+from cereus.engine.parallel.sharing import ResultOrder, Sharing
 from cereus.engine.results.aggregates import Ints
 from cereus.engine.results.match_chunks import MatchChunk
 from cereus.errors import CereusError, DataError
@@ -254,9 +254,9 @@ class ProgramExecutor(Executor):
             run.output.notes_keys = True
         return Sharing(tuple(run.runner.reader for run in self.runs[-1]), self._order_of_last)
 
-    def _order_of_last(self) -> Order:
+    def _order_of_last(self) -> ResultOrder:
         order = self.runs[-1][self._emitting].output.order_of_last()
-        return Order(2 * self._emitting + order.segment, order.numbers, self._emitting)
+        return ResultOrder(2 * self._emitting + order.segment, order.numbers, self._emitting)
 
     # ------------------------------------------------------------ state that outlives the process
 
