@@ -125,6 +125,12 @@ class Executor(ABC):
     def restore(self, snapshot_bytes: bytes) -> None:
         """Go on from a snapshot of the same query."""
 
+    @property
+    def steps(self) -> int:
+        """How much compiled code has done so far, beyond one look at each event: the steps of
+        partial matches. Threads pay where these are many."""
+        return 0
+
     def sharing(self) -> Sharing | None:
         """This executor as one of several that read an input together, if it can be."""
         return None
@@ -200,6 +206,10 @@ class PatternExecutor(Executor):
         if self.following:
             chunks = chain(self.following.read(chunks), self.following.finish())
         return self.results.batches(chunks)
+
+    @property
+    def steps(self) -> int:
+        return self.runner.steps
 
     def sharing(self) -> Sharing | None:
         if self.following is not None:

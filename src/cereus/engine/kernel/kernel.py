@@ -475,6 +475,11 @@ class Kernel(KeyedStepper):
         return self.n_configurations
 
     @property
+    def step_count(self) -> int:
+        """How many times a configuration has read an event."""
+        return self.steps
+
+    @property
     def sweep_count(self) -> int:
         return self.sweeps
 

@@ -38,6 +38,10 @@ Ints = npt.NDArray[np.int64]
 Progress = Callable[[int, int], None]
 _Begun = tuple[int, list[Future[list[RankedRows]]]]
 """A batch of so many rows, and what its shards will give."""
+TRIED, MOST_TRIED = 64, 1 << 14
+"""One in so many events of a batch is tried before keys are dealt out, and no more than this."""
+STEPS = 8
+"""Steps and results per event from which on it pays."""
 LEAST_ROWS = 1 << 16
 """Of a part: fewer are read before threads have begun."""
 
@@ -167,9 +171,22 @@ class ParallelRun:
 
     # ------------------------------------------------------------ shards of keys
 
+    def _worth_dealing(self) -> bool:
+        """Dealing out an event costs about as much as reading it. So it pays only where partial
+        matches, or results, make more work than that: the first events show it."""
+        first = next((batch for batch in self.work.batches() if batch.num_rows), None)
+        if first is None:
+            return False
+        some = first.slice(0, min(MOST_TRIED, first.num_rows // TRIED))
+        executor = self._started(1)
+        found = sum(batch.num_rows for batch in executor.push(some))
+        return executor.steps + found >= STEPS * some.num_rows
+
     def _by_key(self) -> Iterator[pa.RecordBatch]:
         """Every batch in shards; the next is dealt out while one is read."""
         shards = KeyShards(self.split, self.schema, self.threads, always=self.always)
+        if not self.always and not self._worth_dealing():
+            raise NotSplitError("reading is most of the work")
         executors = [self._started(self.threads) for _ in range(self.threads)]
         for executor in executors:
             sharing = executor.sharing()

@@ -245,6 +245,10 @@ class ProgramExecutor(Executor):
     def shed(self) -> list[str]:
         return [note for run in self._every() for note in run.runner.shed]
 
+    @property
+    def steps(self) -> int:
+        return sum(run.runner.steps for run in self._every())
+
     def sharing(self) -> Sharing | None:
         """Where no query reads another's events, and none of its matches waits for time to pass in
         the whole input."""
