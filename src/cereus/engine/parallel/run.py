@@ -179,8 +179,8 @@ class ParallelRun:
             return False
         some = first.slice(0, min(MOST_TRIED, first.num_rows // TRIED))
         executor = self._started(1)
-        found = sum(batch.num_rows for batch in executor.push(some))
-        return executor.steps + found >= STEPS * some.num_rows
+        results = sum(batch.num_rows for batch in executor.push(some))
+        return bool(executor.steps + results >= STEPS * some.num_rows)
 
     def _by_key(self) -> Iterator[pa.RecordBatch]:
         """Every batch in shards; the next is dealt out while one is read."""
