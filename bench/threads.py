@@ -95,9 +95,7 @@ def cost(query: cereus.Query, table: pa.Table, threads: int) -> tuple[Cost, Para
         main = time.thread_time() - main
         rows = sum(batch.num_rows for batch in kept)
         longest = max(_Timed.spent.values(), default=0.0)
-        costs.append(
-            Cost(time.perf_counter() - wall, time.process_time() - cpu, main + longest)
-        )
+        costs.append(Cost(time.perf_counter() - wall, time.process_time() - cpu, main + longest))
     return Cost(*np.min(np.array(costs), axis=0)), run, rows
 
 
