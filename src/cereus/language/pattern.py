@@ -78,7 +78,8 @@ class PatternQuery(CompiledQuery, Generic[P]):
 
     @property
     def counts_events(self) -> bool:
-        return self.plan().traits.position_sensitive
+        known = next(iter(self._plans.values()), None)  # types of columns make no difference
+        return (known or self.plan()).traits.position_sensitive
 
     @property
     def keys(self) -> tuple[Path, ...]:

@@ -19,7 +19,7 @@ from cereus.language.anatomy import Anatomy
 from cereus.language.compiled import EventwiseQuery, sections
 from cereus.languages.match_recognize import tree
 from cereus.languages.match_recognize.binding import Bound, bound
-from cereus.languages.match_recognize.explaining.anatomy import POSITIONS, anatomy
+from cereus.languages.match_recognize.explaining.anatomy import EVERY, POSITIONS, anatomy
 from cereus.languages.match_recognize.explaining.diagram import dot
 from cereus.languages.match_recognize.explaining.words import words
 from cereus.languages.match_recognize.match.finding import Path, path_of
@@ -87,6 +87,15 @@ class MatchRecognizeQuery(EventwiseQuery):
         names = tuple(measure.name for measure in self.clause.measures)
         within = self.clause.within
         return (*names, *tree.TIMEOUTS) if within is not None and within.timeouts else names
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Only the form that `anatomy` makes shows the rows of each variable."""
+        return self.returned[1:] if self._shows_rows else ()
+
+    @property
+    def _shows_rows(self) -> bool:
+        return any(each.name == EVERY for each in self.clause.subsets)
 
     @property
     def result_columns(self) -> tuple[str, ...]:
@@ -270,7 +279,7 @@ class MatchRecognizeQuery(EventwiseQuery):
 
     def rows_of(self, results: pa.RecordBatch) -> pa.Array:
         """The measure that `anatomy` adds, where it is there."""
-        if POSITIONS not in results.schema.names:
+        if not self._shows_rows:
             return super().rows_of(results)
         return results.column(POSITIONS)
 
