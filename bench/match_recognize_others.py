@@ -6,10 +6,10 @@ Falls and the recovery behind them (`strt down+ up`, SKIP TO LAST up), per symbo
 `pandas-match-recognize`, Flink SQL, DuckDB where the installed release has the clause, and the SQL
 with window functions that people write by hand, on DuckDB and on Spark. Each engine runs alone, on
 one core, in a process of its own that may take SECONDS (`other_engines/`), and has its table in
-memory when the clock starts (Flink: a CSV file). Slow engines get fewer rows; what they find is
-compared with what Cereus finds in those. Engines that are not of this environment get one of their
-own under bench/results, made with pip; one that cannot be installed or run says why. NAMEs choose
-among the engines.
+memory when the clock starts (Flink: a CSV file). CPU time, the best of several runs. Slow engines
+get fewer rows; what they find is compared with what Cereus finds in those. Engines that are not of
+this environment get one of their own under bench/results, made with pip; one that cannot be
+installed or run says why. NAMEs choose among the engines.
 """
 
 from __future__ import annotations
