@@ -6,7 +6,7 @@ import hashlib
 import logging
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812
@@ -19,7 +19,6 @@ from cereus.expr import tree as ex
 from cereus.expr.types import NUMBERS, Kind
 from cereus.language.registry import language
 from cereus.plan.plan import Plan
-from cereus.query import Query
 from cereus.spark.expr.typed import TypedColumn, attribute, instant, micros
 from cereus.spark.live.packing import PACKED_TYPE, Packing, unpacked
 from cereus.spark.live.processor import OUTPUT_TYPE, Matcher
@@ -71,7 +70,7 @@ class Live:
 
     arranged: Arranged
     marked: DataFrame
-    query: Query
+    query: Any
     late: bool
     on_change: str
     buckets: int
@@ -178,7 +177,13 @@ class Live:
             self.on_change == "restart",
             self.query.text,
             self._fingerprint(events, order),
+            self._rules,
         )
+
+    @property
+    def _rules(self) -> tuple[str, ...] | None:
+        """All rules, where these may change."""
+        return None
 
     @cached_property
     def _executor(self) -> Executor:
@@ -204,7 +209,7 @@ class Live:
         return hashlib.sha256(repr((identity, self.arranged.shown)).encode()).hexdigest()[:16]
 
 
-def with_watermark(df: DataFrame, query: Query, watermark: str | None) -> DataFrame:
+def with_watermark(df: DataFrame, query: Any, watermark: str | None) -> DataFrame:
     """The stream with a watermark on its time, or on the column MARK made of it."""
     time = _time_column(df, query)
     marked = DELAY in df.schema[time].metadata
@@ -227,7 +232,7 @@ def with_watermark(df: DataFrame, query: Query, watermark: str | None) -> DataFr
     return df.withWatermark(f"`{time.replace('`', '``')}`", delay)
 
 
-def _time_column(df: DataFrame, query: Query) -> str:
+def _time_column(df: DataFrame, query: Any) -> str:
     name = query.stream.time
     if name is None:
         raise CereusError(
