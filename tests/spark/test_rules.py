@@ -16,7 +16,7 @@ from cereus import Rule
 from cereus import spark as cs
 from cereus.errors import CereusError
 
-from .test_live import write
+from .test_live import _few_tasks, write  # noqa: F401
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -68,9 +68,9 @@ def shown(spark: SparkSession, where: Path) -> tuple[Counter[Any], set[Any]]:
 
 def test_rules_change_while_a_stream_runs(spark: SparkSession, tmp_path: Path) -> None:
     """Each run goes on from the checkpoint of the one before: rules and events that came since."""
-    spark.conf.set("spark.sql.shuffle.partitions", "1")
     folder, rules = tmp_path / "events", tmp_path / "rules"
-    folder.mkdir(), rules.mkdir()
+    folder.mkdir()
+    rules.mkdir()
     write(folder, [events(0, "Ap4", "Aq1", "Ap1")])
     rule(rules, 0, name="pair", text=PAIR.format(3))
     rule(rules, 1, name="broken", text="SELECT * WHERE")
@@ -97,10 +97,10 @@ def test_rules_change_while_a_stream_runs(spark: SparkSession, tmp_path: Path) -
     assert matches == {("pair", 2, "p", 2): 1, ("late", 1, "q", 1): 1}
 
 
+@pytest.mark.long
 def test_a_stream_that_starts_with_other_rules_changes_them(
     spark: SparkSession, tmp_path: Path
 ) -> None:
-    spark.conf.set("spark.sql.shuffle.partitions", "1")
     folder = tmp_path / "events"
     folder.mkdir()
     rules = [Rule("pair", PAIR.format(3)), Rule("gone", "SELECT * WHERE B")]

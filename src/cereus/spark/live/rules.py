@@ -13,6 +13,7 @@ import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as st
 
+from cereus.engine.executor import Executor
 from cereus.errors import CereusError
 from cereus.limits import Limits
 from cereus.rules.rule import Rule, rules_in
@@ -56,7 +57,7 @@ def match_rules(
             "match_rules is for a streaming DataFrame",
             hint="for history there is match(df, compile_many({…}))",
         )
-    source = RulesOf(stream, "rules that change")
+    source = RulesOf(stream, limits)
     marked = with_watermark(df, source, watermark)
     changes, all_rules = _parted(rules)
     arranged = ArrangedRules(df, stream, limits)
@@ -97,10 +98,15 @@ def _written(rule: Rule) -> str:
 
 @dataclass(frozen=True)
 class RulesOf:
-    """What is known of rules before there is one: their stream."""
+    """What is known of rules before there is one."""
 
     stream: Stream
-    text: str
+    limits: Limits | None
+    text: str = "rules that change"
+    dialect: str = ""
+
+    def executor(self, schema: pa.Schema) -> Executor:
+        return RulesTask(self.stream, self.limits).executor(schema)
 
 
 @dataclass(frozen=True)
@@ -171,10 +177,6 @@ class LiveRules(Live):
     @property
     def _rules(self) -> tuple[str, ...] | None:
         return self.all_rules
-
-    @property
-    def _timed(self) -> bool:
-        return True
 
     def _fingerprint(self, events: pa.Schema, order: Iterable[Path]) -> str:
         identity = (VERSION, "rules", self.query.stream, str(events), list(order), self.buckets)

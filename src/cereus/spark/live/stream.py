@@ -6,7 +6,7 @@ import hashlib
 import logging
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812
@@ -63,6 +63,18 @@ class Arranged(Protocol):
     def task(self) -> Matching: ...
 
 
+class Matched(Protocol):
+    """What is matched on a stream: a query, or rules that change."""
+
+    @property
+    def stream(self) -> Stream: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def dialect(self) -> str: ...
+    def executor(self, schema: pa.Schema) -> Executor: ...
+
+
 @dataclass(frozen=True)
 class Live:
     """A query over a stream, and how it is going to be run; `marked` is the stream with a
@@ -70,7 +82,7 @@ class Live:
 
     arranged: Arranged
     marked: DataFrame
-    query: Any
+    query: Matched
     late: bool
     on_change: str
     buckets: int
@@ -209,7 +221,7 @@ class Live:
         return hashlib.sha256(repr((identity, self.arranged.shown)).encode()).hexdigest()[:16]
 
 
-def with_watermark(df: DataFrame, query: Any, watermark: str | None) -> DataFrame:
+def with_watermark(df: DataFrame, query: Matched, watermark: str | None) -> DataFrame:
     """The stream with a watermark on its time, or on the column MARK made of it."""
     time = _time_column(df, query)
     marked = DELAY in df.schema[time].metadata
@@ -232,7 +244,7 @@ def with_watermark(df: DataFrame, query: Any, watermark: str | None) -> DataFram
     return df.withWatermark(f"`{time.replace('`', '``')}`", delay)
 
 
-def _time_column(df: DataFrame, query: Any) -> str:
+def _time_column(df: DataFrame, query: Matched) -> str:
     name = query.stream.time
     if name is None:
         raise CereusError(
