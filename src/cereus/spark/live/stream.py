@@ -63,7 +63,7 @@ class Arranged(Protocol):
     def task(self) -> Matching: ...
 
 
-class Matched(Protocol):
+class LiveSource(Protocol):
     """What is matched on a stream: a query, or rules that change."""
 
     @property
@@ -82,7 +82,7 @@ class Live:
 
     arranged: Arranged
     marked: DataFrame
-    query: Matched
+    query: LiveSource
     late: bool
     on_change: str
     buckets: int
@@ -221,7 +221,7 @@ class Live:
         return hashlib.sha256(repr((identity, self.arranged.shown)).encode()).hexdigest()[:16]
 
 
-def with_watermark(df: DataFrame, query: Matched, watermark: str | None) -> DataFrame:
+def with_watermark(df: DataFrame, query: LiveSource, watermark: str | None) -> DataFrame:
     """The stream with a watermark on its time, or on the column MARK made of it."""
     time = _time_column(df, query)
     marked = DELAY in df.schema[time].metadata
@@ -244,7 +244,7 @@ def with_watermark(df: DataFrame, query: Matched, watermark: str | None) -> Data
     return df.withWatermark(f"`{time.replace('`', '``')}`", delay)
 
 
-def _time_column(df: DataFrame, query: Matched) -> str:
+def _time_column(df: DataFrame, query: LiveSource) -> str:
     name = query.stream.time
     if name is None:
         raise CereusError(
