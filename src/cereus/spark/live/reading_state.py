@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,11 +40,15 @@ def state(checkpoint: str, *, session: SparkSession | None = None) -> DataFrame:
     bytes    what the state of the whole bucket takes"""
     spark = session or session_of()
     place = located(checkpoint)
-    try:
+    rows: list[Row] = []
+    with suppress(PySparkException):
         rows = spark.read.format("state-metadata").load(place).collect()
-    except PySparkException as error:
-        raise CereusError(f"there is no state in {checkpoint!r}: {error}") from None
     numbers = {row["operatorId"] for row in rows if row["operatorName"].startswith(OPERATORS)}
+    if not numbers:
+        raise CereusError(
+            f"there is no state of live queries in {checkpoint!r}",
+            hint="give the checkpointLocation of a streaming query that has run",
+        )
     found = [each for number in sorted(numbers) for each in _of_operator(spark, place, number)]
     return spark.createDataFrame(found, STATE_TYPE)
 
