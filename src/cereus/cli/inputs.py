@@ -69,33 +69,14 @@ def _is_query_file(path: Path) -> bool:
     return dialect_of(path) is not None or path.suffix.lower() in OTHER_SUFFIXES
 
 
-def stream_of(
-    type: str | None,
-    time: str | None,
-    keys: Sequence[str] | None,
-    stream: str | None,
-    unit: str | None,
-    where: str | None = None,
-    *,
-    schema: pa.Schema | None = None,
-    typed: bool = True,
-) -> Stream:
-    """The stream that the options describe. Without `--type` the type column is `type`; it is
-    needed where the language is `typed`."""
-    if typed and type is None and schema is not None and DEFAULT_TYPE not in schema.names:
+def need_types(schema: pa.Schema) -> None:
+    """Refuse events without the column that says their type where no other is named."""
+    if DEFAULT_TYPE not in schema.names:
         raise DataError(
             f"the events have no column {DEFAULT_TYPE!r} that says their type",
             hint="name it with --type COLUMN, or say --type none when every event is an EVENT; "
             f"the columns are {', '.join(schema.names)}",
         )
-    return Stream(
-        type=column_or_none(type or DEFAULT_TYPE),
-        time=column_or_none(time),
-        keys=tuple(keys or ()),
-        stream=column_or_none(stream),
-        unit=unit,
-        where=where,
-    )
 
 
 def is_typed(query: Written, dialect: str | None) -> bool:
@@ -133,34 +114,6 @@ def compiled(
         limits=limits,
         params=params,
         **options,
-    )
-
-
-def query_of(
-    argument: str,
-    schema: pa.Schema | None,
-    type: str | None,
-    time: str | None,
-    keys: Sequence[str] | None,
-    stream: str | None,
-    unit: str | None,
-    declared: str | None,
-    settings: Sequence[str] | None,
-    params: Sequence[str] | None,
-    limits: Sequence[str] | None = None,
-) -> Query:
-    """The query of a command, compiled with its options; a schema is that of its events."""
-    text = written(argument)
-    typed = is_typed(text, declared)
-    described = stream_of(type, time, keys, stream, unit, schema=schema, typed=typed)
-    return compiled(
-        text,
-        declared,
-        described,
-        schema,
-        settings,
-        limits_of(limits or ()),
-        params_of(params or ()),
     )
 
 
@@ -232,16 +185,19 @@ def types_of(written: Sequence[str]) -> dict[str, str]:
 # ---------------------------------------------------------------- schemas
 
 
-def schema_of(path: str) -> pa.Schema:
-    """The columns of a data file, or those that a schema file lists.
+def schema_of(path: str, files: Files) -> pa.Schema:
+    """The columns of a data file, read as `files` says, or those that a schema file lists.
 
     A schema file is JSON, `{"price": "double"}`, or one `price: double` per line.
     """
     file = Path(path)
+    if "://" in path or any(mark in path for mark in "*?["):
+        return source(files, Stream()).schema
     if not file.exists():
         raise CereusError(f"there is no file {path!r}", hint="check the path")
-    if file.is_dir() or (format_of(path) is not None and not _is_schema(file)):
-        return source([path], Stream()).schema
+    described = files.format is not None or format_of(path) is not None
+    if file.is_dir() or (described and not _is_schema(file)):
+        return source(files, Stream()).schema
     return _listed(file)
 
 

@@ -94,6 +94,7 @@ def funnel_spec(
     gaps: Length | Sequence[Length | None] | None = None,
     type: str | None = "type",
     unit: str | None = None,
+    where: str | None = None,
     by: str | Iterable[str] = (),
     period: str | None = None,
     params: Mapping[str, Any] | None = None,
@@ -104,7 +105,7 @@ def funnel_spec(
         raise CereusError(f"unknown period {period!r}", hint=did_you_mean(period, PERIODS))
     return FunnelSpec(
         made,
-        Stream(type=type, time=time, keys=key, unit=unit),
+        Stream(type=type, time=time, keys=key, unit=unit, where=where),
         None if within is None else length_of(within, "within"),
         _gaps(gaps, len(made) - 1),
         (by,) if isinstance(by, str) else tuple(by),

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from cereus.engine.ingest.letters import conditions_of
 from cereus.expr.arrow.evaluate import mask
+from cereus.expr.check import coerce
 from cereus.expr.tree import Expression
 from cereus.language.anatomy import ROW
 from cereus.language.compiled import CompiledQuery
@@ -35,13 +36,18 @@ class EventTable:
     _masks: dict[Expression, Mask] = field(default_factory=dict)
 
     @staticmethod
-    def of(source: Source) -> EventTable:
+    def of(source: Source, stream: Stream) -> EventTable:
+        """All events of the stream: those that its condition lets pass."""
         table = source.table
         if table is None:
             table = pa.Table.from_batches(source.batches(), source.schema)
         rows = source.row_numbers
         rows = np.arange(table.num_rows, dtype=np.int64) if rows is None else rows
-        return EventTable.numbered(table, rows)
+        everything = EventTable.numbered(table, rows)
+        condition = stream.condition
+        if condition is None:
+            return everything
+        return everything.part(np.flatnonzero(mask(coerce(condition, table.schema), table)))
 
     @staticmethod
     def numbered(table: pa.Table, rows: Rows) -> EventTable:
