@@ -47,6 +47,11 @@ Write = Callable[..., Path]
             'read it as one type: types = { n = "string" } in its source',
         ),
         ('say delimiter=";"', "say --delimiter ';'", 'say delimiter = ";"'),
+        (
+            'let it stand for NULL: nulls=["-"]',
+            "let it stand for NULL: --null -",
+            'let it stand for NULL: nulls = ["-"] in its source',
+        ),
         ("say Files(…, multiline=True)", "say --multiline", "say multiline = true"),
     ],
 )
@@ -98,6 +103,15 @@ def test_time_going_backwards_is_sorted_by_a_flag(cli: Run, write: Write) -> Non
     assert "or run with --sort\n" in failed.stderr
     failed = cli("run", WITHIN, path, "--engine", "local", "--sort")
     assert "error: sorting needs a time column\nhint: say --time COLUMN\n" in failed.stderr
+
+
+def test_a_column_with_one_text_among_numbers_leads_to_its_cure(cli: Run) -> None:
+    Path("r.csv").write_text("t,celsius\n1,20\n2,-\n3,90\n")
+    run = ("run", "SELECT * WHERE EVENT AS e FILTER e[celsius > 80]", "r.csv", "--type", "none")
+    assert "or read the column as a number: --types celsius=double\n" in cli(*run).stderr
+    typed = (*run, "--types", "celsius=double")
+    assert "or let it stand for NULL: --null -\n" in cli(*typed).stderr
+    assert "1 match" in cli(*typed, "--null", "-").stdout
 
 
 def test_a_limit_that_was_reached_can_be_raised(cli: Run, write: Write) -> None:

@@ -19,6 +19,7 @@ LIMIT = re.compile(r"Limits\((\w+)=(\w+|…)\)")
 DIALECT = re.compile(r"\bdialect='(\w+)'")
 TYPES = re.compile(r'types=\{"(\w+)": "(\w+)"\}')
 FILES = re.compile(r'\b(?:Files\(…, )?(delimiter|format|multiline|order)=(?:"([^"]*)"|True)\)?')
+NULLS = re.compile(r'nulls=\["([^"]*)"\]')
 OPTION = re.compile(r"\b(\w+)=(True|False|…|'[^']*'|\d+)")
 LANGUAGE_OPTIONS = frozenset(name for dialect in names() for name in options_of(dialect))
 ELLIPSIS = "…"
@@ -48,6 +49,7 @@ class Vocabulary:
     dialect: Callable[[str], str]
     types: Callable[[str, str], str]
     files: Callable[[str, str | None], str]
+    nulls: Callable[[str], str]
     sorting: str = ""
     replaced: tuple[tuple[str, str], ...] = ()
     left_out: tuple[str, ...] = PYTHON_ONLY
@@ -61,6 +63,7 @@ def reworded(text: str, words: Vocabulary) -> str:
     text = STREAM.sub(lambda matched: words.columns(_columns(matched[1])), text)
     text = TYPES.sub(lambda matched: words.types(matched[1], matched[2]), text)
     text = FILES.sub(lambda matched: words.files(matched[1], matched[2]), text)
+    text = NULLS.sub(lambda matched: words.nulls(matched[1]), text)
     text = PARAM.sub(lambda matched: words.param(matched[1]), text)
     text = DIALECT.sub(lambda matched: words.dialect(matched[1]), text)
     text = LIMIT.sub(lambda matched: words.limit(matched[1], matched[2]), text)
@@ -109,6 +112,7 @@ FLAGS = Vocabulary(
     lambda name: f"--dialect {name}",
     lambda name, kind: f"--types {name}={kind}",
     lambda name, value: f"--{name}" + ("" if value is None else f" {shlex.quote(value)}"),
+    lambda text: f"--null {shlex.quote(text)}",
     sorting=", or run with --sort",
     left_out=(*PYTHON_ONLY, SHEDDING),
 )
@@ -143,6 +147,7 @@ KEYS = Vocabulary(
     lambda name: f'dialect = "{name}"',
     lambda name, kind: f'types = {{ {name} = "{kind}" }} in its source',
     lambda name, value: f"{name} = " + ("true" if value is None else f'"{value}"'),
+    lambda text: f'nulls = ["{text}"] in its source',
     replaced=(
         ("a new checkpointLocation", "a new checkpoint"),
         ('match(…, on_change="restart")', 'on_change = "restart" in the query'),

@@ -6,6 +6,7 @@ depend on how a file is cut into blocks, nor on which engine reads it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
@@ -126,9 +127,11 @@ def column_of_type(
         return column.cast(kind)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         reason = str(error).splitlines()[0]
+        value = re.search(r"'(\S{1,9})' as a scalar", reason)
+        null = "" if value is None else f', or let it stand for NULL: nulls=["{value[1]}"]'
         raise DataError(
             f"the column {name!r} cannot be read as {kind}: {reason}",
-            hint=f'give it another type: types={{"{name}": "string"}}',
+            hint=f'give it another type: types={{"{name}": "string"}}{null}',
         ) from None
 
 
