@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -161,7 +161,7 @@ def test_a_key_is_not_called_like_a_column_of_the_result(dialect: str, count: st
 TIMED = cereus.Stream(time="t", unit="s")
 
 
-@pytest.mark.parametrize("time", ["x", None, True, 2**70, datetime(2026, 1, 1), float("nan")])
+@pytest.mark.parametrize("time", ["x", None, True, 2**70, float("nan")])
 @pytest.mark.parametrize("begun", [True, False])
 def test_a_promise_is_a_time(time: Any, begun: bool) -> None:
     recognizer = cereus.compile(TEXT, stream=TIMED).recognizer()
@@ -169,6 +169,35 @@ def test_a_promise_is_a_time(time: Any, begun: bool) -> None:
         recognizer.push([{"type": "A", "t": 1}])
     with pytest.raises(DataError, match=r"advance\(\)"):
         recognizer.advance(time)
+
+
+@pytest.mark.parametrize(
+    "kind", [*(pa.timestamp(u, z) for u in ("s", "ms", "us", "ns") for z in (None, "UTC"))]
+)
+@pytest.mark.parametrize("first", [True, False])
+def test_a_promise_is_a_datetime_where_times_are(kind: pa.DataType, first: bool) -> None:
+    text = "PATTERN SEQ(A a, ~B b) WITHIN 10 seconds"
+    recognizer = cereus.compile(text, dialect="sase", stream=Stream(time="t")).recognizer()
+    begin = datetime(2025, 3, 3)
+    if first:
+        recognizer.advance(begin)
+    recognizer.push(pa.table({"type": ["A"], "t": pa.array([begin], kind)}))
+    assert len(recognizer.advance(begin + timedelta(seconds=10))) == 0
+    oslo = timezone(timedelta(hours=1))
+    assert len(recognizer.advance(datetime(2025, 3, 3, 1, 0, 11, tzinfo=oslo))) == 1
+    with pytest.raises(DataError, match="before what advance"):
+        recognizer.push(pa.table({"type": ["A"], "t": pa.array([begin], kind)}))
+
+
+@pytest.mark.parametrize("begun", [True, False])
+def test_a_datetime_is_no_promise_of_numbers(begun: bool) -> None:
+    recognizer = cereus.compile(TEXT, stream=TIMED).recognizer()
+    with pytest.raises(DataError, match=r"advance\(\) takes a number here"):
+        for promise in (begun, not begun):
+            if promise:
+                recognizer.advance(datetime(2026, 1, 1))
+            else:
+                recognizer.push([{"type": "A", "t": 1}])
 
 
 def test_a_promise_may_come_before_the_first_event() -> None:
