@@ -114,6 +114,22 @@ def test_a_column_with_one_text_among_numbers_leads_to_its_cure(cli: Run) -> Non
     assert "1 match" in cli(*typed, "--null", "-").stdout
 
 
+def test_a_time_that_is_text_leads_to_how_it_is_written(cli: Run) -> None:
+    Path("r.csv").write_text("t,type\n03.04.2025 10:00:00,A\n")
+    run = ("run", "SELECT * WHERE A WITHIN 1 minute", "r.csv", "--time", "t")
+    assert "--types t=timestamp, with --time-format FORMAT where it is not" in cli(*run).stderr
+    typed = cli(*run, "--types", "t=timestamp")
+    assert "or say how times are written: --time-format '%d.%m.%Y %H:%M:%S'\n" in typed.stderr
+    assert "1 match" in cli(*run, "--time-format", "%d.%m.%Y %H:%M:%S").stdout
+
+
+def test_columns_in_one_lead_to_their_delimiter(cli: Run) -> None:
+    Path("r.csv").write_text("t;type\n1;A\n")
+    failed = cli("run", "SELECT * WHERE A", "r.csv")
+    assert "the events have no column 'type', but one 't;type'" in failed.stderr
+    assert "unless you say --delimiter ';'\n" in failed.stderr
+
+
 def test_a_limit_that_was_reached_can_be_raised(cli: Run, write: Write) -> None:
     run = ("run", "SELECT * FROM S WHERE (SELL OR BUY)+", write(), "--engine", "local")
     failed = cli(*run, "--limit", "matches_per_event=3")

@@ -19,6 +19,7 @@ from cereus.language.registry import default_name, dialect_of, language, names, 
 from cereus.limits import Limits
 from cereus.query import Query, compile
 from cereus.sources import Files, Source, source
+from cereus.sources.delimited import SEPARATORS
 from cereus.sources.formats import format_of
 from cereus.stream import Stream
 
@@ -72,11 +73,21 @@ def _is_query_file(path: Path) -> bool:
 def need_types(schema: pa.Schema) -> None:
     """Refuse events without the column that says their type where no other is named."""
     if DEFAULT_TYPE not in schema.names:
+        other = next((sign for sign in SEPARATORS if sign in "".join(schema.names)), None)
+        if other is not None:
+            raise DataError(
+                f"the events have no column {DEFAULT_TYPE!r}, but one {schema.names[0]!r}",
+                hint=f"columns are separated by commas unless you say --delimiter {shown(other)}",
+            )
         raise DataError(
             f"the events have no column {DEFAULT_TYPE!r} that says their type",
             hint="name it with --type COLUMN, or say --type none when every event is an EVENT; "
             f"the columns are {', '.join(schema.names)}",
         )
+
+
+def shown(separator: str) -> str:
+    return "tab" if separator == "\t" else f"{separator!r}"
 
 
 def is_typed(query: Written, dialect: str | None) -> bool:

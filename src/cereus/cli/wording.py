@@ -18,7 +18,9 @@ PARAM = re.compile(r'params=\{"(\w+)": …\}')
 LIMIT = re.compile(r"Limits\((\w+)=(\w+|…)\)")
 DIALECT = re.compile(r"\bdialect='(\w+)'")
 TYPES = re.compile(r'types=\{"(\w+)": "(\w+)"\}')
-FILES = re.compile(r'\b(?:Files\(…, )?(delimiter|format|multiline|order)=(?:"([^"]*)"|True)\)?')
+FILES = re.compile(
+    r'\b(?:Files\(…, )?(delimiter|format|multiline|order|time_format)=(?:"([^"]*)"|True)\)?'
+)
 NULLS = re.compile(r'nulls=\["([^"]*)"\]')
 OPTION = re.compile(r"\b(\w+)=(True|False|…|'[^']*'|\d+)")
 LANGUAGE_OPTIONS = frozenset(name for dialect in names() for name in options_of(dialect))
@@ -99,6 +101,13 @@ def _limit_flag(name: str, value: str) -> str:
     return f"--limit {_switched(name, value)}"
 
 
+def _file_flag(name: str, value: str | None) -> str:
+    flag = f"--{name.replace('_', '-')}"
+    return (
+        flag if value is None else f"{flag} {'FORMAT' if value == ELLIPSIS else shlex.quote(value)}"
+    )
+
+
 def _switched(name: str, value: str) -> str:
     endings = {"True": "", "False": "=no", ELLIPSIS: "=N"}
     return shlex.quote(name + endings.get(value, f"={value}"))
@@ -111,7 +120,7 @@ FLAGS = Vocabulary(
     lambda name: f"--param {name}=VALUE",
     lambda name: f"--dialect {name}",
     lambda name, kind: f"--types {name}={kind}",
-    lambda name, value: f"--{name}" + ("" if value is None else f" {shlex.quote(value)}"),
+    _file_flag,
     lambda text: f"--null {shlex.quote(text)}",
     sorting=", or run with --sort",
     left_out=(*PYTHON_ONLY, SHEDDING),

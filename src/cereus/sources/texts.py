@@ -127,12 +127,18 @@ def column_of_type(
         return column.cast(kind)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         reason = str(error).splitlines()[0]
-        value = re.search(r"'(\S{1,9})' as a scalar", reason)
-        null = "" if value is None else f', or let it stand for NULL: nulls=["{value[1]}"]'
         raise DataError(
             f"the column {name!r} cannot be read as {kind}: {reason}",
-            hint=f'give it another type: types={{"{name}": "string"}}{null}',
+            hint=f'give it another type: types={{"{name}": "string"}}{_other_way(reason, kind)}',
         ) from None
+
+
+def _other_way(reason: str, kind: pa.DataType) -> str:
+    """What else to say of a column than its type."""
+    if pa.types.is_timestamp(kind):
+        return ', or say how times are written: time_format="%d.%m.%Y %H:%M:%S"'
+    value = re.search(r"'(\S{1,9})' as a scalar", reason)
+    return "" if value is None else f', or let it stand for NULL: nulls=["{value[1]}"]'
 
 
 def _given(texts: pa.ChunkedArray, kind: pa.DataType, time_format: str | None) -> pa.ChunkedArray:
