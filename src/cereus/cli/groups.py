@@ -105,11 +105,20 @@ def is_given(group: ColumnOptions | LanguageOptions | ReadOptions) -> bool:
 # ---------------------------------------------------------------- what commands make of them
 
 
-def events_of(
-    paths: Sequence[str], reading: ReadOptions, columns: ColumnOptions, sort: bool
-) -> Source:
-    """The events in files, put in the order of time if they are to be sorted."""
-    return inputs.events_of(reading.files(paths), inputs.ordered_by(columns.time), sort=sort)
+def query_and_events(
+    argument: str,
+    paths: Sequence[str],
+    columns: ColumnOptions,
+    language: LanguageOptions,
+    reading: ReadOptions,
+    *,
+    sort: bool,
+) -> tuple[Query, Source]:
+    """The query of a command, and the events that it is about. Errors in the text come before
+    anything is read."""
+    query_of(argument, columns, language, None)
+    read = inputs.events_of(reading.files(paths), inputs.ordered_by(columns.time), sort=sort)
+    return query_of(argument, columns, language, read.schema), read
 
 
 def query_of(

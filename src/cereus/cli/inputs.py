@@ -56,6 +56,11 @@ def written(argument: str) -> Written:
     explicit = argument.startswith("@")
     path = Path(argument[1:] if explicit else argument)
     one_word = len(argument.split()) == 1
+    if one_word and format_of(argument) is not None and path.exists():
+        raise CereusError(
+            f"{argument!r} is a file of events, and the query comes first",
+            hint=f'write it before the files: "SELECT * WHERE A ; B" {argument}',
+        )
     if not explicit and not (one_word and _is_query_file(path)):
         return Written(argument)
     try:
@@ -155,6 +160,11 @@ def limits_of(written: Sequence[str]) -> Limits:
 
 def _limit(text: str) -> tuple[str, int]:
     name, _, value = text.partition("=")
+    if name.isdecimal():
+        raise CereusError(
+            f"--limit {text}: of what?",
+            hint=f"write nodes={text}; to see so many matches write --limit-shown {text}",
+        )
     if name not in LIMITS:
         raise CereusError(f"there is no limit {name!r}", hint=did_you_mean(name, LIMITS))
     if not value.isdecimal():

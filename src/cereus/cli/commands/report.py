@@ -12,9 +12,8 @@ from cereus.cli.groups import (
     ColumnOptions,
     LanguageOptions,
     ReadOptions,
-    events_of,
     expanded,
-    query_of,
+    query_and_events,
 )
 from cereus.cli.view import out
 from cereus.report import report as made
@@ -37,7 +36,6 @@ def report(
 ) -> None:
     """Run a query and write a page about it: words, automaton, timeline, matches, why no more."""
     need_directory(output)
-    read = events_of(events, reading, columns, sort=sort)
-    compiled = query_of(query, columns, language, read.schema)
+    compiled, read = query_and_events(query, events, columns, language, reading, sort=sort)
     output.write_text(made(compiled, read, title=title), encoding="utf-8")
     out.print(f"written to {output}", highlight=False)

@@ -13,9 +13,8 @@ from cereus.cli.groups import (
     ColumnOptions,
     LanguageOptions,
     ReadOptions,
-    events_of,
     expanded,
-    query_of,
+    query_and_events,
 )
 from cereus.cli.view import out
 from cereus.errors import CereusError
@@ -44,8 +43,7 @@ def why(
     sort: opt.Sort = False,
 ) -> None:
     """Say why a query has few matches: what each step takes, what ends the rest, near misses."""
-    read = events_of(events, reading, columns, sort=sort)
-    compiled = query_of(query, columns, language, read.schema)
+    compiled, read = query_and_events(query, events, columns, language, reading, sort=sort)
     if match is None:
         answer: Any = compiled.why(read, most=most)
     else:
