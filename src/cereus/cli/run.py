@@ -134,7 +134,7 @@ def run(
             hint = "--metrics FILE writes how a pipeline is doing"
             raise CereusError("--json is for queries over files", hint=hint)
         elsewhere = (events, output, output_format, tie, sort, overwrite, flat, order)
-        if any(elsewhere) or any(map(is_given, (columns, language, reading))):
+        if any(elsewhere) or is_given(columns) or is_given(language) or is_given(reading):
             hint = "leave out all but --engine, --master, --dry-run and --metrics"
             raise CereusError("a pipeline says inputs, columns and outputs itself", hint=hint)
         run_pipeline(

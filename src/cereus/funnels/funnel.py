@@ -10,9 +10,10 @@ from typing import Any
 import pyarrow as pa
 
 from cereus.funnels.run import FunnelRun
-from cereus.funnels.spec import FunnelSpec, Length, Steps, funnel_spec
+from cereus.funnels.spec import FunnelSpec, Steps, funnel_spec
 from cereus.funnels.summary import group_names, steps_table, taken_steps
 from cereus.sources import source
+from cereus.syntax.literals import Length
 
 SHARES = ("conversion", "from_previous")
 SECONDS = ("mean_seconds", "median_seconds")

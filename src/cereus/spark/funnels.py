@@ -9,12 +9,13 @@ import pyarrow as pa
 
 from cereus.funnels.funnel import Funnel
 from cereus.funnels.run import ENTERED, LEVEL, TOOK, FunnelRun, keys_schema
-from cereus.funnels.spec import FunnelSpec, Length, Steps, funnel_spec
+from cereus.funnels.spec import FunnelSpec, Steps, funnel_spec
 from cereus.funnels.summary import PERIOD, Taken, group_names, steps_table
 from cereus.spark.batch.arranging import arranged, kept
 from cereus.spark.relevance import quoted
 from cereus.spark.schemas import arrow_schema, orderable
 from cereus.stream import UNITS
+from cereus.syntax.literals import Length
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
