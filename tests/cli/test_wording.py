@@ -18,9 +18,18 @@ SOURCE = Path(cereus.__file__).parent
 PYTHON = re.compile(r"\w+\([^)]*=|\w=(True|False)\b|\b\w+=['\"]|q\.run|\w=…")
 """An argument by name, or a call with one."""
 
-FROM_THE_COMMAND_LINE = ("plan", "engine", "dialects", "algebra")
-CALLED_ONLY = ("recognizer(",)
-"""What the commands never call."""
+FROM_THE_COMMAND_LINE = (
+    "plan",
+    "engine",
+    "languages",
+    "sources",
+    "syntax",
+    "expr",
+    "language",
+    "stream.py",
+)
+CALLED_ONLY = ("recognizer(", "partition(")
+"""What the commands never call, and a clause of SASE+."""
 
 Write = Callable[..., Path]
 
@@ -46,13 +55,33 @@ Write = Callable[..., Path]
             "read it as one type: --types n=string",
             'read it as one type: types = { n = "string" } in its source',
         ),
-        ('say delimiter=";"', "say --delimiter ';'", 'say delimiter = ";"'),
+        (
+            'say delimiter=";"',
+            "say --delimiter ';'",
+            'say delimiter = ";" in its source',
+        ),
         (
             'let it stand for NULL: nulls=["-"]',
             "let it stand for NULL: --null -",
             'let it stand for NULL: nulls = ["-"] in its source',
         ),
-        ("say Files(…, multiline=True)", "say --multiline", "say multiline = true"),
+        (
+            "say Files(…, multiline=True)",
+            "say --multiline",
+            "say multiline = true in its source",
+        ),
+        (
+            'give it: params={"low": …}',
+            "give it: --param low=VALUE",
+            "give it: params = { low = … }",
+        ),
+        (
+            'go on, or drop the state: match(…, on_change="restart")',
+            "go on",
+            'go on, or drop the state: on_change = "restart" in the query',
+        ),
+        ("count the rows, or write len(q.run(…))", "count the rows", "count the rows"),
+        ("less, or go on: Limits(shed=True)", "less", "less"),
     ],
 )
 def test_arguments_are_flags_or_keys(said: str, flags: str, keys: str) -> None:
@@ -63,10 +92,12 @@ def test_arguments_are_flags_or_keys(said: str, flags: str, keys: str) -> None:
 def hints() -> Iterator[tuple[str, str]]:
     """Every text given as a `hint`, with its place; what is put into it is an x."""
     for stage in FROM_THE_COMMAND_LINE:
-        for path in sorted((SOURCE / stage).rglob("*.py")):
+        place = SOURCE / stage
+        for path in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
                 if isinstance(node, ast.keyword) and node.arg == "hint":
-                    yield f"{path.name}:{node.value.lineno}", constant(node.value)
+                    text = constant(node.value).replace("Limits(x=", "Limits(nodes=")
+                    yield f"{path.name}:{node.value.lineno}", text
 
 
 def constant(node: ast.expr) -> str:
