@@ -187,3 +187,24 @@ def test_what_is_shown_is_what_is_written(tmp_path: Path) -> None:
         page.write_text(PRINTING.format(*wrong))
         with pytest.raises(AssertionError, match="wrote"):
             run(page)
+
+
+USERS = {
+    "fraud": "trades/card_fraud.md",
+    "data engineering": "trades/data_engineering.md",
+    "security": "trades/security.md",
+    "SQL": "coming_from/sql.md",
+    "funnels": "trades/funnels_and_churn.md",
+    "Flink CEP": "coming_from/flink_cep.md",
+    "sensors": "trades/machine_monitoring.md",
+    "research": "trades/research.md",
+    "clumsy hands": "trades/mistakes.md",
+    "notebooks": "trades/notebooks.md",
+}
+
+
+@pytest.mark.parametrize("user", USERS)
+def test_everyone_who_is_new_has_a_page_that_runs_and_shows_what_comes_out(user: str) -> None:
+    found = blocks((ROOT / "docs" / USERS[user]).read_text())
+    assert any(block.kind == "python" for block in found)
+    assert any(block.kind in ("console", "text") for block in found)

@@ -62,7 +62,7 @@ OPTIONS: dict[str, About] = {
 
 
 @dataclass(frozen=True)
-class Option:
+class HintOption:
     """An option that a hint names. Of `types={"price": "double"}` the part is `price`."""
 
     name: str
@@ -79,12 +79,12 @@ class Option:
         return self.value == ELLIPSIS
 
 
-def options_in(text: str) -> Iterator[Option]:
+def options_in(text: str) -> Iterator[HintOption]:
     for name, value in ARGUMENT.findall(text):
         if name in OPTIONS:
             pair = re.fullmatch(r"""\{"(\w+)": "?([^"]*)"?\}""", value)
             plain = pair[2] if pair else value.strip("[]").strip("\"'")
-            yield Option(name, plain, pair[1] if pair else None)
+            yield HintOption(name, plain, pair[1] if pair else None)
 
 
 class Surface(ABC):
@@ -93,10 +93,10 @@ class Surface(ABC):
     between = ", "
 
     @abstractmethod
-    def written(self, option: Option) -> str | None:
+    def written(self, option: HintOption) -> str | None:
         """The option as it is typed there; None where there is no such thing."""
 
-    def place(self, option: Option) -> str:
+    def place(self, option: HintOption) -> str:
         """What stands behind options of this kind: where they go."""
         return ""
 
@@ -126,14 +126,14 @@ def _written(text: str, surface: Surface) -> str:
 # ---------------------------------------------------------------- flags
 
 
-class Flags(Surface):
+class CommandFlags(Surface):
     """Options of a command."""
 
     between = " "
     called: ClassVar = {"keys": "key", "nulls": "null"}
     filled: ClassVar = {"unit": "UNIT", "where": "CONDITION", "time_format": "FORMAT"}
 
-    def written(self, option: Option) -> str | None:
+    def written(self, option: HintOption) -> str | None:
         match option.about:
             case About.LIMIT:
                 return f"--limit {_switched(option)}"
@@ -152,7 +152,7 @@ class Flags(Surface):
         return f"{flag} {filled if option.open else shlex.quote(option.value)}"
 
 
-def _switched(option: Option) -> str:
+def _switched(option: HintOption) -> str:
     endings = {"True": "", "False": "=no", ELLIPSIS: "=N"}
     return shlex.quote(option.name + endings.get(option.value, f"={option.value}"))
 
@@ -160,12 +160,12 @@ def _switched(option: Option) -> str:
 # ---------------------------------------------------------------- keys of a pipeline
 
 
-class Keys(Surface):
+class PipelineKeys(Surface):
     """Keys of a pipeline's file."""
 
     tables: ClassVar = {About.LIMIT: "limits", About.LANGUAGE: "options"}
 
-    def written(self, option: Option) -> str | None:
+    def written(self, option: HintOption) -> str | None:
         value = _toml(option)
         if option.about is About.ORDER:
             return None
@@ -175,7 +175,7 @@ class Keys(Surface):
             return f"{option.name} = {{ {option.part} = {value} }}"
         return f"{option.name} = {f'[{value}]' if option.name == 'nulls' else value}"
 
-    def place(self, option: Option) -> str:
+    def place(self, option: HintOption) -> str:
         places = {
             About.STREAM: " in its stream",
             About.FILES: " in its source",
@@ -184,11 +184,11 @@ class Keys(Surface):
         return places.get(option.about, "")
 
 
-def _toml(option: Option) -> str:
+def _toml(option: HintOption) -> str:
     if option.value in ("True", "False"):
         return option.value.lower()
     any_value = option.open and option.about not in (About.STREAM, About.FILES)
     return option.value if option.value.isdigit() or any_value else f'"{option.value}"'
 
 
-FLAGS, KEYS = Flags(), Keys()
+FLAGS, KEYS = CommandFlags(), PipelineKeys()
