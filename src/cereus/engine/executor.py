@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cereus.engine import snapshot
+from cereus.engine.ingest.batch_reader import BatchReader
 from cereus.engine.ingest.clock import deadline_span
 from cereus.engine.ingest.shared_letters import SharedLetters
 from cereus.engine.match.after.following import WaitingMatches
@@ -23,6 +24,7 @@ from cereus.engine.match.strategies.listing import ListingRunner
 from cereus.engine.match.strategies.replay import ReplayRunner
 from cereus.engine.match.table_cache import TableCache
 from cereus.engine.match.value_letters import ValueLetters
+from cereus.engine.parallel.sharing import Sharing
 from cereus.engine.results.counts import CountRows
 from cereus.engine.results.event_rows import EventRows, EventShape
 from cereus.engine.results.results import Results
@@ -125,6 +127,16 @@ class Executor(ABC):
         """Go on from a snapshot of the same query."""
 
     @property
+    def steps(self) -> int:
+        """How much compiled code has done so far, beyond one look at each event: the steps of
+        partial matches. Threads pay where these are many."""
+        return 0
+
+    def sharing(self) -> Sharing | None:
+        """This executor as one of several that read an input together, if it can be."""
+        return None
+
+    @property
     @abstractmethod
     def events(self) -> pa.Table | None:
         """The remembered events, when columns of them are kept."""
@@ -158,6 +170,7 @@ class PatternExecutor(Executor):
         row_numbers: npt.NDArray[np.int64] | None = None,
         shape: EventShape | None = None,
         cache: TableCache | None = None,
+        reader: Callable[..., BatchReader] = BatchReader,
     ) -> None:
         self.plan = plan
         unfollowed = plan.query.unfollowed
@@ -172,6 +185,7 @@ class PatternExecutor(Executor):
             row_numbers=row_numbers,
             # states that remember values are forgotten again, and so cannot be shared
             cache=None if plan.traits.remembers_values else cache,
+            reader=reader,
         )
         self.following: WaitingMatches | None = None
         if unfollowed is not None:
@@ -195,6 +209,16 @@ class PatternExecutor(Executor):
         if self.following:
             chunks = chain(self.following.read(chunks), self.following.finish())
         return self.results.batches(chunks)
+
+    @property
+    def steps(self) -> int:
+        return self.runner.steps
+
+    def sharing(self) -> Sharing | None:
+        if self.following is not None:
+            return None
+        self.results.notes_keys = True
+        return Sharing((self.runner.reader,), self.results.order_of_last)
 
     def share_letters(self, shared: SharedLetters) -> None:
         """Ask the tests together with other executors, of the same batches."""

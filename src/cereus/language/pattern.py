@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from abc import abstractmethod
 from copy import copy
 from typing import Any, ClassVar, Generic, Self, TypeVar
@@ -14,6 +15,8 @@ from cereus.clauses.tree import ParsedQuery, PatternTree
 from cereus.engine.executor import Executor, PatternExecutor
 from cereus.engine.ingest.clock import Clock
 from cereus.engine.match.table_cache import TableCache
+from cereus.engine.parallel.split import Split, split_of_plan
+from cereus.engine.rules.shape import Shaped, shaped
 from cereus.explain.analysis import slowness
 from cereus.explain.description import Description
 from cereus.explain.diagram import automaton_dot
@@ -27,6 +30,7 @@ from cereus.plan.tests import EventTest
 from cereus.stream import Stream
 
 P = TypeVar("P", bound=PatternTree)
+CORES = os.cpu_count() or 1
 
 
 class PatternQuery(CompiledQuery, Generic[P]):
@@ -37,7 +41,8 @@ class PatternQuery(CompiledQuery, Generic[P]):
     def __init__(self, query: ParsedQuery[P], stream: Stream, limits: Limits) -> None:
         self.query, self.stream, self.limits = query, stream, limits
         self._plans: dict[bytes | None, Plan] = {}
-        self._caches: dict[int, TableCache] = {}
+        self._caches: dict[int, list[TableCache]] = {}
+        self._shapes: dict[int, Shaped | None] = {}
 
     @abstractmethod
     def build(self, schema: pa.Schema | None) -> Plan:
@@ -73,7 +78,8 @@ class PatternQuery(CompiledQuery, Generic[P]):
 
     @property
     def counts_events(self) -> bool:
-        return self.plan().traits.position_sensitive
+        known = next(iter(self._plans.values()), None)  # types of columns make no difference
+        return (known or self.plan()).traits.position_sensitive
 
     @property
     def keys(self) -> tuple[Path, ...]:
@@ -95,6 +101,13 @@ class PatternQuery(CompiledQuery, Generic[P]):
             self._plans[key] = plan
         return self._plans[key]
 
+    def shaped(self, schema: pa.Schema) -> Shaped | None:
+        """The shape of the plan, which queries that differ in constants only have in common."""
+        plan = self.plan(schema)
+        if id(plan) not in self._shapes:
+            self._shapes[id(plan)] = shaped(plan, schema, self.limits)
+        return self._shapes[id(plan)]
+
     def check(self, schema: pa.Schema | None) -> None:
         plan = self.plan(schema)
         if schema is not None:
@@ -111,20 +124,30 @@ class PatternQuery(CompiledQuery, Generic[P]):
         row_numbers: npt.NDArray[np.int64] | None = None,
     ) -> Executor:
         plan = self.plan(schema)
-        if id(plan) not in self._caches:
-            self._caches[id(plan)] = TableCache.empty(plan, self.limits.states)
         return PatternExecutor(
             plan,
             schema,
             limits=self.limits,
             keep=keep,
             row_numbers=row_numbers,
-            cache=self._caches[id(plan)],
+            cache=self._cache(plan),
         )
+
+    def _cache(self, plan: Plan) -> TableCache:
+        """A table that no other run uses, as far as there are cores for both."""
+        known = self._caches.setdefault(id(plan), [])
+        fewest = min(known, key=lambda cache: len(cache.users), default=None)
+        if fewest is None or (fewest.users and len(known) < CORES):
+            fewest = TableCache.empty(plan, self.limits.states)
+            known.append(fewest)
+        return fewest
+
+    def split(self, schema: pa.Schema | None = None) -> Split:
+        return split_of_plan(self.plan(schema))
 
     def __getstate__(self) -> dict[str, Any]:
         """Plans and their tables stay here: another process makes them anew."""
-        return {**self.__dict__, "_plans": {}, "_caches": {}}
+        return {**self.__dict__, "_plans": {}, "_caches": {}, "_shapes": {}}
 
     def replaced(
         self, *, query: ParsedQuery[P] | None = None, stream: Stream | None = None
@@ -132,7 +155,7 @@ class PatternQuery(CompiledQuery, Generic[P]):
         """The same with another query, or over another stream."""
         made = copy(self)
         made.query, made.stream = query or self.query, stream or self.stream
-        made._plans, made._caches = {}, {}
+        made._plans, made._caches, made._shapes = {}, {}, {}
         return made
 
     @property

@@ -111,14 +111,42 @@ class BatchReader:
         self.lock = lock or threading.Lock()
         self.lookahead, self.idle_keys = lookahead, idle_keys
         watched = ("time",) if clock is None else ("time", "window")
-        self.substreams = Substreams(reading.keys, schema, watched)
+        self.substreams = self._new_substreams(schema, watched)
         self.row = 0
+        self.rows_of_batch: Ints | None = None
+        """What the rows of the next batch are called, where it has some rows of the input."""
+        self._first = 0
+        self.first_seen: Ints | None = None
+        """The row of each key's first event, where that is to be known."""
         self.seen: Ints = np.zeros(1, np.int64)
         """How many events of each key there have been, where positions are counted."""
+
+    def _new_substreams(self, schema: pa.Schema, watched: tuple[str, ...]) -> Substreams:
+        return Substreams(self.reading.keys, schema, watched)
 
     @property
     def key_index(self) -> KeyIndex:
         return self.substreams.index
+
+    def number_rows(self, rows: int | Ints) -> None:
+        """The next rows are the input's from this one on, or those of the next batch are these."""
+        if isinstance(rows, int):
+            self.row, self.rows_of_batch = rows, None
+        else:
+            self.rows_of_batch = rows
+
+    def rows_read(self, places: Ints) -> Ints:
+        """The rows, in the order of the input, of rows of the last batch."""
+        return places + self._first if self.rows_of_batch is None else self.rows_of_batch[places]
+
+    @property
+    def counted_keys(self) -> int:
+        """How many keys there are to count positions in."""
+        return len(self.key_index)
+
+    def seen_by_key(self, keys: int) -> Ints:
+        """How many events each of so many keys has had, where positions are counted."""
+        return longer(self.seen, keys, 0)[:keys]
 
     def share_letters(self, letters: LettersView) -> None:
         """From now on ask the tests together with other readers of the same batches."""
@@ -151,7 +179,8 @@ class BatchReader:
         return undo
 
     def _read(self, batch: pa.RecordBatch) -> Events:
-        rows = RowNumbers(self.row, self._selected(batch), self.row_numbers)
+        rows = self._row_numbers(batch)
+        self._first = self.row
         self.row += batch.num_rows
         if rows.selected is not None:
             batch = batch.take(pa.array(rows.selected))
@@ -163,6 +192,8 @@ class BatchReader:
                 batch, self.known, keep_all=self.reading.keeps_all
             )
         keys = self._keys(batch, None if everyone else places)
+        if self.first_seen is not None:
+            self._note_first(keys, None if everyone else places, rows.selected)
         self.substreams.check_order("time", time, times, keys, places, rows)
         positions = self._positions(keys, places) if counted else zeros(len(places))
         if not len(places):
@@ -193,6 +224,13 @@ class BatchReader:
         places = np.flatnonzero(wanted.to_numpy(zero_copy_only=False))
         return places if passing is None else np.intersect1d(places, passing, assume_unique=True)
 
+    def _row_numbers(self, batch: pa.RecordBatch) -> RowNumbers:
+        selected, called = self._selected(batch), self.rows_of_batch
+        if called is None:
+            return RowNumbers(self.row, selected, self.row_numbers)
+        numbers = called if self.row_numbers is None else self.row_numbers[called]
+        return RowNumbers(0, selected, numbers)
+
     def _times(self, batch: pa.RecordBatch, rows: RowNumbers) -> Ints:
         name = self.stream.time
         if name is None:
@@ -212,6 +250,18 @@ class BatchReader:
             self.seen = longer(self.seen, len(self.key_index), 0)
         return keys
 
+    def _note_first(self, keys: Codes, places: Ints | None, selected: Ints | None) -> None:
+        """Note where keys come for the first time. They are numbered in the order in which they
+        do, so that is where the largest number so far grows."""
+        assert self.first_seen is not None
+        known = len(self.first_seen)
+        if len(self.key_index) == known:
+            return
+        new = np.flatnonzero(np.diff(np.maximum.accumulate(keys), prepend=known - 1) > 0)
+        new = new if places is None else places[new]
+        new = new if selected is None else selected[new]
+        self.first_seen = np.concatenate([self.first_seen, self.rows_read(new)])
+
     def _positions(self, keys: Codes, places: Ints) -> Ints:
         """Positions within the key; `keys` are those of all rows."""
         if self.reading.keys:
@@ -229,7 +279,7 @@ class BatchReader:
             return events
         order = events.positions
         if not self.reading.counts_positions:
-            order = places + rows.first if rows.first else places
+            order = places + self._first if self._first else places
         measures, floors = clock.read(batch, places, order, events.times, rows)
         if clock.path is not None and not clock.follows_time:
             column = ".".join(clock.path)
@@ -266,9 +316,13 @@ class BatchReader:
             return events
         return replace(
             events,
-            columns=self.compared.read(batch, places, to),
+            columns=self._compared(batch, places, to),
             places=events.places if selected is None else selected[events.places],
         )
+
+    def _compared(self, batch: pa.RecordBatch, places: Ints, to: Codes | None) -> Ints:
+        """The columns that are compared, of the rows at these places, which go where `to` says."""
+        return self.compared.read(batch, places, to)
 
     def key_columns(self, keys: npt.NDArray[Any]) -> list[pa.Array]:
         """The key columns of results that belong to these keys."""
@@ -311,6 +365,8 @@ class BatchReader:
         self.substreams.forget()
         self.compared.strings.clear()
         self.seen = np.zeros(1, np.int64)
+        if self.first_seen is not None:
+            self.first_seen = np.zeros(0, np.int64)
         if self.idle_keys is not None:
             self.idle_keys.forget()
         if self.lookahead is not None:
@@ -319,7 +375,7 @@ class BatchReader:
     def keep(self, codes: Ints) -> None:
         """Forget all keys but these; they are numbered anew, in their order."""
         if self.reading.counts_positions:
-            self.seen = longer(self.seen, len(self.key_index), 0)[codes]
+            self.seen = self.seen_by_key(len(self.key_index))[codes]
         if self.idle_keys is not None:
             self.idle_keys.keep(codes, len(self.key_index))
         self.substreams.keep(codes)
@@ -329,7 +385,9 @@ class BatchReader:
         keys, counts = max(1, len(self.key_index)), self.reading.counts_positions
         saved = {
             "row": self.row,
-            "seen": longer(self.seen, keys, 0)[:keys] if counts else None,
+            "seen": longer(self.seen, self.counted_keys, 0)[: max(1, self.counted_keys)]
+            if counts
+            else None,
             "substreams": self.substreams.save(),
         }
         return saved if self.clock is None else {**saved, **self._saved_for_patterns(keys)}
@@ -347,7 +405,7 @@ class BatchReader:
         self.substreams.restore(saved["substreams"])
         self.row, keys = checked.count(saved["row"], "the number of rows"), len(self.key_index)
         if self.reading.counts_positions:
-            self.seen = per_key(saved["seen"], "the positions of keys", keys)
+            self.seen = per_key(saved["seen"], "the positions of keys", self.counted_keys)
             checked.within(self.seen, 0, self.row + 1, "the position of a key")
         if self.clock is None:
             return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -64,6 +64,7 @@ class Runner:
     letters      makes the letters that the automaton reads
     watches_keys whatever happens in a key shows how far its time has come; False, if `advance`
                  says that after every batch
+    reader       what reads the batches
     """
 
     def __init__(
@@ -79,8 +80,9 @@ class Runner:
         cache: TableCache | None = None,
         letters: LetterStrategy | None = None,
         watches_keys: bool = True,
+        reader: Callable[..., BatchReader] = BatchReader,
     ) -> None:
-        self.plan, self.payload = plan, payload
+        self.plan, self.payload, self._new_reader = plan, payload, reader
         self.schema, self.row_numbers = schema, row_numbers
         self.letters = letters or PlainLetters()
         self.limits = limits or Limits()
@@ -92,6 +94,8 @@ class Runner:
         self.tidy_at, self.forget_at = TIDY_AT, forgetting.FORGET_AT
         self.forgets = False
         self.history_of_batch = 0
+        self.expiring = False
+        """What is found now was waiting for its window to pass."""
         self.events_read: list[Events] = []
         """The events of the last batch, for what follows matches (`WaitingMatches`)."""
         self.pinned = np.iinfo(np.int64).max
@@ -111,7 +115,8 @@ class Runner:
         cache does."""
         plan, windowed = self.plan, self.plan.query.window is not None
         self.labels, self.table, self.lock = cache.labels, cache.table, cache.lock
-        self.reader = BatchReader(
+        cache.users.add(self)
+        self.reader = self._new_reader(
             reading,
             self.schema,
             row_numbers=self.row_numbers,
@@ -128,6 +133,11 @@ class Runner:
     def _new_kernel(self) -> Kernel:
         kind = ChoosingKernel if self.plan.traits.chosen_by is ChosenBy.KERNEL else Kernel
         return kind(self.table, KernelOptions.of(self.plan, self.limits))
+
+    @property
+    def steps(self) -> int:
+        """The steps of the kernel; none count where Python expands states again and again."""
+        return 0 if self.plan.traits.remembers_values else self.kernel.step_count
 
     @property
     def key_count(self) -> int:
@@ -147,6 +157,7 @@ class Runner:
     def push(self, batch: pa.RecordBatch) -> Iterator[MatchChunk]:
         """Read a batch; the matches that it completes, in chunks."""
         self.tidy()  # not after: results still look up the events of the last matches
+        self.expiring = False
         events = self.reader.read(batch)
         if len(events):
             events = self._remember(events, batch)
@@ -218,6 +229,7 @@ class Runner:
 
     def _expire(self, keys: Codes, floors: Ints) -> Iterator[MatchChunk]:
         """Whatever begins before the floor of its key has left its window."""
+        self.expiring = True
         passing = KernelInput.expiring(keys, floors, self.history, self._shown())
         self.kernel.expire(passing, self.key_count)
         yield from self._turns(self.kernel)
@@ -416,7 +428,7 @@ class Runner:
             if self.table.expand_gap(initial) == initial:
                 return NO_INTS
         read = np.append(last, np.full(self.key_count - len(last), -1))
-        return np.flatnonzero(self.reader.seen[: self.key_count] > read + 1)
+        return np.flatnonzero(self.reader.seen_by_key(self.key_count) > read + 1)
 
     def _mentioned_keys(self) -> Codes:
         """Keys that must stay for another reason than their partial matches."""
