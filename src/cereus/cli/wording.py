@@ -109,9 +109,9 @@ def reworded(text: str, surface: Surface) -> str:
 
 def _way(text: str, surface: Surface) -> str | None:
     """One way out; None where it is for programs only."""
-    said = CALL.sub(lambda call: _written(call[0], surface), text)
-    said = ARGUMENT.sub(lambda argument: _written(argument[0], surface), said)
-    return None if PYTHON.search(said) else said
+    way = CALL.sub(lambda call: _written(call[0], surface), text)
+    way = ARGUMENT.sub(lambda argument: _written(argument[0], surface), way)
+    return None if PYTHON.search(way) else way
 
 
 def _written(text: str, surface: Surface) -> str:

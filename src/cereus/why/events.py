@@ -48,11 +48,10 @@ class EventTable:
             table = pa.Table.from_batches(source.batches(), source.schema)
         rows = source.row_numbers
         rows = np.arange(table.num_rows, dtype=np.int64) if rows is None else rows
-        everything = EventTable.numbered(table, rows)
-        condition = stream.condition
-        if condition is None:
-            return everything
-        return everything.part(np.flatnonzero(mask(coerce(condition, table.schema), table)))
+        if stream.condition is not None:
+            passed = np.flatnonzero(mask(coerce(stream.condition, table.schema), table))
+            table, rows = table.take(pa.array(passed)), rows[passed]
+        return EventTable.numbered(table, rows)
 
     @staticmethod
     def numbered(table: pa.Table, rows: Rows) -> EventTable:
