@@ -250,3 +250,39 @@ def test_a_time_that_does_not_fit_is_said_to_be_too_large(dialect: str) -> None:
     query = cereus.compile(DIALECTS[dialect], dialect=dialect, stream=Stream(time="t"))
     with pytest.raises(DataError, match="is 9223372036854775813 in row 1, and must be below"):
         query.run(events)
+
+
+def test_a_schema_is_written_as_types_by_name() -> None:
+    columns = {"type": "string", "x": "int", "y": pa.float64()}
+    cereus.compile("SELECT * WHERE A FILTER A[x > 1 AND y < 2]", schema=columns)
+    with pytest.raises(CereusError, match="'z'"):
+        cereus.compile("SELECT * WHERE A FILTER A[z > 1]", schema=columns)
+    with pytest.raises(CereusError, match="unknown type 'itn'"):
+        cereus.compile("SELECT * WHERE A", schema={"x": "itn"})
+
+
+def test_an_index_with_a_name_is_a_column() -> None:
+    frame = pd.DataFrame({"type": ["A", "B"]}, index=pd.to_datetime(["2025-01-01", "2025-01-02"]))
+    query = cereus.compile("SELECT * WHERE A ; B WITHIN 2 days", stream=Stream(time="ts"))
+    assert len(query.run(frame.rename_axis("ts"))) == 1
+    both = frame.rename_axis("ts").reset_index().set_index("ts", drop=False)
+    assert len(query.run(both)) == 1
+    with pytest.raises(CereusError, match="'ts' is not in the events"):
+        query.run(frame)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: cereus.ceql.event(5),
+        lambda: cereus.ceql.event("A") >> "B",
+        lambda: cereus.compile("SELECT * WHERE A FILTER A[x > :k]", params=[1]),
+        lambda: cereus.Files(None),
+        lambda: cereus.Files("a.csv", nulls=5),
+        lambda: cereus.compile(TEXT).why_not(EVENTS, "0,1"),
+    ],
+)
+def test_arguments_of_another_kind_are_errors_of_cereus(call: Any) -> None:
+    with pytest.raises(CereusError) as raised:
+        call()
+    assert raised.value.hint is not None

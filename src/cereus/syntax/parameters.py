@@ -33,6 +33,11 @@ class Parameters:
 
     def __init__(self, given: Mapping[str, Any] | None) -> None:
         self.shared = isinstance(given, SharedValues)
+        if given is not None and not isinstance(given, Mapping):
+            raise CereusError(
+                f"parameters are given by name, not as a {type(given).__name__}",
+                hint='write params={"limit": 5}',
+            )
         self.given = {name: value_of(name, value) for name, value in (given or {}).items()}
         self.used: set[str] = set()
 

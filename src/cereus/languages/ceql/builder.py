@@ -295,5 +295,7 @@ def _operand(other: Any, sign: str) -> Pattern:
     if isinstance(other, BuiltQuery) and other == BuiltQuery(other.pattern, window=other.window):
         return other.pattern if other.window is None else other.pattern.inside(other.window)
     hint = "clauses (by, select) come last, on the pattern that has all parts"
+    if isinstance(other, str):
+        hint = f'write event("{other}")'
     kind = type(other).__name__
     raise CereusError(f"{sign} joins two patterns, and this is a {kind}", hint=hint)
