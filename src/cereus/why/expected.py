@@ -78,7 +78,7 @@ BEFORE = ", because of other events"
 def expected(
     query: CompiledQuery, rows: Sequence[int], events: EventTable, stream: Stream
 ) -> ExpectedMatch:
-    if isinstance(rows, str) or not all(isinstance(row, int | np.integer) for row in rows):
+    if not all(isinstance(row, int | np.integer) for row in rows):
         raise CereusError("the rows of a match are whole numbers", hint="write [3, 17, 20]")
     wanted = tuple(sorted(set(map(int, rows))))
     _check(wanted, events, stream)
