@@ -147,9 +147,12 @@ class CompiledQuery(ABC):
                 "these matches do not say which events they are made of", hint=self.rows_hint
             )
         rows = results.column(name)
-        if pa.types.is_list(rows.type):
-            return rows
-        return pa.ListArray.from_arrays(np.arange(len(rows) + 1, dtype=np.int32), rows)
+        return rows if pa.types.is_list(rows.type) else as_lists(rows)
+
+    def ending(self) -> CompiledQuery:
+        """The same matches, where the last of their rows is all that matters: of some queries that
+        is less to write."""
+        return self
 
     def diagram(self) -> str:
         """A picture of what runs the query, in DOT."""
@@ -185,6 +188,11 @@ class EventwiseQuery(CompiledQuery):
 
     def columns(self, schema: pa.Schema) -> frozenset[Path]:
         return columns_read(self.tests(schema), self.stream)
+
+
+def as_lists(values: pa.Array) -> pa.Array:
+    """Each value as a list of one."""
+    return pa.ListArray.from_arrays(np.arange(len(values) + 1, dtype=np.int32), values)
 
 
 def sections(parts: Mapping[str, Iterable[str]]) -> str:
