@@ -29,14 +29,14 @@ class TextComment:
 
 
 def comments_of(text: str) -> list[TextComment]:
-    found, words = [], 0
+    comments, words = [], 0
     for part in PARTS.finditer(text):
         if part["comment"] is None:
             words += 1
             continue
         before = text[: part.start()].rpartition("\n")[2]
-        found.append(TextComment(part["comment"].strip(), words, not before.strip()))
-    return found
+        comments.append(TextComment(part["comment"].strip(), words, not before.strip()))
+    return comments
 
 
 def without_comments(text: str) -> str:
@@ -68,7 +68,9 @@ def _places(before: list[re.Match[str]], after: list[re.Match[str]]) -> dict[int
     texts = [[word[0].lower() for word in words] for words in (before, after)]
     same = SequenceMatcher(None, *texts, autojunk=False).get_matching_blocks()
     return {
-        block.a + step: after[block.b + step].start() for block in same for step in range(block.size)
+        block.a + step: after[block.b + step].start()
+        for block in same
+        for step in range(block.size)
     }
 
 

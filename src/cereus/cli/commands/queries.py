@@ -17,6 +17,7 @@ from cereus.cli.wording import FLAGS, reworded
 from cereus.errors import CereusError
 from cereus.explain.document import section_text
 from cereus.show.diagram import diagram
+from cereus.sources.schema_files import schema_of
 from cereus.translate.translate import INTO, translated
 from cereus.writing.target import need_directory
 
@@ -63,7 +64,7 @@ def explain(
 ) -> None:
     """Say how a query will be run: stages, tests, automaton, memory, warnings."""
     with errors_as_json(json):
-        known = None if schema is None else inputs.schema_of(schema)
+        known = None if schema is None else schema_of(schema)
         compiled = inputs.query_of(
             query, known, type, time, key, stream, unit, dialect, settings, param
         )
@@ -105,7 +106,7 @@ def check(
 ) -> None:
     """Check a query, against the columns of the events if they are given. Exit code 1 if wrong."""
     with errors_as_json(json):
-        known = None if schema is None else inputs.schema_of(schema)
+        known = None if schema is None else schema_of(schema)
         compiled = inputs.query_of(
             query, known, type, time, key, stream, unit, dialect, settings, param
         )

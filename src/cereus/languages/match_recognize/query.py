@@ -18,7 +18,12 @@ from cereus.language.anatomy import Anatomy
 from cereus.language.compiled import EventwiseQuery, as_lists, sections
 from cereus.languages.match_recognize import tree
 from cereus.languages.match_recognize.binding import Bound, bound
-from cereus.languages.match_recognize.explaining.anatomy import EVERY, POSITIONS, anatomy, showing_last_row
+from cereus.languages.match_recognize.explaining.anatomy import (
+    EVERY,
+    POSITIONS,
+    anatomy,
+    showing_last_row,
+)
 from cereus.languages.match_recognize.explaining.diagram import dot
 from cereus.languages.match_recognize.explaining.words import words
 from cereus.languages.match_recognize.match.finding import Path, path_of
