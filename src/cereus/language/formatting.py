@@ -34,9 +34,9 @@ def _values(text: str) -> SharedValues:
     """A value for each parameter of the text that nothing else in it has. What only looks like a
     parameter, as the type in `A:B`, uses none."""
     unquoted = QUOTED.sub("", text)
-    found = {match["name"]: bool(match["many"]) for match in PARAMETER.finditer(unquoted)}
-    values = {name: f"__parameter_{name}" for name in found}
-    return SharedValues({name: [values[name]] if found[name] else values[name] for name in found})
+    many = {match["name"]: bool(match["many"]) for match in PARAMETER.finditer(unquoted)}
+    values = {name: f"__parameter_{name}" for name in many}
+    return SharedValues({name: [values[name]] if many[name] else values[name] for name in many})
 
 
 def _with_parameters(printed: str, values: SharedValues) -> str:

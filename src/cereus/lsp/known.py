@@ -39,16 +39,16 @@ MOST_TYPES = 200
 def surroundings_of(text: str, path: str, given: Mapping[str, Any]) -> Surroundings:
     """What is known of the events of a query file. An error is one of the file that says it."""
     folder = Path(path).parent
-    said = {**_only_known(given, Path.cwd()), **_of_folder(folder), **_of_comments(text, folder)}
-    if not said:
+    named = {**_only_known(given, Path.cwd()), **_of_folder(folder), **_of_comments(text, folder)}
+    if not named:
         return Surroundings()
-    schema = said.get("schema")
-    keys = said.get("keys") or ()
+    schema = named.get("schema")
+    keys = named.get("keys") or ()
     stream = Stream(
-        type=said.get("type", "type"),
-        time=said.get("time", None if schema is not None else "time"),
+        type=named.get("type", "type"),
+        time=named.get("time", None if schema is not None else "time"),
         keys=re.split(r",\s*", keys) if isinstance(keys, str) else keys,
-        unit=said.get("unit"),
+        unit=named.get("unit"),
     )
     columns = None if schema is None else _schema(schema)
     types = _types(schema, stream.type) if isinstance(schema, Path) else ()
@@ -56,14 +56,14 @@ def surroundings_of(text: str, path: str, given: Mapping[str, Any]) -> Surroundi
 
 
 def _of_comments(text: str, folder: Path) -> dict[str, Any]:
-    said = {}
+    named = {}
     for line in text.splitlines():
         if line.strip() and not line.lstrip().startswith("--"):
             break
         found = COMMENT.match(line)
         if found is not None:
-            said[found[1]] = found[2]
-    return _only_known(said, folder)
+            named[found[1]] = found[2]
+    return _only_known(named, folder)
 
 
 def _of_folder(folder: Path) -> dict[str, Any]:
@@ -77,8 +77,8 @@ def _of_folder(folder: Path) -> dict[str, Any]:
     return {}
 
 
-def _only_known(said: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    kept = {name: value for name, value in said.items() if name in NAMES and value}
+def _only_known(named: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    kept = {name: value for name, value in named.items() if name in NAMES and value}
     if isinstance(kept.get("schema"), str):
         kept["schema"] = folder / kept["schema"]
     return kept
