@@ -65,8 +65,8 @@ def _words(text: str) -> list[re.Match[str]]:
 
 def _places(before: list[re.Match[str]], after: list[re.Match[str]]) -> dict[int, int]:
     """Where words of the one text begin in the other."""
-    texts = [[word[0].lower() for word in words] for words in (before, after)]
-    same = SequenceMatcher(None, *texts, autojunk=False).get_matching_blocks()
+    first, second = ([word[0].lower() for word in words] for words in (before, after))
+    same = SequenceMatcher(None, first, second, autojunk=False).get_matching_blocks()
     return {
         block.a + step: after[block.b + step].start()
         for block in same

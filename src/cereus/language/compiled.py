@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import html
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from copy import copy
 from dataclasses import replace
 from typing import Any, ClassVar, Self
@@ -18,6 +20,7 @@ from cereus.errors import CereusError
 from cereus.explain.wording import test_text
 from cereus.language.anatomy import Anatomy, Step
 from cereus.limits import Limits
+from cereus.pictures.diagram import Diagram
 from cereus.plan.atoms import check_stream, columns_read
 from cereus.plan.result_names import check_keys
 from cereus.plan.tests import EventTest
@@ -166,6 +169,13 @@ class CompiledQuery(ABC):
         """The same matches, where the last of their rows is all that matters: of some queries that
         is less to write."""
         return self
+
+    def _repr_html_(self) -> str:
+        """In a notebook: the picture, and how it runs."""
+        shown = f"<pre>{html.escape(self.explain())}</pre>"
+        with suppress(CereusError):  # a library for pictures is missing
+            shown = Diagram(self.diagram()).svg() + shown
+        return shown
 
     def diagram(self) -> str:
         """A picture of what runs the query, in DOT."""

@@ -27,7 +27,14 @@ ANY_EVENT = "event"
 def words(query: cel.CeqlTree, keys: Sequence[tuple[str, ...]]) -> str:
     phrasing = _Phrasing(query.formula)
     pattern = phrasing.part(query.formula)
-    return sentence([pattern, *clause_words(query, keys)])
+    return sentence([pattern, *_unfollowed(query), *clause_words(query, keys)])
+
+
+def _unfollowed(query: cel.CeqlTree) -> Iterator[str]:
+    if query.unfollowed is not None:
+        events = [_Phrasing(each).part(each) for each in query.unfollowed.events]
+        window = window_text(query.unfollowed.window)
+        yield f"not followed by {listed(events, 'or')} within {window}"
 
 
 class _Phrasing:
