@@ -52,8 +52,8 @@ WORDS = [
     ),
     (
         "ceql",
-        "SELECT * WHERE A NOT FOLLOWED BY (B OR C[x > 1]) WITHIN 1 minute",
-        "An A, not followed by a B or a C whose x is above 1 within 1 minute.",
+        "SELECT * WHERE A NOT FOLLOWED BY (B OR (C FILTER C[x > 1])) WITHIN 1 minute",
+        "An A, not followed by any B or C where the x of C is above 1 within 1 minute.",
     ),
     (
         "match_recognize",

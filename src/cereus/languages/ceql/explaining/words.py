@@ -32,9 +32,10 @@ def words(query: cel.CeqlTree, keys: Sequence[tuple[str, ...]]) -> str:
 
 def _unfollowed(query: cel.CeqlTree) -> Iterator[str]:
     if query.unfollowed is not None:
-        events = [_Phrasing(each).part(each) for each in query.unfollowed.events]
+        every = query.unfollowed.events
+        events = tuple(each for each in every if isinstance(each, cel.Excluded))
         window = window_text(query.unfollowed.window)
-        yield f"not followed by {listed(events, 'or')} within {window}"
+        yield f"not followed by any {_absent(events)} within {window}"
 
 
 class _Phrasing:
