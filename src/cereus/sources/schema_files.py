@@ -9,21 +9,25 @@ import pyarrow as pa
 
 from cereus.column_types import TYPE_NAMES, named_schema
 from cereus.errors import CereusError
+from cereus.sources.files import Files
 from cereus.sources.formats import format_of
 from cereus.sources.source import source
 from cereus.stream import Stream
 
 
-def schema_of(path: str) -> pa.Schema:
-    """The columns of a data file, or those that a schema file lists.
+def schema_of(path: str, files: Files) -> pa.Schema:
+    """The columns of a data file, read as `files` says, or those that a schema file lists.
 
     A schema file is JSON, `{"price": "double"}`, or one `price: double` per line.
     """
     file = Path(path)
+    if "://" in path or any(mark in path for mark in "*?["):
+        return source(files, Stream()).schema
     if not file.exists():
         raise CereusError(f"there is no file {path!r}", hint="check the path")
-    if file.is_dir() or (format_of(path) is not None and not _is_schema(file)):
-        return source([path], Stream()).schema
+    described = files.format is not None or format_of(path) is not None
+    if file.is_dir() or (described and not _is_schema(file)):
+        return source(files, Stream()).schema
     return _listed(file)
 
 
