@@ -25,7 +25,7 @@ API = frozenset(
 )
 """The modules at the root that make the public surface: one stage, `api`."""
 
-LEAVES = {"compiled", "errors", "limits", "state"}
+LEAVES = {"compiled", "errors", "limits", "pictures", "state"}
 SYNTAX = LEAVES | {"syntax", "expr", "clauses", "stream"}
 CORE = SYNTAX | {"automata", "plan", "explain", "engine", "language"}
 MAY_IMPORT: dict[str, set[str]] = {
@@ -33,6 +33,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "compiled": set(),
     "state": {"errors"},
     "limits": {"errors"},
+    "pictures": {"errors"},
     "syntax": {"errors"},
     "expr": {"errors", "syntax"},
     "clauses": {"errors", "syntax", "expr"},
@@ -50,7 +51,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "demo": set(),
     "funnels": CORE | {"api"},
     "rules": CORE | {"api"},
-    "spark": CORE | {"api", "funnels", "why"},
+    "spark": CORE | {"api", "funnels", "rules", "why"},
     "show": CORE | {"api", "funnels", "why"},
     "report": CORE | {"api", "why", "show"},
     "lsp": CORE | {"api"},

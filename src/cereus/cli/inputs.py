@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
@@ -10,7 +9,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from cereus.column_types import TYPE_NAMES, named_schema
 from cereus.errors import CereusError, DataError, did_you_mean
 from cereus.expr import tree as ex
 from cereus.expr.text import parse_condition
@@ -19,6 +17,7 @@ from cereus.language.registry import default_name, dialect_of, language, names, 
 from cereus.limits import Limits
 from cereus.query import Query, compile
 from cereus.sources import Files, Source, source
+from cereus.sources.delimited import SEPARATORS
 from cereus.sources.formats import format_of
 from cereus.stream import Stream
 
@@ -55,6 +54,11 @@ def written(argument: str) -> Written:
     explicit = argument.startswith("@")
     path = Path(argument[1:] if explicit else argument)
     one_word = len(argument.split()) == 1
+    if one_word and format_of(argument) is not None and path.exists():
+        raise CereusError(
+            f"{argument!r} is a file of events, and the query comes first",
+            hint=f'write it before the files: "SELECT * WHERE A ; B" {argument}',
+        )
     if not explicit and not (one_word and _is_query_file(path)):
         return Written(argument)
     try:
@@ -69,33 +73,24 @@ def _is_query_file(path: Path) -> bool:
     return dialect_of(path) is not None or path.suffix.lower() in OTHER_SUFFIXES
 
 
-def stream_of(
-    type: str | None,
-    time: str | None,
-    keys: Sequence[str] | None,
-    stream: str | None,
-    unit: str | None,
-    where: str | None = None,
-    *,
-    schema: pa.Schema | None = None,
-    typed: bool = True,
-) -> Stream:
-    """The stream that the options describe. Without `--type` the type column is `type`; it is
-    needed where the language is `typed`."""
-    if typed and type is None and schema is not None and DEFAULT_TYPE not in schema.names:
+def need_types(schema: pa.Schema) -> None:
+    """Refuse events without the column that says their type where no other is named."""
+    if DEFAULT_TYPE not in schema.names:
+        other = next((sign for sign in SEPARATORS if sign in "".join(schema.names)), None)
+        if other is not None:
+            raise DataError(
+                f"the events have no column {DEFAULT_TYPE!r}, but one {schema.names[0]!r}",
+                hint=f"columns are separated by commas unless you say --delimiter {shown(other)}",
+            )
         raise DataError(
             f"the events have no column {DEFAULT_TYPE!r} that says their type",
             hint="name it with --type COLUMN, or say --type none when every event is an EVENT; "
             f"the columns are {', '.join(schema.names)}",
         )
-    return Stream(
-        type=column_or_none(type or DEFAULT_TYPE),
-        time=column_or_none(time),
-        keys=tuple(keys or ()),
-        stream=column_or_none(stream),
-        unit=unit,
-        where=where,
-    )
+
+
+def shown(separator: str) -> str:
+    return "tab" if separator == "\t" else f"{separator!r}"
 
 
 def is_typed(query: Written, dialect: str | None) -> bool:
@@ -136,34 +131,6 @@ def compiled(
     )
 
 
-def query_of(
-    argument: str,
-    schema: pa.Schema | None,
-    type: str | None,
-    time: str | None,
-    keys: Sequence[str] | None,
-    stream: str | None,
-    unit: str | None,
-    declared: str | None,
-    settings: Sequence[str] | None,
-    params: Sequence[str] | None,
-    limits: Sequence[str] | None = None,
-) -> Query:
-    """The query of a command, compiled with its options; a schema is that of its events."""
-    text = written(argument)
-    typed = is_typed(text, declared)
-    described = stream_of(type, time, keys, stream, unit, schema=schema, typed=typed)
-    return compiled(
-        text,
-        declared,
-        described,
-        schema,
-        settings,
-        limits_of(limits or ()),
-        params_of(params or ()),
-    )
-
-
 def params_of(written: Sequence[str]) -> dict[str, Any]:
     """`limit=5`, `name=INTC`, `names=('a', 'b')`: the values of parameters."""
     return dict(map(_param, written))
@@ -191,6 +158,11 @@ def limits_of(written: Sequence[str]) -> Limits:
 
 def _limit(text: str) -> tuple[str, int]:
     name, _, value = text.partition("=")
+    if name.isdecimal():
+        raise CereusError(
+            f"--limit {text}: of what?",
+            hint=f"write nodes={text}; to see so many matches write --limit-shown {text}",
+        )
     if name not in LIMITS:
         raise CereusError(f"there is no limit {name!r}", hint=did_you_mean(name, LIMITS))
     if not value.isdecimal():
@@ -227,54 +199,3 @@ def types_of(written: Sequence[str]) -> dict[str, str]:
             raise CereusError(f"--types {text} gives no type", hint="write price=double")
         types[name] = kind
     return types
-
-
-# ---------------------------------------------------------------- schemas
-
-
-def schema_of(path: str) -> pa.Schema:
-    """The columns of a data file, or those that a schema file lists.
-
-    A schema file is JSON, `{"price": "double"}`, or one `price: double` per line.
-    """
-    file = Path(path)
-    if not file.exists():
-        raise CereusError(f"there is no file {path!r}", hint="check the path")
-    if file.is_dir() or (format_of(path) is not None and not _is_schema(file)):
-        return source([path], Stream()).schema
-    return _listed(file)
-
-
-def _is_schema(file: Path) -> bool:
-    """A .json file lists columns: one object whose values all name types."""
-    if file.suffix.lower() != ".json" or not file.is_file() or file.stat().st_size > 1 << 20:
-        return False
-    try:
-        columns = json.loads(file.read_text(encoding="utf-8"))
-    except ValueError:
-        return False
-    return isinstance(columns, dict) and all(map(_names_a_type, columns.values()))
-
-
-def _names_a_type(value: object) -> bool:
-    return isinstance(value, dict) or (isinstance(value, str) and value.lower() in TYPE_NAMES)
-
-
-def _listed(file: Path) -> pa.Schema:
-    text = file.read_text(encoding="utf-8")
-    try:
-        columns = json.loads(text) if text.lstrip().startswith("{") else _lines(text)
-    except ValueError as error:
-        raise CereusError(f"cannot read the schema {str(file)!r}: {error}") from None
-    return named_schema(columns)
-
-
-def _lines(text: str) -> dict[str, str]:
-    columns: dict[str, str] = {}
-    for number, line in enumerate(text.splitlines(), 1):
-        name, colon, kind = line.partition("#")[0].partition(":")
-        if colon and name.strip() and kind.strip():
-            columns[name.strip()] = kind.strip()
-        elif line.partition("#")[0].strip():
-            raise ValueError(f"line {number} should read `name: type`, but reads {line.strip()!r}")
-    return columns
