@@ -32,6 +32,10 @@ UNPAID = (
     "SELECT a, c WHERE LOGIN AS a ; LOGOUT AS c NOT FOLLOWED BY PAY WITHIN 3 minutes "
     "PARTITION BY card WITHIN 20 minutes"
 )
+LATE = (
+    "SELECT a, c WHERE LOGIN AS a ; PAY+ AS b ; LOGOUT AS c FILTER a.card = b.card AND "
+    "b.card = c.card WITHIN 4 minutes WITH TIMEOUTS RETURN a.ts AS begun, count(b) AS n, c.card"
+)
 NEXT = """PATTERN SEQ(LOGIN a, LOGOUT c) WHERE skip_till_any_match(a, c) { [card] }
 WITHIN 20 minutes AFTER MATCH SKIP TO NEXT EVENT RETURN a.card, a.ts, c.ts AS VISIT(card, a, c)"""
 
@@ -111,11 +115,12 @@ def test_what_is_returned(spark: SparkSession, tmp_path: Path, text: str, flat: 
     ("text", "dialect"),
     [
         (UNPAID, "ceql"),
+        (LATE, "ceql"),
         (PAST, "ceql"),
         (NEXT, "sase"),
         (f"{PAST} RETURN a.ts AS a, c.ts AS c".replace("PAST LAST", "TO NEXT"), "ceql"),
     ],
-    ids=["unfollowed", "past", "next-sase", "next"],
+    ids=["unfollowed", "timeouts", "past", "next-sase", "next"],
 )
 def test_skipping_and_waiting(spark: SparkSession, tmp_path: Path, text: str, dialect: str) -> None:
     """Of history, and live in several micro-batches, as here."""

@@ -111,6 +111,10 @@ class Unfollowed(Node):
     window: TimeWindow
 
 
+TIMEOUTS = ("timed_out", "reached", "waiting_for", "deadline")
+"""The columns of WITH TIMEOUTS: whether this is a partial match that its window ended, its last
+step, what could have come next, and when the window ended."""
+
 ADDED = {"added": True}
 """Marks clauses that came later: where a query has none, its fingerprint is that of before."""
 
@@ -123,7 +127,7 @@ class ParsedQuery(Node, Generic[P_co]):
 
     `select` None is `SELECT *`. `count` is `SELECT COUNT(*)`, and `totals` are the aggregates
     over all matches that stand beside it, `SUM(b.volume)`. `returned` is what is computed for each
-    match."""
+    match. With `timeouts`, partial matches that their window ended are results too."""
 
     formula: P_co
     select: tuple[Output, ...] | None = None
@@ -139,6 +143,7 @@ class ParsedQuery(Node, Generic[P_co]):
     returned: tuple[Returned, ...] = field(default=(), metadata=ADDED)
     skip: Skip | None = field(default=None, metadata=ADDED)
     unfollowed: Unfollowed | None = field(default=None, metadata=ADDED)
+    timeouts: bool = field(default=False, metadata=ADDED)
 
 
 AnyQuery = ParsedQuery[PatternTree]

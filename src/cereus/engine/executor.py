@@ -27,6 +27,7 @@ from cereus.engine.results.counts import CountRows
 from cereus.engine.results.event_rows import EventRows, EventShape
 from cereus.engine.results.results import Results
 from cereus.engine.results.rows import PositionRows, needed_payload
+from cereus.engine.results.timeout_rows import Timeouts, timeout_payload
 from cereus.limits import Limits
 from cereus.plan.plan import Plan
 from cereus.plan.traits import ChosenBy
@@ -160,10 +161,11 @@ class PatternExecutor(Executor):
         cache: TableCache | None = None,
     ) -> None:
         self.plan = plan
-        unfollowed = plan.query.unfollowed
-        self.waits_for_time = plan.traits.closes or unfollowed is not None
+        unfollowed, timeouts = plan.query.unfollowed, plan.timeouts
+        self.waits_for_time = plan.traits.closes or unfollowed is not None or plan.query.timeouts
         self.emits_late = plan.traits.emits_late
         carried = () if shape is None else shape.payload(plan.query)
+        carried = carried if timeouts is None else (*carried, *timeout_payload(plan))
         self.runner = runner_for(
             plan,
             schema,
@@ -175,25 +177,34 @@ class PatternExecutor(Executor):
         )
         self.following: WaitingMatches | None = None
         if unfollowed is not None:
-            span = deadline_span(unfollowed, plan.stream, schema)
+            span = deadline_span(unfollowed.window, plan.stream, schema, "NOT FOLLOWED BY")
             self.following = WaitingMatches(self.runner, plan.followers, span)
         self.results = results_of(self.runner, schema, shape)
         self.schema = self.results.schema
+        self.timeouts: Timeouts | None = None
+        if timeouts is not None:
+            self.timeouts = Timeouts(self.results, timeouts, schema, limits, shape, runner_for)
 
     def push(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         chunks = self.runner.push(batch)
+        if self.timeouts:
+            return self.timeouts.read(chunks)
         return self.results.batches(self.following.read(chunks) if self.following else chunks)
 
     def advance(self, time: int) -> Iterator[pa.RecordBatch]:
         chunks = self.runner.advance(time)
         if self.following:
             chunks = chain(self.following.read(chunks), self.following.advance(time))
+        if self.timeouts:
+            return chain(self.timeouts.read(chunks), self.timeouts.advance(time))
         return self.results.batches(chunks)
 
     def finish(self) -> Iterator[pa.RecordBatch]:
         chunks = self.runner.finish()
         if self.following:
             chunks = chain(self.following.read(chunks), self.following.finish())
+        if self.timeouts:
+            return chain(self.timeouts.read(chunks), self.timeouts.finish())
         return self.results.batches(chunks)
 
     def share_letters(self, shared: SharedLetters) -> None:
@@ -207,6 +218,8 @@ class PatternExecutor(Executor):
         self.runner.forget()
         if self.following:
             self.following.forget()
+        if self.timeouts:
+            self.timeouts.starts.forget()
 
     @property
     def shed(self) -> list[str]:
@@ -220,6 +233,8 @@ class PatternExecutor(Executor):
         state = self.runner.save()
         if self.following:
             state = {**state, "waiting": self.following.save()}
+        if self.timeouts:
+            state = {**state, "open": self.timeouts.starts.save()}
         return snapshot.dump(self.header, state)
 
     def restore(self, snapshot_bytes: bytes) -> None:
@@ -228,6 +243,8 @@ class PatternExecutor(Executor):
             self.runner.restore(state)
             if self.following:
                 self.following.restore(state["waiting"])
+            if self.timeouts:
+                self.timeouts.starts.restore(state["open"])
 
     @property
     def events(self) -> pa.Table | None:

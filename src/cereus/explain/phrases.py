@@ -190,6 +190,8 @@ def clause_words(query: AnyQuery, keys: Sequence[tuple[str, ...]]) -> Iterator[s
         yield keys_words(keys)
     if query.window is not None:
         yield window_words(query.window)
+    if query.timeouts:
+        yield "and also what was begun and not completed by then"
     if query.strategy is not Strategy.ALL:
         yield CHOSEN[query.strategy]
     if query.consume is Consume.ANY:

@@ -15,6 +15,7 @@ from cereus.expr.tree import attributes
 from cereus.plan.lowered import Lowered
 from cereus.plan.returned import ReturnedColumn, returned_columns, returned_variables
 from cereus.plan.tests import EventTest
+from cereus.plan.timeouts import TimeoutPlans
 from cereus.plan.traits import PatternFacts, Traits, keys_of, selected
 from cereus.stream import Stream
 
@@ -46,6 +47,7 @@ class Plan:
                on them; results do not show them
     why_values  where states remember values: why registers are not used
     followers  the tests, as bits, of events that must not follow a match
+    timeouts   what finds how far partial matches came that their window ended
     """
 
     query: AnyQuery
@@ -59,6 +61,7 @@ class Plan:
     slots: int = 0
     implied_keys: tuple[tuple[str, ...], ...] = ()
     followers: int = 0
+    timeouts: TimeoutPlans | None = None
     version: int = PLAN_VERSION
 
     @classmethod

@@ -102,7 +102,8 @@ class Traits:
         chosen_by = _chosen_by(query, facts, registers)
         chosen_late = chosen_by in (ChosenBy.REPLAY, ChosenBy.LISTING)
         names = selected(query)
-        emits_late = facts.open_ended or facts.closes or query.unfollowed is not None
+        waits = query.unfollowed is not None or query.timeouts
+        emits_late = facts.open_ended or facts.closes or waits
         compared = facts.open_ended or registers or chosen_by is ChosenBy.KERNEL
         hides = names is not None and compared and not facts.distinct
         limit = _limit(query, facts)
@@ -199,6 +200,8 @@ def _looks_back(query: AnyQuery, facts: PatternFacts) -> str | None:
         return "CONSUME makes a match depend on the ones before it"
     if query.unfollowed is not None:
         return "NOT FOLLOWED BY looks past the last event"
+    if query.timeouts:
+        return "WITH TIMEOUTS looks past the last event"
     if facts.open_ended:
         return "a match may be reported long after its last event"
     return facts.looks_back

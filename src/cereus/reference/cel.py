@@ -396,7 +396,7 @@ def returned_value(value: Expression, valuation: Valuation, events: Sequence[Eve
     return value_of(literal(_with_aggregates(value, valuation, events)), {})
 
 
-def _mentioned(value: Expression) -> set[str]:
+def mentioned(value: Expression) -> set[str]:
     return {str(node.variable) for node in value.walk() if isinstance(node, Attribute | Aggregate)}
 
 
@@ -444,7 +444,7 @@ def select(strategy: Strategy, candidates: frozenset[Valuation]) -> frozenset[Va
 
 
 @dataclass
-class _Partition:
+class Partition:
     """One substream: its rows, and where evaluation begins (moved on by consumption)."""
 
     query: cel.CeqlTree
@@ -469,6 +469,10 @@ class _Partition:
             case AttributeWindow(size, _):
                 return lambda a, b: self.measure(b) - self.measure(a) <= size
 
+    def add(self, event: Event, row: int) -> None:
+        self.stream.events.append(event)  # type: ignore[attr-defined]
+        self.rows.append(row)
+
     def reported(self, j: int, key: tuple[Any, ...]) -> list[Match]:
         """The matches that end their evaluation at local position j."""
         if j < self.begin:
@@ -478,7 +482,7 @@ class _Partition:
         chosen = select(self.query.strategy, kept)
         if self.query.skip is not None:
             chosen = self._skipping(chosen, j)
-        rows = [self._row(v, j, key) for v in chosen]
+        rows = [self.row(v, j, key) for v in chosen]
         latest: dict[Any, Match] = {}
         for row in sorted((r for r in rows if r.positions), key=lambda r: (r.start, r.end)):
             latest[row.positions, row.bindings, row.read] = row
@@ -497,11 +501,11 @@ class _Partition:
             self.passed = min(support(next(iter(best))))
         return taken
 
-    def _row(self, valuation: Valuation, j: int, key: tuple[Any, ...]) -> Match:
+    def row(self, valuation: Valuation, j: int, key: tuple[Any, ...]) -> Match:
         marked = sorted(support(valuation))
         bindings: tuple[tuple[str, tuple[int, ...]], ...] = ()
         positions = marked
-        names_read = {name for each in self.query.returned for name in _mentioned(each.value)}
+        names_read = {name for each in self.query.returned for name in mentioned(each.value)}
         read = {name: _positions_of(name, valuation) for name in names_read}
         if self.query.select is not None:
             names = [output.variable for output in self.query.select]
@@ -538,7 +542,7 @@ def matches(
     found; which ones those are is not part of the meaning.
     """
     paths = query.partition_by or tuple((key,) for key in keys)
-    partitions: dict[tuple[Any, ...], _Partition] = {}
+    partitions: dict[tuple[Any, ...], Partition] = {}
     answer: list[Match] = []
     for row, event in enumerate(events):
         if stream is not None and query.streams and event[stream] not in query.streams:
@@ -547,8 +551,7 @@ def matches(
         if key not in partitions:
             partitions[key] = _partition(query, type, stream, time)
         partition = partitions[key]
-        partition.stream.events.append(event)  # type: ignore[attr-defined]
-        partition.rows.append(row)
+        partition.add(event, row)
         reported = partition.reported(len(partition.rows) - 1, key)
         reported = reported if query.limit is None else reported[: query.limit]
         answer.extend(reported)
@@ -563,7 +566,29 @@ def matches(
     return [match for match in waited if match is not None]
 
 
-def _unfollowed(match: Match, partition: _Partition, time: Callable[[Event], Any]) -> Match | None:
+def partitions_of(
+    query: cel.CeqlTree,
+    events: Sequence[Event],
+    *,
+    type: str | None = "type",
+    time: Callable[[Event], Any] | None = None,
+    stream: str | None = None,
+    keys: Sequence[str] = (),
+) -> dict[tuple[Any, ...], Partition]:
+    """The events of each key."""
+    paths = query.partition_by or tuple((key,) for key in keys)
+    partitions: dict[tuple[Any, ...], Partition] = {}
+    for row, event in enumerate(events):
+        if stream is not None and query.streams and event[stream] not in query.streams:
+            continue
+        key = tuple(value_of(Attribute(path), event) for path in paths)
+        if key not in partitions:
+            partitions[key] = _partition(query, type, stream, time)
+        partitions[key].add(event, row)
+    return partitions
+
+
+def _unfollowed(match: Match, partition: Partition, time: Callable[[Event], Any]) -> Match | None:
     """NOT FOLLOWED BY: the match with its deadline, if no event of its key that comes after its
     last one, up to the deadline, is such as must not follow."""
     unfollowed, stream = partition.query.unfollowed, partition.stream
@@ -584,7 +609,7 @@ def _partition(
     type: str | None,
     stream: str | None,
     time: Callable[[Event], Any] | None,
-) -> _Partition:
+) -> Partition:
     events: list[Event] = []
 
     def measure(position: int) -> Any:
@@ -594,4 +619,4 @@ def _partition(
         return time(events[position])
 
     only = query.streams[0] if len(query.streams) == 1 else None
-    return _Partition(query, Stream(events, type, stream, only, time), [], measure)
+    return Partition(query, Stream(events, type, stream, only, time), [], measure)

@@ -61,7 +61,7 @@ class WaitingMatches:
         of_keys = events.keys[follows].astype(np.int64)
         times = _next_times(keys, waiting.last, of_keys, ordinals, history)
         dropped = times <= deadlines
-        passed = deadlines < _latest(keys, events)
+        passed = deadlines < latest_times(keys, events)
         self._keep(waiting.only(~dropped & ~passed))
         if (emitted := ~dropped & passed).any():
             yield waiting.only(emitted)
@@ -118,7 +118,7 @@ def _next_times(keys: Ints, last: Ints, of_keys: Ints, ordinals: Ints, history: 
     return np.where(there, history.times[ordinals[inside] - history.first], NEVER)
 
 
-def _latest(keys: Ints, events: Events) -> Ints:
+def latest_times(keys: Ints, events: Events) -> Ints:
     """The time of the last event of each key; the lowest time for keys without one."""
     order = np.argsort(events.key_of, kind="stable")
     known = events.key_of[order]

@@ -26,6 +26,7 @@ from cereus.languages.ceql.operators.absence import is_own
 from cereus.languages.ceql.print import absence_text, formula_text, predicate_text
 from cereus.languages.ceql.scope import bound, knows, mentioned
 from cereus.plan.tests import EventTest, conjuncts
+from cereus.stream import Stream
 
 Query = PatternQuery[cel.Formula]
 UNSEEN = (cel.Not, cel.Project, cel.Start)
@@ -33,7 +34,15 @@ UNSEEN = (cel.Not, cel.Project, cel.Start)
 
 
 def anatomy(query: Query, schema: pa.Schema | None) -> Anatomy:
-    tree = replace(query.query, select=None, count=False, totals=(), returned=(), text=None)
+    tree = replace(
+        query.query,
+        select=None,
+        count=False,
+        totals=(),
+        returned=(),
+        timeouts=False,
+        text=None,
+    )
     plain = query.replaced(query=tree)
     return Anatomy(
         plain,
@@ -136,7 +145,7 @@ def _steps(query: Query, schema: pa.Schema | None) -> Iterator[Step]:
     units = list(_units(tree.formula))
     for count, unit in enumerate(units, 1):
         prefix = _prefix(tree.formula, count)
-        tests = tuple(_tests(unit, query, schema))
+        tests = tuple(tests_of(unit, tree, query.stream, schema))
         upto = query.replaced(query=replace(clauses, formula=prefix))
         yield Step(_name(unit), tests, upto)
 
@@ -253,12 +262,11 @@ def conditions_on_single_events(
             yield holding[0], condition
 
 
-def _tests(
-    unit: cel.Formula,
-    query: Query,
-    schema: pa.Schema | None,
+def tests_of(
+    unit: cel.Formula, query: cel.CeqlTree, stream: Stream, schema: pa.Schema | None
 ) -> Iterator[EventTest]:
-    formula, streams = query.query.formula, query.query.streams
+    """What an event passes that a part of the pattern takes."""
+    formula, streams = query.formula, query.streams
     conditions = list(_local(formula))
     inside = [id(node) for node in unit.walk()]
     for leaf, names in leaves(formula, frozenset()):
@@ -271,8 +279,8 @@ def _tests(
         )
         type_name = None if leaf.name == "*" else leaf.name
         distinct = tuple(dict.fromkeys(tested))
-        for stream in (leaf.stream,) if leaf.stream else streams or (None,):
-            yield EventTest(type_name, stream if query.stream.stream else None, distinct)
+        for name in (leaf.stream,) if leaf.stream else streams or (None,):
+            yield EventTest(type_name, name if stream.stream else None, distinct)
 
 
 def leaves(

@@ -90,12 +90,18 @@ def check_names(query: cel.CeqlTree) -> None:
 
 def _check_skip(query: cel.CeqlTree) -> None:
     """Skipping and waiting decide what becomes of matches: nothing else may decide it too."""
-    if query.skip is None and query.unfollowed is None:
+    clauses = {
+        "WITH TIMEOUTS": query.timeouts,
+        "NOT FOLLOWED BY": query.unfollowed is not None,
+        "AFTER MATCH SKIP": query.skip is not None,
+    }
+    given = [title for title, there in clauses.items() if there]
+    if not given:
         return
-    clause = "AFTER MATCH SKIP" if query.unfollowed is None else "NOT FOLLOWED BY"
+    clause, *more = given
     others = {"CONSUME BY": query.consume is not Consume.NONE, "COUNT(*)": query.count}
-    others["LIMIT"] = query.limit is not None
-    others["AFTER MATCH SKIP"] = query.skip is not None and query.unfollowed is not None
+    others["LIMIT"] = query.limit is not None and not query.timeouts
+    others |= dict.fromkeys(more, True)
     # which of them SELECT shows nothing of is not known when matches are taken
     others["a list after SELECT"] = query.skip is Skip.TO_NEXT and query.select is not None
     for title in (title for title, given in others.items() if given):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -101,14 +101,21 @@ def with_followers(
     if query.unfollowed is None:
         return made, 0
     lowering = FormulaLowering(streams)
+    events = (each for each in query.unfollowed.events if isinstance(each, cel.Excluded))
+    return with_tests(made, [test for event in events for test, _ in lowering._excluded(event)])
+
+
+def with_tests(
+    made: Lowered[Automaton], tests: Iterable[EventTest]
+) -> tuple[Lowered[Automaton], int]:
+    """The same with more tests, and their bits."""
+    known = TestSet()
     for test in made.tests:
-        lowering.tests.bit(test)
+        known.bit(test)
     mask = 0
-    for event in query.unfollowed.events:
-        assert isinstance(event, cel.Excluded)
-        for test, _ in lowering._excluded(event):
-            mask |= 1 << lowering.tests.bit(test)
-    return replace(made, tests=lowering.tests.tests), mask
+    for test in tests:
+        mask |= 1 << known.bit(test)
+    return replace(made, tests=known.tests), mask
 
 
 @dataclass
