@@ -22,12 +22,13 @@ from cereus.engine.match.skipping import SkippingRunner
 from cereus.engine.match.strategy_by_listing import ListingRunner
 from cereus.engine.match.strategy_by_replay import ReplayRunner
 from cereus.engine.match.table_cache import TableCache
+from cereus.engine.match.timeouts import Timeouts, timeout_payload
 from cereus.engine.match.value_letters import ValueLetters
 from cereus.engine.results.counts import CountRows
 from cereus.engine.results.event_rows import EventRows, EventShape
 from cereus.engine.results.results import Results
 from cereus.engine.results.rows import PositionRows, needed_payload
-from cereus.engine.results.timeout_rows import Timeouts, timeout_payload
+from cereus.engine.results.timeout_rows import TimeoutRows
 from cereus.limits import Limits
 from cereus.plan.plan import Plan
 from cereus.plan.traits import ChosenBy
@@ -181,9 +182,10 @@ class PatternExecutor(Executor):
             self.following = WaitingMatches(self.runner, plan.followers, span)
         self.results = results_of(self.runner, schema, shape)
         self.schema = self.results.schema
-        self.timeouts: Timeouts | None = None
+        self.timeouts: TimeoutRows | None = None
         if timeouts is not None:
-            self.timeouts = Timeouts(self.results, timeouts, schema, limits, shape, runner_for)
+            partial = Timeouts(self.runner, timeouts, runner_for)
+            self.timeouts = TimeoutRows(self.results, partial)
 
     def push(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         chunks = self.runner.push(batch)

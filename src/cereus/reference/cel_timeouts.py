@@ -22,7 +22,6 @@ from cereus.reference.cel import (
     Partition,
     Stream,
     is_interval,
-    mentioned,
     partitions_of,
     select,
     support,
@@ -66,7 +65,7 @@ def _from(first: int, partition: Partition, key: tuple[Any, ...]) -> Iterator[Ti
         for valuation in _chosen(formula, query.strategy, hoping):
             there = frozenset((name, p + first) for name, p in valuation if p < len(window))
             row = partition.row(there, first, key)
-            rows[row.positions, row.bindings, row.read] = _known(row, query, formula)
+            rows[row.positions, row.bindings, row.read] = row
         deadline = _deadline(query, hoping, window)
         yield from (TimedOut(steps, row, deadline) for row in rows.values())
         if rows:
@@ -104,16 +103,6 @@ def _deadline(query: cel.CeqlTree, stream: Stream, window: Sequence[Event]) -> A
         return None
     assert stream.time is not None
     return stream.time(window[0]) + query.window.microseconds
-
-
-def _known(row: Match, query: cel.CeqlTree, formula: cel.Formula) -> Match:
-    """What RETURN reads of steps that were not reached is NULL."""
-    there = names(formula)
-    values = (
-        value if all(_is_bound(name, there) for name in mentioned(each.value)) else None
-        for each, value in zip(query.returned, row.values, strict=True)
-    )
-    return replace(row, values=tuple(values))
 
 
 # ---------------------------------------------------------------- steps

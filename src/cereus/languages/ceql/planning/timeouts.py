@@ -12,7 +12,15 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from cereus.clauses.tree import AttributeWindow, EventWindow, Output, Strategy, TimeWindow, Window
+from cereus.clauses.tree import (
+    AttributeWindow,
+    EventWindow,
+    Output,
+    Returned,
+    Strategy,
+    TimeWindow,
+    Window,
+)
 from cereus.errors import RefusedError
 from cereus.expr import tree as ex
 from cereus.languages.ceql import tree as cel
@@ -23,10 +31,9 @@ from cereus.languages.ceql.planning.locality import looks_back
 from cereus.languages.ceql.print import formula_text
 from cereus.languages.ceql.scope import bound, knows, mentioned
 from cereus.plan.plan import Plan
-from cereus.plan.returned import returned_columns
+from cereus.plan.returned import returned_variables
 from cereus.plan.tests import EventTest
 from cereus.plan.timeouts import EVERY, FIRST, WAITS, StepPlan, TimeoutPlans, window_schema
-from cereus.plan.traits import keys_of
 from cereus.stream import Stream
 
 HOPED_FOR = "__hoped_for"
@@ -53,7 +60,7 @@ def timeout_plans(
     extended = None if schema is None else window_schema(schema)
 
     def plan(formula: cel.Formula) -> Plan:
-        return planned(_of_window(query, stream, formula), alone, extended)
+        return planned(_of_window(query, formula), alone, extended)
 
     found = (
         StepPlan(_name(steps[n - 1]), _waiting_for(steps[n:]), plan(hopeful(query.formula, n)))
@@ -99,7 +106,7 @@ def _refusals(query: cel.CeqlTree) -> Iterator[tuple[str, str]]:
         yield "needs a pattern of several steps, and this one is one step", hint
 
 
-def _of_window(query: cel.CeqlTree, stream: Stream, formula: cel.Formula) -> cel.CeqlTree:
+def _of_window(query: cel.CeqlTree, formula: cel.Formula) -> cel.CeqlTree:
     """The query of a part of the pattern, on windows that are keys of their own. Its match begins
     with the first event, and NEXT chooses it."""
     if query.strategy is Strategy.STRICT:
@@ -112,11 +119,11 @@ def _of_window(query: cel.CeqlTree, stream: Stream, formula: cel.Formula) -> cel
     window = query.window
     if isinstance(window, EventWindow):
         window = EventWindow(window.size + 1)
-    columns = returned_columns(query, keys_of(query, stream.keys))
+    # what is returned is computed from the events of the variables; here these are only marked
     returned = tuple(
-        replace(each, name=column.name)
-        for each, column in zip(query.returned, columns, strict=True)
-        if all(knows(name, names, ()) for name in ex.variables(each.value))
+        Returned(ex.Aggregate("count", name, None), f"__{name}")
+        for name in sorted(returned_variables(query))
+        if knows(name, names, ())
     )
     return replace(
         query,
