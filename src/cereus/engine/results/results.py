@@ -45,6 +45,10 @@ class Results(ABC):
     def batch(self, chunk: MatchChunk) -> pa.RecordBatch:
         """The rows of one chunk."""
 
+    def begun(self, chunk: MatchChunk) -> pa.RecordBatch:
+        """The rows of one chunk of partial matches."""
+        return self.batch(chunk)
+
     def batches(self, chunks: Iterator[MatchChunk]) -> Iterator[pa.RecordBatch]:
         """The rows of all chunks, each once."""
         for chunk in self._distinct(self._taken(chunks)):
@@ -93,6 +97,11 @@ class Results(ABC):
             return []
         columns = self.runner.reader.key_columns(self.history.keys[chunk.at - self.history.first])
         return [each for path, each in zip(self.plan.keys, columns, strict=True) if path in shown]
+
+    @property
+    def key_paths(self) -> tuple[tuple[str, ...], ...]:
+        """The keys that a column of the same name has."""
+        return self.plan.declared_keys
 
     def _deadline_fields(self) -> list[pa.Field]:
         if self.plan.query.timeouts:

@@ -39,7 +39,7 @@ class TimeoutRows:
         for step, chunk in self.timeouts.in_windows(windows):
             history = self.results.runner.history
             columns = self._timeouts(step, chunk.first - history.first) | self._keys(chunk)
-            batch = self.results.batch(chunk)
+            batch = self.results.begun(chunk)
             for name, column in columns.items():
                 if (place := batch.schema.get_field_index(name)) >= 0:
                     batch = batch.set_column(place, batch.schema.field(place), column)
@@ -52,7 +52,7 @@ class TimeoutRows:
             return {}
         keys = history.keys[chunk.first - history.first]
         every = zip(plan.keys, self.results.runner.reader.key_columns(keys), strict=True)
-        return {".".join(path): each for path, each in every if path in plan.declared_keys}
+        return {".".join(path): each for path, each in every if path in self.results.key_paths}
 
     def _timeouts(self, step: StepPlan, places: Ints) -> dict[str, Any]:
         size = len(places)

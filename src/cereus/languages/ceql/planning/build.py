@@ -25,7 +25,6 @@ from cereus.languages.ceql.planning.lower import (
     ends_marked,
     lowered,
     with_followers,
-    with_tests,
 )
 from cereus.languages.ceql.planning.narrow import narrow_filters
 from cereus.languages.ceql.planning.rewrite import RULES as LOCAL_RULES
@@ -38,6 +37,7 @@ from cereus.languages.ceql.planning.timeouts import (
     timeout_plans,
 )
 from cereus.plan.checking import check_clauses
+from cereus.plan.lowered import with_tests
 from cereus.plan.plan import Plan
 from cereus.plan.tests import EventTest
 from cereus.plan.traits import CHOOSING, ChosenBy, PatternFacts

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -38,7 +38,7 @@ from cereus.languages.ceql.planning.distance import condition as distance_condit
 from cereus.languages.ceql.planning.distance import measured_path
 from cereus.languages.ceql.planning.sizes import compares_matches
 from cereus.languages.ceql.planning.slots import FormulaSlots
-from cereus.plan.lowered import Lowered, slots_else_values
+from cereus.plan.lowered import Lowered, slots_else_values, with_tests
 from cereus.plan.tests import EventTest, TestSet, conjuncts
 from cereus.plan.traits import CHOOSING
 from cereus.stream import Stream
@@ -103,19 +103,6 @@ def with_followers(
     lowering = FormulaLowering(streams)
     events = (each for each in query.unfollowed.events if isinstance(each, cel.Excluded))
     return with_tests(made, [test for event in events for test, _ in lowering._excluded(event)])
-
-
-def with_tests(
-    made: Lowered[Automaton], tests: Iterable[EventTest]
-) -> tuple[Lowered[Automaton], int]:
-    """The same with more tests, and their bits."""
-    known = TestSet()
-    for test in made.tests:
-        known.bit(test)
-    mask = 0
-    for test in tests:
-        mask |= 1 << known.bit(test)
-    return replace(made, tests=known.tests), mask
 
 
 @dataclass

@@ -9,6 +9,7 @@ from functools import cached_property
 
 import pyarrow as pa
 
+from cereus.clauses.tree import TIMEOUTS
 from cereus.errors import QueryError, RefusedError, Span
 from cereus.expr import tree as ex
 from cereus.languages.sase import tree as sase
@@ -252,6 +253,7 @@ def _result(program: sase.Program, output: str | int | None) -> int:
 def _check_result(stage: Stage, stream: Stream) -> None:
     """The values of RETURN become columns beside those that every match has."""
     fixed = [name for name in SPANS if stream.time is not None or not name.endswith("_time")]
+    fixed += TIMEOUTS if stage.union.blocks[0].timeouts else ()
     check_keys([(key,) for key in stream.keys], fixed)
     for place, name in enumerate(stage.names or stage.variables):
         if name in fixed or (stage.variables and name in stream.keys):
