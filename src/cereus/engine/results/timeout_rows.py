@@ -11,8 +11,8 @@ import pyarrow as pa
 from cereus.clauses.tree import TIMEOUTS, TimeWindow
 from cereus.engine.ingest.clock import as_times
 from cereus.engine.ingest.substreams import Ints
-from cereus.engine.match.open_starts import Windows
-from cereus.engine.match.timeouts import Timeouts
+from cereus.engine.match.after.open_starts import Windows
+from cereus.engine.match.after.timeouts import Timeouts
 from cereus.engine.results.match_chunks import MatchChunk
 from cereus.engine.results.results import Results
 from cereus.plan.timeouts import StepPlan

@@ -24,7 +24,7 @@ from cereus.clauses.tree import (
 from cereus.errors import RefusedError
 from cereus.expr import tree as ex
 from cereus.languages.ceql import tree as cel
-from cereus.languages.ceql.anatomy import tests_of
+from cereus.languages.ceql.events import tests_of
 from cereus.languages.ceql.operators.absence import is_own
 from cereus.languages.ceql.operators.counts import may_be_nothing
 from cereus.languages.ceql.planning.locality import looks_back

@@ -21,8 +21,8 @@ from cereus.engine.executor import Executor, runner_for
 from cereus.engine.ingest.clock import RowNumbers, as_integers, read
 from cereus.engine.ingest.substreams import Substreams
 from cereus.engine.ingest.where import EventFilter
+from cereus.engine.match.after.timeouts import Timeouts, timeout_payload
 from cereus.engine.match.runner import Runner
-from cereus.engine.match.timeouts import Timeouts, timeout_payload
 from cereus.engine.results.aggregates import Ints
 from cereus.engine.results.match_chunks import MatchChunk
 from cereus.engine.results.timeout_rows import TimeoutRows

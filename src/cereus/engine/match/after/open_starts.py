@@ -17,7 +17,7 @@ import numpy as np
 from cereus.clauses.tree import EventWindow
 from cereus.engine.ingest.events import NO_INTS, Events
 from cereus.engine.ingest.substreams import Ints
-from cereus.engine.match.following import NEVER, latest_times
+from cereus.engine.match.after.following import NEVER, latest_times
 from cereus.engine.match.runner import Runner
 from cereus.engine.results.match_chunks import Mask, MatchChunk
 from cereus.plan.timeouts import TimeoutPlans

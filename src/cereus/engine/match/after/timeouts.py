@@ -18,7 +18,7 @@ from cereus.clauses.tree import Strategy, TimeWindow
 from cereus.engine.ingest.clock import deadline_span
 from cereus.engine.ingest.substreams import Ints
 from cereus.engine.kernel.layout import FIRST_SHOWN
-from cereus.engine.match.open_starts import OpenStarts, Windows
+from cereus.engine.match.after.open_starts import OpenStarts, Windows
 from cereus.engine.match.runner import Runner
 from cereus.engine.match.table_cache import TableCache
 from cereus.engine.results.distinct import DistinctRows
