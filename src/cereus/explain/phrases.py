@@ -115,6 +115,8 @@ def value_words(value: ex.Expression) -> str:
             return f"its {'.'.join(path)}"
         case ex.Attribute(path, variable):
             return f"the {'.'.join(path)} of {variable}"
+        case ex.Aggregate("prev", variable, tuple(attribute)):
+            return f"the {'.'.join(attribute)} of the {variable} before"
         case ex.Aggregate(function, variable, attribute):
             of = variable if attribute is None else f"the {'.'.join(attribute)} of {variable}"
             return f"the {AGGREGATES.get(function, function)} {of}"

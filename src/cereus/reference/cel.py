@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import cached_property
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 from cereus.clauses.tree import (
@@ -286,6 +286,8 @@ def satisfies(predicate: cel.Predicate, valuation: Valuation, events: Sequence[E
             return all(satisfies(each, valuation, events) for each in operands)
         case cel.AnyOf(operands):
             return any(satisfies(each, valuation, events) for each in operands)
+        case cel.Holds(condition) if _reads_previous(condition):
+            return _succeeds(condition, valuation, events)
         case cel.Holds(condition):
             aggregated = _with_aggregates(condition, valuation, events)
             names = sorted(
@@ -297,6 +299,24 @@ def satisfies(predicate: cel.Predicate, valuation: Valuation, events: Sequence[E
                 for chosen in product(*sets)
             )
     raise TypeError(f"not a predicate: {predicate!r}")
+
+
+def _reads_previous(condition: Expression) -> bool:
+    return any(isinstance(n, Aggregate) and n.function == "prev" for n in condition.walk())
+
+
+def _succeeds(condition: Expression, valuation: Valuation, events: Sequence[Event]) -> bool:
+    """`b.x > prev(b.x)`: true of every event of b but the first, with the one before it."""
+    (name,) = mentioned(condition)
+    every = _events_of(name, valuation, events)
+
+    def with_before(node: Expression, before: Event) -> Expression:
+        if isinstance(node, Aggregate):
+            return Literal(value_of(Attribute(node.attribute or ()), before))
+        return rebuild(node, lambda child: with_before(child, before))
+
+    pairs = pairwise(every)
+    return all(holds(with_before(condition, one), {}, {name: two}) for one, two in pairs)
 
 
 def _events_of(variable: str, valuation: Valuation, events: Sequence[Event]) -> list[Event]:

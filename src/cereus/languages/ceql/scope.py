@@ -11,6 +11,7 @@ from cereus.expr import tree as ex
 from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.operators.absence import conditions, is_own
 from cereus.languages.ceql.operators.counts import check_counts
+from cereus.languages.ceql.operators.previous import PREV, check_previous
 from cereus.languages.ceql.order import leaf_order
 
 ONE_EVENT = "NOT(…) is about one event: a type, possibly named with AS and filtered"
@@ -125,6 +126,12 @@ def _check_returned(query: cel.CeqlTree, names: frozenset[str], everywhere: Ever
         if not isinstance(node, ex.Attribute | ex.Aggregate):
             continue
         variable = str(node.variable)
+        if isinstance(node, ex.Aggregate) and node.function == PREV:
+            raise RefusedError(
+                "prev is for conditions: it has a value for every event but the first",
+                span=node.span,
+                hint="write first(b.price) or last(b.price)",
+            )
         _known(variable, names, query.streams, everywhere, node.span)
         if isinstance(node, ex.Attribute) and order.may_follow(variable, variable):
             raise RefusedError(
@@ -145,6 +152,8 @@ def _check_formula(formula: cel.Formula, streams: tuple[str, ...], everywhere: E
         case cel.Filter(body, predicate):
             for name, span in mentioned(predicate):
                 _known(name, bound(body), streams, everywhere, span)
+            for condition in conditions(predicate):
+                check_previous(condition)
         case cel.Project(variables, body):
             for name in sorted(variables):
                 _known(name, bound(body), streams, everywhere, formula.span)

@@ -20,6 +20,7 @@ from cereus.automata.memory.distance import (
     InnerEventWindow,
     InnerWindowByValues,
     InnerWindowInSlots,
+    SuccessiveByValues,
     Unspaced,
 )
 from cereus.automata.memory.refusal import CannotUseSlots
@@ -29,10 +30,12 @@ from cereus.automata.strategies import select
 from cereus.clauses.tree import AttributeWindow, EventWindow, TimeWindow
 from cereus.errors import RefusedError
 from cereus.expr import tree as ex
+from cereus.expr.print import condition_text
 from cereus.expr.tree import Expression, attributes, is_local, variables, without_variable
 from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.operators.absence import alternatives, is_correlated, is_own, of_this
 from cereus.languages.ceql.operators.counts import may_be_nothing
+from cereus.languages.ceql.operators.previous import between_two, reads_previous
 from cereus.languages.ceql.planning.chains import chain
 from cereus.languages.ceql.planning.distance import condition as distance_condition
 from cereus.languages.ceql.planning.distance import measured_path
@@ -219,7 +222,7 @@ class FormulaLowering:
             self.comparisons -= 1
             return Unspaced(body)
         by_values = GapByValues if kind is GapInSlots else InnerWindowByValues
-        return by_values(body, condition, path)
+        return by_values(body, condition, (path,))
 
     def _without(self, node: cel.Without) -> Automaton:
         """Events that must not occur: tests of single events, and conditions between events."""
@@ -372,9 +375,20 @@ class FormulaLowering:
         self.compared |= attributes(condition)
         inner = self.automaton(body)
         self.comparisons += 1
+        if reads_previous(condition):
+            return self._successive(inner, condition)
         if self.slots is None:
             return ValueFilter(inner, condition)
         return self.slots.filter(inner, self.comparisons, condition, body)
+
+    def _successive(self, inner: Automaton, condition: Expression) -> Automaton:
+        """A condition between each event of a variable and the one before it."""
+        (variable,) = variables(condition)
+        pair = between_two(condition)
+        if self.slots is None:
+            return SuccessiveByValues(inner, variable, pair, tuple(sorted(attributes(pair))))
+        text = condition_text(condition)
+        return self.slots.successive(inner, self.comparisons, pair, variable, text)
 
 
 def _event_under_filters(
