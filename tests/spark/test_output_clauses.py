@@ -36,7 +36,8 @@ LATE = (
     "SELECT a, c WHERE LOGIN AS a ; PAY+ AS b ; LOGOUT AS c FILTER a.card = b.card AND "
     "b.card = c.card WITHIN 4 minutes WITH TIMEOUTS RETURN a.ts AS begun, count(b) AS n, c.card"
 )
-LATE_RUNS = """PATTERN SEQ(LOGIN a, PAY+ b[], LOGOUT c) WHERE skip_till_next_match(a, b[], c) { [card] }
+LATE_RUNS = """PATTERN SEQ(LOGIN a, PAY+ b[], LOGOUT c)
+WHERE skip_till_next_match(a, b[], c) { [card] }
 WITHIN 4 minutes WITH TIMEOUTS RETURN a.card, a.ts, count(b[]), c.ts AS VISIT(card, a, n, c)"""
 NEXT = """PATTERN SEQ(LOGIN a, LOGOUT c) WHERE skip_till_any_match(a, c) { [card] }
 WITHIN 20 minutes AFTER MATCH SKIP TO NEXT EVENT RETURN a.card, a.ts, c.ts AS VISIT(card, a, c)"""
