@@ -119,12 +119,16 @@ def test_what_is_returned(spark: SparkSession, tmp_path: Path, text: str, flat: 
     [
         (UNPAID, "ceql"),
         (LATE, "ceql"),
-        (PAST, "ceql"),
-        (LATE_RUNS, "sase"),
-        (NEXT, "sase"),
-        (f"{PAST} RETURN a.ts AS a, c.ts AS c".replace("PAST LAST", "TO NEXT"), "ceql"),
+        pytest.param(LATE_RUNS, "sase", marks=pytest.mark.long),
+        pytest.param(PAST, "ceql", marks=pytest.mark.long),
+        pytest.param(NEXT, "sase", marks=pytest.mark.long),
+        pytest.param(
+            f"{PAST} RETURN a.ts AS a, c.ts AS c".replace("PAST LAST", "TO NEXT"),
+            "ceql",
+            marks=pytest.mark.long,
+        ),
     ],
-    ids=["unfollowed", "timeouts", "past", "timeouts-sase", "next-sase", "next"],
+    ids=["unfollowed", "timeouts", "timeouts-sase", "past", "next-sase", "next"],
 )
 def test_skipping_and_waiting(spark: SparkSession, tmp_path: Path, text: str, dialect: str) -> None:
     """Of history, and live in several micro-batches, as here."""

@@ -22,8 +22,11 @@ from tests.languages.match_recognize.random_clauses import (
     clauses,
     tables,
 )
+from tests.volume import volume
 
-SETTINGS = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=150)
+SETTINGS = settings(
+    suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=volume(37, 300)
+)
 
 
 def compiled(text: str) -> cereus.Query:

@@ -25,6 +25,7 @@ from tests.languages.match_recognize.random_clauses import (
     clauses,
     tables,
 )
+from tests.volume import volume
 
 POOLS = {
     "rows": OF_ROW,
@@ -74,7 +75,9 @@ def by_partition(rows: Any) -> Any:
 
 
 @pytest.mark.parametrize("pool", POOLS)
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=800)
+@settings(
+    suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=volume(160, 990)
+)
 @given(data=st.data())
 def test_the_engine_puts_out_what_the_reference_puts_out(pool: str, data: st.DataObject) -> None:
     text = data.draw(clauses(POOLS[pool]))
@@ -83,7 +86,7 @@ def test_the_engine_puts_out_what_the_reference_puts_out(pool: str, data: st.Dat
     assert by_partition(comparable(put_out(text, table))) == by_partition(wanted), text
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=150)
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=volume(30, 190))
 @given(text=clauses(OF_ROW, within=False), table=tables())
 def test_a_clause_of_rows_gives_the_same_on_every_path(text: str, table: pa.Table) -> None:
     by_rows = put_out(text, table, finding.Path.ROWS)
@@ -100,7 +103,7 @@ WINDOWS = (
 )
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=300)
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=volume(60, 370))
 @given(text=clauses(OF_ROW[:3] + WINDOWS), table=tables())
 def test_starts_that_come_too_late_are_left_out_and_nothing_else(
     text: str, table: pa.Table
@@ -147,7 +150,7 @@ def test_a_long_stretch_without_an_end_is_read_once() -> None:
     assert search.work_done() < 6 * rows
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=150)
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=volume(30, 190))
 @given(text=clauses(OF_ROW, within=False), table=tables())
 def test_without_numbered_sets_the_matches_are_the_same(text: str, table: pa.Table) -> None:
     by_sets = put_out(text, table)

@@ -17,9 +17,10 @@ from tests.languages.match_recognize.random_clauses import (
     OF_SLOTS,
     clauses,
 )
+from tests.volume import volume
 
 
-@settings(max_examples=200)
+@settings(max_examples=volume(50, 400))
 @given(text=clauses(OF_ROW + OF_SLOTS + OF_AGGREGATES + OF_SEARCH))
 def test_a_printed_clause_is_read_as_it_was(text: str) -> None:
     clause = parse(text)

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, assume, given, settings
 import cereus
 from cereus.errors import QueryError
 from tests.languages.match_recognize.random_clauses import OF_ROW, OF_SLOTS, clauses, tables
+from tests.volume import volume
 
 START = datetime(2024, 1, 1)
 BEGIN = 1_704_067_200_000_000
@@ -133,7 +134,7 @@ def test_what_does_not_go_with_timeouts_is_refused(text: str, words: str) -> Non
         cereus.compile(text, dialect="match_recognize")
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=100)
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=volume(33, 200))
 @given(text=clauses(OF_ROW + OF_SLOTS, within=True), table=tables())
 def test_complete_matches_are_those_without_timeouts(text: str, table: pa.Table) -> None:
     assume("$" not in text)
