@@ -70,7 +70,7 @@ class _CeqlConditions(Conditions):
     def call(self, meta: Meta, function: Token, *parts: Any) -> ex.Expression:
         if function.lower() == PREV:
             return previous(parts, span_of(meta))
-        return super().call(meta, function, *parts)  # type: ignore[no-any-return]
+        return super().call(meta, function, *parts)
 
 
 @v_args(meta=True, inline=True)

@@ -48,11 +48,12 @@ class PulseReader(DataSourceStreamReader):
     def initialOffset(self) -> dict[str, int]:  # noqa: N802
         return self.latestOffset()
 
-    def latestOffset(self) -> dict[str, int]:  # noqa: N802
+    def latestOffset(self, start: Any = None, limit: Any = None) -> dict[str, int]:  # noqa: N802
+        """Before Spark 4.2 it is called without arguments."""
         return {"beat": int(time.time() // self.seconds)}
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> list[InputPartition]:
-        return [InputPartition(end["beat"])]
+        return [] if start == end else [InputPartition(end["beat"])]
 
     def read(self, partition: InputPartition) -> Iterator[tuple[int]]:
         yield (partition.value,)

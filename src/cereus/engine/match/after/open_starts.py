@@ -101,7 +101,8 @@ class OpenStarts:
             return passed
         if isinstance(self.plans.window, EventWindow):
             windows = self._windows(self.open)
-            return windows.high - windows.low == self.plans.window.size
+            full: Mask = windows.high - windows.low == self.plans.window.size
+            return full
         keys = self.runner.history.keys[self._places(self.open)].astype(np.int64)
         for events in self.runner.events_read:
             passed |= latest_times(keys, events) > self._deadlines(self.open)

@@ -46,8 +46,9 @@ def timeout_plans(
 
 
 def _plan(query: sase.Query, stream: Stream, made: Lowered[Nfa], steps: int | None) -> Plan:
+    tested: Lowered[Automaton]
     tested, mask = with_tests(made, [HOPED_FOR])
-    automaton: Automaton = BegunNfa(made.automaton, steps, mask.bit_length() - 1)
+    automaton = BegunNfa(made.automaton, steps, mask.bit_length() - 1)
     window = query.window
     if isinstance(window, EventWindow):
         window = EventWindow(window.size + 1)
