@@ -102,6 +102,10 @@ class AttributeWindow(Node):
 Window = EventWindow | TimeWindow | AttributeWindow
 
 
+ADDED = {"added": True}
+"""Marks clauses that came later: where a query has none, its fingerprint is that of before."""
+
+
 @dataclass(frozen=True)
 class Unfollowed(Node):
     """`NOT FOLLOWED BY B WITHIN 5 minutes`: no such event after the last one of a match, up to a
@@ -109,14 +113,13 @@ class Unfollowed(Node):
 
     events: tuple[Node, ...]
     window: TimeWindow
+    read: tuple[str, ...] = field(default=(), metadata=ADDED)
+    """The variables of the match that the events are compared with."""
 
 
 TIMEOUTS = ("timed_out", "reached", "waiting_for", "deadline")
 """The columns of WITH TIMEOUTS: whether this is a partial match that its window ended, its last
 step, what could have come next, and when the window ended."""
-
-ADDED = {"added": True}
-"""Marks clauses that came later: where a query has none, its fingerprint is that of before."""
 
 P_co = TypeVar("P_co", bound=PatternTree, covariant=True)
 

@@ -166,6 +166,7 @@ class PatternExecutor(Executor):
         self.waits_for_time = plan.traits.closes or unfollowed is not None or plan.query.timeouts
         self.emits_late = plan.traits.emits_late
         carried = () if shape is None else shape.payload(plan.query)
+        carried = (*carried, *(path[0] for path in plan.followed_columns))
         carried = carried if timeouts is None else (*carried, *timeout_payload(plan))
         self.runner = runner_for(
             plan,

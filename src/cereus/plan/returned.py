@@ -57,8 +57,10 @@ def _two_columns(name: str, each: Returned, query: AnyQuery) -> RefusedError:
 
 
 def returned_variables(query: AnyQuery) -> frozenset[str]:
-    """The variables that RETURN reads."""
-    return frozenset().union(*(ex.variables(each.value) for each in query.returned))
+    """The variables whose events are read when a match is there: by RETURN, and to compare them
+    with what must not follow."""
+    compared = () if query.unfollowed is None else query.unfollowed.read
+    return frozenset(compared).union(*(ex.variables(each.value) for each in query.returned))
 
 
 def shown_paths(query: AnyQuery) -> list[Path]:

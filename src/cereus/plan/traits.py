@@ -123,7 +123,7 @@ class Traits:
             chosen_late=chosen_late,
             emits_late=emits_late,
             hides=hides,
-            labelled=names is not None or facts.detects or bool(query.returned),
+            labelled=names is not None or facts.detects or bool(returned_variables(query)),
             limit=limit,
             limited_late=limit is not None and several_ways,
             consumes_late=(

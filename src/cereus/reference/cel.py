@@ -53,6 +53,7 @@ class Match:
     """What RETURN gives."""
     read: tuple[tuple[int, ...], ...] = ()
     """The events of the variables that RETURN reads: rows that differ there are two."""
+    valuation: Valuation = field(default=frozenset(), compare=False)
     deadline: Any = None
     """When it was clear that what must not follow does not."""
 
@@ -526,6 +527,8 @@ class Partition:
         bindings: tuple[tuple[str, tuple[int, ...]], ...] = ()
         positions = marked
         names_read = {name for each in self.query.returned for name in mentioned(each.value)}
+        if self.query.unfollowed is not None:
+            names_read |= set(self.query.unfollowed.read)
         read = {name: _positions_of(name, valuation) for name in names_read}
         if self.query.select is not None:
             names = [output.variable for output in self.query.select]
@@ -544,6 +547,7 @@ class Partition:
                 for each in self.query.returned
             ),
             tuple(tuple(read[name]) for name in sorted(read)),
+            valuation=valuation,
         )
 
 
@@ -619,7 +623,7 @@ def _unfollowed(match: Match, partition: Partition, time: Callable[[Event], Any]
         if time(stream.events[place]) > deadline:
             break
         for event in unfollowed.events:
-            if isinstance(event, cel.Excluded) and _occurs(event, frozenset(), stream, place):
+            if isinstance(event, cel.Excluded) and _occurs(event, match.valuation, stream, place):
                 return None
     return replace(match, deadline=deadline)
 

@@ -86,7 +86,25 @@ def check_names(query: cel.CeqlTree) -> None:
     for total in query.totals:
         _known(total.variable, names, query.streams, everywhere, total.span)
     _check_returned(query, names, everywhere)
+    _check_unfollowed(query, names, everywhere)
     _check_skip(query)
+
+
+def _check_unfollowed(query: cel.CeqlTree, names: frozenset[str], everywhere: Everywhere) -> None:
+    """What must not follow is compared with variables that hold one event."""
+    if query.unfollowed is None:
+        return
+    for event in query.unfollowed.events:
+        assert isinstance(event, cel.Excluded)
+        _check_excluded(event, names, query.streams, everywhere)
+    order = leaf_order(query.formula)
+    for name in query.unfollowed.read:
+        if order.may_follow(name, name):
+            raise RefusedError(
+                f"{name!r} may hold several events, and what must not follow is compared with one",
+                span=query.unfollowed.span,
+                hint="name the event that is meant, as in A+ ; A AS last",
+            )
 
 
 def _check_skip(query: cel.CeqlTree) -> None:

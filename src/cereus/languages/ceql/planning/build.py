@@ -80,12 +80,13 @@ def build(
         why_values=why_values,
         correlated=correlated,
     )
-    made, followers = with_followers(query, _streams(query, stream), made)
+    made, followers, compared = with_followers(query, _streams(query, stream), made)
     begins = 0
     if query.timeouts:
         made, begins = with_tests(made, first_tests(query, stream))
         made, _ = with_tests(made, [EventTest()] if facts.position_sensitive else [])
-    plan = replace(Plan.of(query, stream, made, facts, keyed.keys), followers=followers)
+    plan = Plan.of(query, stream, made, facts, keyed.keys)
+    plan = replace(plan, followers=followers, compared_followers=compared)
     if query.timeouts:
         parts = partial(build, rules=rules, keys=False)
         timeouts = timeout_plans(query, window, stream, schema, begins, parts)

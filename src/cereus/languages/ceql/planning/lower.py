@@ -42,6 +42,7 @@ from cereus.languages.ceql.planning.distance import measured_path
 from cereus.languages.ceql.planning.sizes import compares_matches
 from cereus.languages.ceql.planning.slots import FormulaSlots
 from cereus.plan.lowered import Lowered, slots_else_values, with_tests
+from cereus.plan.plan import Follower
 from cereus.plan.tests import EventTest, TestSet, conjuncts
 from cereus.plan.traits import CHOOSING
 from cereus.stream import Stream
@@ -99,13 +100,22 @@ def lowered(
 
 def with_followers(
     query: cel.CeqlTree, streams: Streams, made: Lowered[Automaton]
-) -> tuple[Lowered[Automaton], int]:
-    """The same with tests of what must not follow a match, and their bits."""
+) -> tuple[Lowered[Automaton], int, tuple[Follower, ...]]:
+    """The same with tests of what must not follow a match: their bits, and those that are compared
+    with it."""
     if query.unfollowed is None:
-        return made, 0
+        return made, 0, ()
     lowering = FormulaLowering(streams)
     events = (each for each in query.unfollowed.events if isinstance(each, cel.Excluded))
-    return with_tests(made, [test for event in events for test, _ in lowering._excluded(event)])
+    mask, compared = 0, []
+    for event in events:
+        for test, conditions in lowering._excluded(event):
+            made, bits = with_tests(made, [test])
+            if conditions:
+                compared.append(Follower(bits.bit_length() - 1, conditions))
+            else:
+                mask |= bits
+    return made, mask, tuple(compared)
 
 
 @dataclass
