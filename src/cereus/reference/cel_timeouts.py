@@ -74,14 +74,14 @@ def _from(first: int, partition: Partition, key: tuple[Any, ...]) -> Iterator[Ti
 
 def _complete(query: cel.CeqlTree, stream: Stream) -> bool:
     every = range(len(stream.events))
-    found = (v for j in every for v in valuations(query.formula, stream, 0, j))
-    return any(0 in support(v) and _is_kept(v, query.strategy) for v in found)
+    every_match = (v for j in every for v in valuations(query.formula, stream, 0, j))
+    return any(0 in support(v) and _is_kept(v, query.strategy) for v in every_match)
 
 
 def _chosen(formula: cel.Formula, strategy: Strategy, stream: Stream) -> frozenset[Any]:
     end = len(stream.events) - 1
-    found = valuations(formula, stream, 0, end)
-    begun = (v for v in found if 0 in support(v) and (HOPED_FOR, end) in v)
+    candidates = valuations(formula, stream, 0, end)
+    begun = (v for v in candidates if 0 in support(v) and (HOPED_FOR, end) in v)
     return select(Strategy.NEXT, frozenset(v for v in begun if _is_kept(v, strategy)))
 
 
@@ -280,7 +280,9 @@ def _is_decided(part: cel.Predicate, there: set[str], unmade: set[str]) -> bool:
 
 
 def _is_excluded(event: cel.Excluded, there: set[str]) -> bool:
-    own = {*event.names, event.event.name}
+    event_names = {*event.names, event.event.name}
     read = () if event.predicate is None else _nodes(event.predicate)
-    others = (str(n.variable) for n in read if str(n.variable).rpartition(">")[2] not in own)
+    others = (
+        str(n.variable) for n in read if str(n.variable).rpartition(">")[2] not in event_names
+    )
     return all(_is_bound(name, there) for name in others)

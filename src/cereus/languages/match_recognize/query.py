@@ -18,8 +18,7 @@ from cereus.language.anatomy import Anatomy
 from cereus.language.compiled import EventwiseQuery, sections
 from cereus.languages.match_recognize import tree
 from cereus.languages.match_recognize.binding import Bound, bound
-from cereus.languages.match_recognize.executor import VERSION, RecognizingExecutor
-from cereus.languages.match_recognize.explaining.anatomy import POSITIONS, anatomy
+from cereus.languages.match_recognize.explaining.anatomy import EVERY, POSITIONS, anatomy
 from cereus.languages.match_recognize.explaining.diagram import dot
 from cereus.languages.match_recognize.explaining.words import words
 from cereus.languages.match_recognize.match.finding import Path, path_of
@@ -27,6 +26,7 @@ from cereus.languages.match_recognize.match.needs import arguments_of, names_in,
 from cereus.languages.match_recognize.match.program import DONE, RowAutomaton, automaton
 from cereus.languages.match_recognize.match.times import length
 from cereus.languages.match_recognize.print import pattern_text, to_text, value_text
+from cereus.languages.match_recognize.run.executor import VERSION, RecognizingExecutor
 from cereus.languages.match_recognize.tree import Clause
 from cereus.limits import Limits
 from cereus.plan.tests import EventTest
@@ -86,6 +86,15 @@ class MatchRecognizeQuery(EventwiseQuery):
         names = tuple(measure.name for measure in self.clause.measures)
         within = self.clause.within
         return (*names, *tree.TIMEOUTS) if within is not None and within.timeouts else names
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Only the form that `anatomy` makes shows the rows of each variable."""
+        return self.returned[1:] if self._shows_rows else ()
+
+    @property
+    def _shows_rows(self) -> bool:
+        return any(each.name == EVERY for each in self.clause.subsets)
 
     @property
     def result_columns(self) -> tuple[str, ...]:
@@ -266,7 +275,7 @@ class MatchRecognizeQuery(EventwiseQuery):
 
     def rows_of(self, results: pa.RecordBatch) -> pa.Array:
         """The measure that `anatomy` adds, where it is there."""
-        if POSITIONS not in results.schema.names:
+        if not self._shows_rows:
             return super().rows_of(results)
         return results.column(POSITIONS)
 

@@ -38,16 +38,16 @@ def timeouts(
     query: sase.Query, stream: Input, aggregates: Aggregates | None = None
 ) -> list[TimedOut]:
     """All partial matches that timed out; the end of the input ends every window."""
-    found: list[TimedOut] = []
-    whole = Automaton(query, stream, aggregates or {})
+    late: list[TimedOut] = []
+    every = Automaton(query, stream, aggregates or {})
     for first in range(len(stream.events)):
-        inside = [p for p in range(first, len(stream.events)) if whole.within(first, p)]
+        inside = [p for p in range(first, len(stream.events)) if every.within(first, p)]
         part = replace(stream, events=[stream.events[p] for p in inside], rows=None)
-        found.extend(_from(first, Automaton(query, part, aggregates or {}), whole))
-    return found
+        late.extend(_from(first, Automaton(query, part, aggregates or {}), every))
+    return late
 
 
-def _from(first: int, automaton: Automaton, whole: Automaton) -> Iterator[TimedOut]:
+def _from(first: int, automaton: Automaton, every: Automaton) -> Iterator[TimedOut]:
     runs, complete = _runs(automaton)
     negations = Negations(automaton)
     if any(not _blocked(negations, buffer, trailing=False) for buffer in complete):
@@ -58,7 +58,7 @@ def _from(first: int, automaton: Automaton, whole: Automaton) -> Iterator[TimedO
     best = min(((*_positions(buffer), float("inf")) for buffer in furthest), default=())
     deadline = None
     if isinstance(automaton.query.window, TimeWindow):
-        deadline = whole.stream.time_of(first) + automaton.query.window.microseconds
+        deadline = every.stream.time_of(first) + automaton.query.window.microseconds
     for buffer in furthest:
         if (*_positions(buffer), float("inf")) == best:
             shifted = (tuple(p + first for p in positions) for positions in buffer)

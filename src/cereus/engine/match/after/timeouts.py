@@ -55,16 +55,16 @@ class Timeouts:
             yield from self._furthest(piece)
 
     def _furthest(self, windows: Windows) -> Iterator[Begun]:
-        if not self._told_by_matches:
-            complete = self._found(self.plans.complete, windows, waiting=False)
+        if not self._known_from_matches:
+            complete = self._matches(self.plans.complete, windows, waiting=False)
             windows = windows.without(_firsts(list(complete)))
         for step in self.plans.steps:
-            found = list(self._found(step.plan, windows, waiting=True))
-            yield from ((step, chunk) for chunk in found)
-            windows = windows.without(_firsts(found))
+            chunks = list(self._matches(step.plan, windows, waiting=True))
+            yield from ((step, chunk) for chunk in chunks)
+            windows = windows.without(_firsts(chunks))
 
     @property
-    def _told_by_matches(self) -> bool:
+    def _known_from_matches(self) -> bool:
         """Whether every match is listed, so that all first events of matches are known."""
         query = self.runner.plan.query
         every = query.strategy in (Strategy.ALL, Strategy.STRICT)
@@ -72,7 +72,7 @@ class Timeouts:
 
     # ------------------------------------------------------------ reading windows
 
-    def _found(self, plan: Plan, windows: Windows, *, waiting: bool) -> Iterator[MatchChunk]:
+    def _matches(self, plan: Plan, windows: Windows, *, waiting: bool) -> Iterator[MatchChunk]:
         """The matches of a plan in windows, as matches of the runner's events."""
         if not len(windows):
             return

@@ -62,11 +62,11 @@ def timeout_plans(
     def plan(formula: cel.Formula) -> Plan:
         return planned(_of_window(query, formula), alone, extended)
 
-    found = (
+    beginnings = (
         StepPlan(_name(steps[n - 1]), _waiting_for(steps[n:]), plan(hopeful(query.formula, n)))
         for n in reversed(range(1, len(steps)))
     )
-    return TimeoutPlans(window, begins, plan(query.formula), tuple(found))
+    return TimeoutPlans(window, begins, plan(query.formula), tuple(beginnings))
 
 
 def begun_formulas(query: cel.CeqlTree) -> Iterator[cel.Formula]:

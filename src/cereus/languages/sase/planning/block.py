@@ -68,8 +68,8 @@ def build(
     tested, _ = with_tests(lowered, counted)
     begins = 1 << (lowered.automaton.stages[0].select.bit or 0)
 
-    def lower(part: sase.Query, own: Stream, known: pa.Schema | None) -> Lowered[Nfa]:
-        return _lowered(part, own, known, keyed, aggregates or {})
+    def lower(part: sase.Query, alone: Stream, known: pa.Schema | None) -> Lowered[Nfa]:
+        return _lowered(part, alone, known, keyed, aggregates or {})
 
     plans = timeout_plans(query, stream, schema, begins, lower)
     return replace(Plan.of(parsed, stream, tested, facts), timeouts=plans)
