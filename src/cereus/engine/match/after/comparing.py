@@ -152,8 +152,8 @@ def _after(of_events: Ints, events: Ints, groups: Ints, ends: Ints) -> Ints:
     """The first event of each group behind a place, among events in order of group and place."""
     size = int(max(events.max(), ends.max())) + 2
     _, numbers = np.unique(np.concatenate([of_events, groups]), return_inverse=True)
-    known, asked = numbers[: len(of_events)], numbers[len(of_events) :]
-    return np.searchsorted(known * size + events, asked * size + ends + 1)
+    known, sought = numbers[: len(of_events)], numbers[len(of_events) :]
+    return np.searchsorted(known * size + events, sought * size + ends + 1)
 
 
 def _cuts(sizes: Ints) -> Iterator[tuple[int, int]]:
