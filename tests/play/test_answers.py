@@ -168,10 +168,10 @@ def test_any_text_is_quoted_as_it_is(text: str) -> None:
     import ast
     import tomllib
 
-    from cereus.play.request import Asked
+    from cereus.play.request import PlayRequest
     from cereus.play.snippets import snippets
 
-    asked = Asked(text, "ceql", "market", Stream(time="ts", keys=["n"]))
+    asked = PlayRequest(text, "ceql", "market", Stream(time="ts", keys=["n"]))
     texts = snippets(asked, "events.csv")
     call = next(node for node in ast.walk(ast.parse(texts["Python"])) if isinstance(node, ast.Call))
     written = [ast.literal_eval(arg) for arg in call.args]

@@ -17,7 +17,7 @@ from cereus.language.registry import default_name, languages
 from cereus.lsp import features
 from cereus.matches import Matches
 from cereus.play.data import PlayData, PlayEvents
-from cereus.play.request import Asked, asked, number
+from cereus.play.request import PlayRequest, asked, number
 from cereus.play.snippets import snippets
 from cereus.query import Query
 from cereus.report.table import cells
@@ -196,7 +196,7 @@ def _in_language(query: Query, name: str) -> Answer:
 
 def copies(given: Given, events: PlayData) -> Answer:
     """The query as it is written in Python, on the command line and in a pipeline."""
-    query: Asked = asked(given)
+    query: PlayRequest = asked(given)
     return {"texts": snippets(query, events.of(query.data).file)}
 
 

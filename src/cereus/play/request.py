@@ -16,7 +16,7 @@ from cereus.stream import Stream
 
 
 @dataclass(frozen=True)
-class Asked:
+class PlayRequest:
     """`data` names events that the playground knows; `stream` says which columns are what."""
 
     text: str
@@ -32,7 +32,7 @@ class Asked:
         return Surroundings(self.stream, schema, types)
 
 
-def asked(given: Mapping[str, Any]) -> Asked:
+def asked(given: Mapping[str, Any]) -> PlayRequest:
     """A request as it came over the wire."""
     keys = given.get("keys") or []
     if not isinstance(keys, list) or not all(isinstance(key, str) for key in keys):
@@ -43,7 +43,7 @@ def asked(given: Mapping[str, Any]) -> Asked:
         keys=keys,
         unit=_text(given, "unit") or None,
     )
-    return Asked(_text(given, "text"), _text(given, "dialect"), _text(given, "data"), stream)
+    return PlayRequest(_text(given, "text"), _text(given, "dialect"), _text(given, "data"), stream)
 
 
 def _text(given: Mapping[str, Any], name: str) -> str:

@@ -7,12 +7,12 @@ import shlex
 from pathlib import Path
 
 from cereus.language.registry import default_name
-from cereus.play.request import Asked
+from cereus.play.request import PlayRequest
 
 RESULT = "matches"
 
 
-def snippets(asked: Asked, file: str) -> dict[str, str]:
+def snippets(asked: PlayRequest, file: str) -> dict[str, str]:
     """The texts that the page copies, by their title."""
     return {
         "Python": python(asked, file),
@@ -21,7 +21,7 @@ def snippets(asked: Asked, file: str) -> dict[str, str]:
     }
 
 
-def python(asked: Asked, file: str) -> str:
+def python(asked: PlayRequest, file: str) -> str:
     stream = asked.stream
     said = [f"type={stream.type!r}", f"time={stream.time!r}" if stream.time else ""]
     said += [f"keys={list(stream.keys)!r}" if stream.keys else ""]
@@ -48,7 +48,7 @@ def _python_text(text: str) -> str:
     return f'"""\n{text.strip()}\n"""' if plain and _printable(text) else repr(text)
 
 
-def command_line(asked: Asked, file: str) -> str:
+def command_line(asked: PlayRequest, file: str) -> str:
     stream = asked.stream
     options = ["--dialect", asked.dialect] if asked.dialect != default_name() else []
     options += ["--type", stream.type or "none"]
@@ -59,7 +59,7 @@ def command_line(asked: Asked, file: str) -> str:
     return shlex.join(["cereus", "run", *options, "--", asked.text.strip(), file]) + "\n"
 
 
-def pipeline(asked: Asked, file: str) -> str:
+def pipeline(asked: PlayRequest, file: str) -> str:
     stream, suffix = asked.stream, Path(file).suffix.removeprefix(".") or "parquet"
     lines = [
         'mode = "batch"',

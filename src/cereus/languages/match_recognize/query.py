@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from cereus.engine.executor import Executor
 from cereus.engine.ingest.where import EventFilter
+from cereus.engine.parallel.split import Split
 from cereus.language.anatomy import Anatomy
 from cereus.language.compiled import EventwiseQuery, sections
 from cereus.languages.match_recognize import tree
@@ -154,6 +155,9 @@ class MatchRecognizeQuery(EventwiseQuery):
                     read |= names_in(argument)
         read |= {path[0] for path in self.stream.where_columns}
         return frozenset((name,) for name in read if name in schema.names)
+
+    def split(self, schema: pa.Schema | None = None) -> Split:
+        return Split(why_not="all rows are sorted and matched together")
 
     def executor(
         self,
