@@ -229,7 +229,7 @@ class PatternExecutor(Executor):
         return self.runner.steps
 
     def sharing(self) -> Sharing | None:
-        if self.following is not None:
+        if self.following is not None or self.timeouts is not None:
             return None
         self.results.notes_keys = True
         return Sharing((self.runner.reader,), self.results.order_of_last)

@@ -115,8 +115,10 @@ class ProgramPlan:
     @property
     def splits(self) -> bool:
         """Whether keys may be read apart: without keys of the stream, a match that waits for its
-        window is emitted when any event has passed it."""
-        return not self.composed and (not self.emits_late or bool(self.stream.keys))
+        window is emitted when any event has passed it. Time-outs are read again batch by batch."""
+        timeouts = any(block.query.timeouts for block in self.result.blocks)
+        punctual = not self.emits_late or bool(self.stream.keys)
+        return not self.composed and not timeouts and punctual
 
     @cached_property
     def fingerprint(self) -> str:
