@@ -64,5 +64,5 @@ def beats(spark: SparkSession, idle: int, buckets: int) -> DataFrame:
     spark.dataSource.register(Pulse)
     seconds = max(SHORTEST, idle / 1000 / BEATS)
     pulse = spark.readStream.format(NAME).option("seconds", str(seconds)).load()
-    every = F.explode(F.sequence(F.lit(0), F.lit(buckets - 1))).cast("int")
+    every = F.explode(F.sequence(F.lit(0), F.lit(buckets - 1)))
     return pulse.select(every.alias(BUCKET), F.lit(BEAT).alias(DATA))
