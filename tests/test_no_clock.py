@@ -17,7 +17,6 @@ SHOWS_OR_WAITS = {
     "src/cereus/cli/commands/demo.py",
     "src/cereus/cli/local.py",
     "src/cereus/cli/on_spark.py",
-    "src/cereus/spark/live/pulse.py",
     "src/cereus/spark/pipeline/run/batch.py",
     "src/cereus/spark/pipeline/run/listening.py",
     "src/cereus/spark/pipeline/run/live.py",

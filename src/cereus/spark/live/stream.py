@@ -114,7 +114,7 @@ class Live:
         packed = self._packed()
         if self.recipe.idle is not None:
             buckets = self.buckets if self.arranged.groups else 1
-            packed = packed.unionByName(beats(spark, self.recipe.idle, buckets))
+            packed = packed.unionByName(beats(spark, buckets))
         outputs = packed.groupBy(BUCKET).transformWithState(
             Matcher(self.recipe), OUTPUT_TYPE, "Append", "EventTime"
         )
