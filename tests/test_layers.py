@@ -49,6 +49,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "translate": CORE | {"languages"},
     "demo": set(),
     "funnels": CORE | {"api"},
+    "rules": CORE | {"api"},
     "spark": CORE | {"api", "funnels", "why"},
     "show": CORE | {"api", "funnels", "why"},
     "report": CORE | {"api", "why", "show"},
@@ -56,7 +57,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "play": CORE | {"api", "why", "report", "lsp", "show", "translate"},
     "cli": CORE
     | {"api", "funnels", "why", "report", "lsp", "play", "spark", "show", "demo", "translate"},
-    "__init__": CORE | {"api", "funnels", "languages"},
+    "__init__": CORE | {"api", "funnels", "rules", "languages"},
 }
 """For each stage the others it may import. Only the package itself, `translate` and the
 `reference` know the rooms; every other stage asks `language.registry`."""

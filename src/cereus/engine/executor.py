@@ -257,15 +257,22 @@ class PatternExecutor(Executor):
         return {"version": self.plan.version, "query fingerprint": self.plan.fingerprint}
 
     def save(self) -> bytes:
+        return snapshot.dump(self.header, self.state())
+
+    def state(self) -> dict[str, Any]:
+        """All state, as plain values."""
         state = self.runner.save()
         if self.following:
             state = {**state, "waiting": self.following.save()}
         if self.timeouts:
             state = {**state, "open": self.timeouts.starts.save()}
-        return snapshot.dump(self.header, state)
+        return state
 
     def restore(self, snapshot_bytes: bytes) -> None:
-        state = snapshot.load(snapshot_bytes, self.header)
+        self.take_up(snapshot.load(snapshot_bytes, self.header))
+
+    def take_up(self, state: dict[str, Any]) -> None:
+        """Go on from a state of the same automaton."""
         with snapshot.restoring():
             self.runner.restore(state)
             if self.following:
