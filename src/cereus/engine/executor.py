@@ -17,6 +17,7 @@ from cereus.engine.ingest.clock import deadline_span
 from cereus.engine.ingest.shared_letters import SharedLetters
 from cereus.engine.match.after.following import WaitingMatches
 from cereus.engine.match.after.skipping import SkippingRunner
+from cereus.engine.match.after.timeouts import Timeouts, timeout_payload
 from cereus.engine.match.counting_runner import CountingRunner
 from cereus.engine.match.letter_strategy import LetterStrategy, PlainLetters
 from cereus.engine.match.runner import Runner
@@ -29,6 +30,7 @@ from cereus.engine.results.counts import CountRows
 from cereus.engine.results.event_rows import EventRows, EventShape
 from cereus.engine.results.results import Results
 from cereus.engine.results.rows import PositionRows, needed_payload
+from cereus.engine.results.timeout_rows import TimeoutRows
 from cereus.limits import Limits
 from cereus.plan.plan import Plan
 from cereus.plan.traits import ChosenBy
@@ -173,10 +175,12 @@ class PatternExecutor(Executor):
         reader: Callable[..., BatchReader] = BatchReader,
     ) -> None:
         self.plan = plan
-        unfollowed = plan.query.unfollowed
-        self.waits_for_time = plan.traits.closes or unfollowed is not None
+        unfollowed, timeouts = plan.query.unfollowed, plan.timeouts
+        self.waits_for_time = plan.traits.closes or unfollowed is not None or plan.query.timeouts
         self.emits_late = plan.traits.emits_late
         carried = () if shape is None else shape.payload(plan.query)
+        carried = (*carried, *(path[0] for path in plan.followed_columns))
+        carried = carried if timeouts is None else (*carried, *timeout_payload(plan))
         self.runner = runner_for(
             plan,
             schema,
@@ -189,25 +193,35 @@ class PatternExecutor(Executor):
         )
         self.following: WaitingMatches | None = None
         if unfollowed is not None:
-            span = deadline_span(unfollowed, plan.stream, schema)
+            span = deadline_span(unfollowed.window, plan.stream, schema, "NOT FOLLOWED BY")
             self.following = WaitingMatches(self.runner, plan.followers, span)
         self.results = results_of(self.runner, schema, shape)
         self.schema = self.results.schema
+        self.timeouts: TimeoutRows | None = None
+        if timeouts is not None:
+            partial = Timeouts(self.runner, timeouts, runner_for)
+            self.timeouts = TimeoutRows(self.results, partial)
 
     def push(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         chunks = self.runner.push(batch)
+        if self.timeouts:
+            return self.timeouts.read(chunks)
         return self.results.batches(self.following.read(chunks) if self.following else chunks)
 
     def advance(self, time: int) -> Iterator[pa.RecordBatch]:
         chunks = self.runner.advance(time)
         if self.following:
             chunks = chain(self.following.read(chunks), self.following.advance(time))
+        if self.timeouts:
+            return chain(self.timeouts.read(chunks), self.timeouts.advance(time))
         return self.results.batches(chunks)
 
     def finish(self) -> Iterator[pa.RecordBatch]:
         chunks = self.runner.finish()
         if self.following:
             chunks = chain(self.following.read(chunks), self.following.finish())
+        if self.timeouts:
+            return chain(self.timeouts.read(chunks), self.timeouts.finish())
         return self.results.batches(chunks)
 
     @property
@@ -215,7 +229,7 @@ class PatternExecutor(Executor):
         return self.runner.steps
 
     def sharing(self) -> Sharing | None:
-        if self.following is not None:
+        if self.following is not None or self.timeouts is not None:
             return None
         self.results.notes_keys = True
         return Sharing((self.runner.reader,), self.results.order_of_last)
@@ -231,6 +245,8 @@ class PatternExecutor(Executor):
         self.runner.forget()
         if self.following:
             self.following.forget()
+        if self.timeouts:
+            self.timeouts.starts.forget()
 
     @property
     def shed(self) -> list[str]:
@@ -246,7 +262,11 @@ class PatternExecutor(Executor):
     def state(self) -> dict[str, Any]:
         """All state, as plain values."""
         state = self.runner.save()
-        return {**state, "waiting": self.following.save()} if self.following else state
+        if self.following:
+            state = {**state, "waiting": self.following.save()}
+        if self.timeouts:
+            state = {**state, "open": self.timeouts.starts.save()}
+        return state
 
     def restore(self, snapshot_bytes: bytes) -> None:
         self.take_up(snapshot.load(snapshot_bytes, self.header))
@@ -257,6 +277,8 @@ class PatternExecutor(Executor):
             self.runner.restore(state)
             if self.following:
                 self.following.restore(state["waiting"])
+            if self.timeouts:
+                self.timeouts.starts.restore(state["open"])
 
     @property
     def events(self) -> pa.Table | None:

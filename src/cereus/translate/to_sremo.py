@@ -51,6 +51,8 @@ def as_sremo(query: AnyQuery, type_column: str | None = "type") -> sremo.SremoTr
     original = cel.in_ceql(query).formula
     if query.unfollowed is not None:
         raise refused(query.unfollowed, "SREMO has no NOT FOLLOWED BY: no match waits", None)
+    if query.timeouts:
+        raise refused(query, "SREMO has no WITH TIMEOUTS: it lists matches", "leave it out")
     if query.skip is not None:
         reason = (
             "AFTER MATCH SKIP compares matches with each other, and a SREMO takes each by itself"

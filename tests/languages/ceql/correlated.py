@@ -87,12 +87,26 @@ def aggregate(draw: Random, names: list[str]) -> ex.Expression:
     return ex.Comparison(sign, node, other)
 
 
+def successive(draw: Random, name: str) -> ex.Expression:
+    """Each event of a variable with the one before it."""
+    column = draw.choice(("x", "x", "w", "s"))
+    before: ex.Expression = ex.Aggregate("prev", name, (column,))
+    if column == "s":
+        return ex.Comparison(draw.choice(["=", "!="]), _of(name, "s"), before)
+    if draw.randrange(3) == 0:
+        before = ex.Arithmetic("+", before, ex.Aggregate("prev", name, (draw.choice("xt"),)))
+    sign = draw.choice(["=", "!=", "<", "<=", ">", ">="])
+    return ex.Comparison(sign, _of(name, column), before)
+
+
 def _of(name: str, column: str) -> ex.Attribute:
     return ex.Attribute((column,), name)
 
 
 def predicate(draw: Random, names: list[str]) -> cel.Predicate:
     kind = draw.randrange(10)
+    if (kind == 0 or len(names) < 2) and draw.randrange(2):
+        return cel.Holds(successive(draw, draw.choice(names)))
     if kind == 0 or len(names) < 2:
         return cel.Holds(aggregate(draw, names))
     if kind < 7:

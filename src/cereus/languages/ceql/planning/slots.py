@@ -15,7 +15,14 @@ import pyarrow as pa
 
 from cereus.automata.absence import WithoutAutomaton
 from cereus.automata.memory.absence import THIS, AbsenceFilter, AbsentInSlots, AbsentTerm
-from cereus.automata.memory.distance import BEFORE, NOW, GapInSlots, InnerWindowInSlots, InSlots
+from cereus.automata.memory.distance import (
+    BEFORE,
+    NOW,
+    GapInSlots,
+    InnerWindowInSlots,
+    InSlots,
+    SuccessiveInSlots,
+)
 from cereus.automata.memory.filters import ComparisonFilter, Side, SlotFilter, TermFilter, Value
 from cereus.automata.memory.refusal import CannotUseSlots
 from cereus.automata.memory.slots import Column, Columns, comparable
@@ -33,6 +40,7 @@ from cereus.expr.tree import (
 )
 from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.operators.absence import conditions, is_own
+from cereus.languages.ceql.operators.previous import reads_previous
 from cereus.languages.ceql.order import Order, leaf_order
 from cereus.languages.ceql.print import absence_text
 
@@ -112,18 +120,32 @@ class FormulaSlots:
         kind: type[InnerWindowInSlots] | type[GapInSlots],
     ) -> InSlots:
         """How far the event at hand is from the one that is remembered."""
+        term, values = self._with_before(condition)
+        return kind(body, number, term, values, condition_text(condition))
+
+    def successive(
+        self, body: Automaton, number: int, condition: Expression, variable: str, text: str
+    ) -> InSlots:
+        """Each event of a variable with the one before it."""
+        term, values = self._with_before(condition)
+        return SuccessiveInSlots(body, variable, number, term, values, text)
+
+    def _with_before(self, condition: Expression) -> tuple[Term, tuple[Value, ...]]:
+        """A condition on the event at hand and on one that is remembered; the values of that."""
         values: list[Value] = []
 
         def read(reading: ValueRead) -> Term:
             number = self.columns.read(reading)
             if reading.variable == NOW:
                 return column(number)
-            values.append(Value(BEFORE, number))
-            return leaf(0)
+            value = Value(BEFORE, number)
+            if value not in values:
+                values.append(value)
+            return leaf(values.index(value))
 
         term = TermBuilder(condition, self.schema).term(read)
-        self.count += 1
-        return kind(body, number, term, (values[0],), condition_text(condition))
+        self.count += len(values)
+        return term, tuple(values)
 
     def _sides(self, condition: Comparison, order: Order) -> tuple[Side, Side]:
         """`f(A) op g(B)` (`is_comparison`) as two sides."""
@@ -163,7 +185,9 @@ def absence_refusal(node: cel.Without) -> str | None:
 
 def refusal(condition: Expression, body: cel.Formula) -> str | None:
     """Why no slots could decide the condition, whatever the types of its columns."""
-    return None if is_comparison(condition) else _many_events(condition, leaf_order(body))
+    if is_comparison(condition) or reads_previous(condition):
+        return None
+    return _many_events(condition, leaf_order(body))
 
 
 def is_comparison(condition: Expression) -> bool:
