@@ -1,5 +1,6 @@
-"""Arrow's newer layouts (views, run-end encoding) as the plain ones, which have the same values;
-and times in a zone that nobody knows in UTC, which is how they are stored."""
+"""Arrow's newer layouts (views, run-end encoding, small numbers) as the plain ones, which have the
+same values; extension types as what they are stored as; and times in a zone that nobody knows in
+UTC, which is how they are stored."""
 
 from __future__ import annotations
 
@@ -10,20 +11,28 @@ from zoneinfo import ZoneInfo
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cereus.errors import DataError
+
 
 def supported_type(kind: pa.DataType) -> pa.DataType:
     types = pa.types
+    if isinstance(kind, pa.BaseExtensionType):
+        return supported_type(kind.storage_type)
     if types.is_string_view(kind):
         return pa.string()
     if types.is_binary_view(kind):
         return pa.binary()
+    if types.is_float16(kind):
+        return pa.float32()
+    if types.is_decimal32(kind) or types.is_decimal64(kind):
+        return pa.decimal128(kind.precision, kind.scale)
     if types.is_run_end_encoded(kind):
         return supported_type(kind.value_type)
     if types.is_list_view(kind):
         return pa.list_(supported_type(kind.value_type))
     if types.is_large_list_view(kind):
         return pa.large_list(supported_type(kind.value_type))
-    if types.is_dictionary(kind) and supported_type(kind.value_type) != kind.value_type:
+    if types.is_dictionary(kind) and not _stays_encoded(kind.value_type):
         return supported_type(kind.value_type)
     if types.is_timestamp(kind) and kind.tz is not None and not is_zone(kind.tz):
         return pa.timestamp(kind.unit, "UTC")
@@ -31,6 +40,11 @@ def supported_type(kind: pa.DataType) -> pa.DataType:
         fields = [kind.field(place) for place in range(kind.num_fields)]
         return pa.struct([field.with_type(supported_type(field.type)) for field in fields])
     return kind
+
+
+def _stays_encoded(kind: pa.DataType) -> bool:
+    """Texts are compared by their places in a dictionary; numbers are not."""
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 OFFSET = re.compile(r"[+-]\d\d:?\d\d")
@@ -49,8 +63,18 @@ def is_zone(name: str) -> bool:
 
 
 def supported_schema(schema: pa.Schema) -> pa.Schema:
+    for field in schema:
+        _refuse_union(field)
     fields = [field.with_type(supported_type(field.type)) for field in schema]
     return schema if fields == list(schema) else pa.schema(fields)
+
+
+def _refuse_union(field: pa.Field) -> None:
+    if pa.types.is_union(field.type):
+        raise DataError(
+            f"the column {field.name!r} is a union of types, which no query can read",
+            hint="drop it, or cast it to one type",
+        )
 
 
 def supported_batch(batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -72,6 +96,8 @@ def supported_table(table: pa.Table) -> pa.Table:
 def _plain(column: pa.Array, kind: pa.DataType) -> pa.Array:
     if column.type == kind:
         return column
+    if isinstance(column.type, pa.BaseExtensionType):
+        return _plain(column.storage, kind)
     if pa.types.is_run_end_encoded(column.type):
         return _plain(pc.run_end_decode(column), kind)
     if pa.types.is_dictionary(column.type):
