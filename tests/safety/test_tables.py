@@ -23,7 +23,8 @@ CONDITIONS = (
     "x > 1", "x = y", "s = 'a'", "s LIKE 'A%'", "x IN (1, 2, 3)", "x IS NULL", "x + y > 2",
     "abs(x) < 5", "x BETWEEN 1 AND 3", "coalesce(x, y) = 1", "length(s) > 1", "NOT (x > 1)",
     "CAST(x AS BIGINT) > 0", "s = x", "x.a > 1", "x % 2 = 0", "x / y > 1", "-x < 0",
-    "s || s = 'aa'", "x > 1.5", "x != 9223372036854775807", "y < 1e308", "upper(s) = 'A'", "year(ts) > 2000",
+    "s || s = 'aa'", "x > 1.5", "x != 9223372036854775807", "y < 1e308", "upper(s) = 'A'",
+    "year(ts) > 2000",
 )  # fmt: skip
 QUERIES = (
     ("ceql", "SELECT * WHERE A AS a ; B AS b FILTER a[{0}] PARTITION BY k WITHIN 5 seconds"),
