@@ -14,7 +14,7 @@ import cereus
 
 QUERIES = {
     "ceql": "SELECT a, b WHERE A AS a ; B AS b FILTER a.x < b.x PARTITION BY k WITHIN 9 seconds",
-    "ceql, values": "SELECT MAX * WHERE A+ AS a ; B AS b FILTER a.x + b.x = 6 WITHIN 4 seconds",
+    "ceql, values": "SELECT MAX * WHERE A+ AS a ; B AS b FILTER a.x + b.x = 6 WITHIN 3 seconds",
     "ceql, counts": "SELECT COUNT(*) WHERE A+ ; B PARTITION BY k WITHIN 9 seconds",
     "sremo": "{A: x > 1} -> r . SKIP* . {B: x > r.x} WITHIN 9 seconds",
     "sase": "PATTERN SEQ(A+ a[], B b) WHERE skip_till_next_match(a[], b) { [k] AND "
@@ -27,7 +27,7 @@ QUERIES = {
 THREADS = 8
 
 
-def events(seed: int = 0, rows: int = 400) -> pa.Table:
+def events(seed: int = 0, rows: int = 150) -> pa.Table:
     kinds = ["ABC"[(7 * i * i + i // 3 + seed) % 3] for i in range(rows)]
     return pa.table(
         {
