@@ -26,6 +26,7 @@ from cereus.matches import Matches
 from cereus.notices import Notices, types_in, unseen_types
 from cereus.recognizer import Recognizer
 from cereus.sources import Source, source, to_schema
+from cereus.sources.supported import refuse_unions
 from cereus.stream import Stream
 from cereus.syntax.parsing import errors_in
 from cereus.why.expected import ExpectedMatch
@@ -125,6 +126,7 @@ class Query:
         row_numbers: npt.NDArray[np.int64] | None = None,
     ) -> Executor:
         """What runs the query over batches of this schema."""
+        refuse_unions(schema, keep or self.columns(schema))
         return self.compiled.executor(schema, keep=keep, row_numbers=row_numbers)
 
     # ------------------------------------------------------------ running
@@ -209,7 +211,7 @@ class Query:
                 progress(read, matches)
         yield from executor.finish()
 
-    def columns(self, schema: pa.Schema) -> list[str] | None:
+    def columns(self, schema: pa.Schema) -> list[str]:
         """The columns that the query reads, in the order of the schema."""
         needed = {path[0] for path in self.compiled.columns(schema)}
         chosen = [name for name in schema.names if name in needed]

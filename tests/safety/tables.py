@@ -90,17 +90,28 @@ class Celsius(pa.ExtensionType):
         return cls()
 
 
-def column(draw: Random, rows: int) -> pa.Array:
+NUMBERS = tuple(
+    kind
+    for kind in PLAIN
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+)
+TEXT_TYPES = (pa.string(), pa.large_string(), pa.string_view())
+FITTING = {"x": NUMBERS, "y": NUMBERS, "s": TEXT_TYPES}
+"""Types that most conditions can be about."""
+
+
+def column(draw: Random, name: str, rows: int) -> pa.Array:
     """A column of any type: encoded, sliced, with or without nulls."""
+    fitting = FITTING.get(name, tuple(PLAIN)) if draw.random() < 0.75 else tuple(PLAIN)
+    plain = values(draw, draw.choice(fitting), rows)
     way = draw.random()
-    if way < 0.04:
+    if way < 0.03:
         return pa.ExtensionArray.from_storage(Celsius(), values(draw, pa.float64(), rows))
-    if way < 0.08:
+    if way < 0.04:
         return union(draw, rows)
-    plain = values(draw, draw.choice(list(PLAIN)), rows)
-    if way < 0.22:
+    if way < 0.2:
         return encoded(plain)
-    if way < 0.32:
+    if way < 0.25:
         return run_ends(draw, rows)
     return sliced(plain) if way < 0.5 else plain
 
@@ -146,7 +157,7 @@ def table(draw: Random, names: tuple[str, ...]) -> pa.Table:
     """Columns of any type under these names. Mostly the types of events are text and the times go
     forward, so that a query runs."""
     rows = draw.choice((0, 1, 2, 9, 9, 30))
-    columns = {name: column(draw, rows) for name in names}
+    columns = {name: column(draw, name, rows) for name in names}
     if draw.random() < 0.85:
         kinds = pa.array([draw.choice(("A", "B", "C", None)) for _ in range(rows)], pa.string())
         way = draw.choice((kinds, kinds, kinds.cast(pa.string_view()), kinds.dictionary_encode()))

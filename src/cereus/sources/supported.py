@@ -5,6 +5,7 @@ UTC, which is how they are stored."""
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cache
 from zoneinfo import ZoneInfo
 
@@ -77,18 +78,18 @@ PLAIN = frozenset(
 def supported_schema(schema: pa.Schema) -> pa.Schema:
     if all(kind.id in PLAIN for kind in schema.types):
         return schema  # most tables, without a look at every field
-    for field in schema:
-        _refuse_union(field)
     fields = [field.with_type(supported_type(field.type)) for field in schema]
     return schema if fields == list(schema) else pa.schema(fields)
 
 
-def _refuse_union(field: pa.Field) -> None:
-    if pa.types.is_union(field.type):
-        raise DataError(
-            f"the column {field.name!r} is a union of types, which no query can read",
-            hint="drop it, or cast it to one type",
-        )
+def refuse_unions(schema: pa.Schema, names: Iterable[str]) -> None:
+    """Arrow cannot take single rows of a union of types."""
+    for name in names:
+        if pa.types.is_union(schema.field(name).type):
+            raise DataError(
+                f"the column {name!r} has the type {schema.field(name).type}, and cannot be read",
+                hint="drop it, or cast it to one type",
+            )
 
 
 def supported_batch(batch: pa.RecordBatch) -> pa.RecordBatch:
