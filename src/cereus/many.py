@@ -126,6 +126,7 @@ class QuerySet:
                 events,
                 executors[name].shed,
                 notes[name],
+                executors[name].costs,
             )
             for name, query in self.queries.items()
         }

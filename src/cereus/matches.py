@@ -11,6 +11,7 @@ from typing import Any, SupportsIndex, overload
 import numpy as np
 import pyarrow as pa
 
+from cereus.engine.costs import Costs
 from cereus.engine.results.counts import counted
 from cereus.errors import CereusError, DataError
 from cereus.language.compiled import CompiledQuery
@@ -31,7 +32,11 @@ class Matches:
         source: Source | None = None,
         shed: Sequence[str] = (),
         warnings: Sequence[str] = (),
+        costs: Costs | None = None,
     ) -> None:
+        self.costs = costs or Costs()
+        """What was done to find them, counted: tests, steps, nodes …; of a recognizer, since its
+        first event."""
         self.shed = tuple(shed)
         """What was left out because a limit was reached (`Limits(shed=True)`); () is complete."""
         self.warnings = tuple(warnings)
@@ -55,7 +60,13 @@ class Matches:
     def _of(self, rows: pa.Table) -> Matches:
         """Some of the matches."""
         return Matches(
-            self._schema, rows.to_batches(), self._query, self._source, self.shed, self.warnings
+            self._schema,
+            rows.to_batches(),
+            self._query,
+            self._source,
+            self.shed,
+            self.warnings,
+            self.costs,
         )
 
     def events(self) -> pa.Table:

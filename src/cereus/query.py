@@ -161,7 +161,9 @@ class Query:
         if order is not None:
             rows = in_order(rows, executor.schema, order)
         notes = self.notes(events, rows, above=2)
-        return Matches(executor.schema, rows, query.compiled, events, executor.shed, notes)
+        return Matches(
+            executor.schema, rows, query.compiled, events, executor.shed, notes, executor.costs
+        )
 
     def notes(self, events: Source, rows: list[pa.RecordBatch], *, above: int) -> list[str]:
         """What to know of a run, which becomes Python warnings as well."""

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cereus.engine import snapshot
+from cereus.engine.costs import Costs
 from cereus.engine.ingest.clock import deadline_span
 from cereus.engine.ingest.shared_letters import SharedLetters
 from cereus.engine.match.after.following import WaitingMatches
@@ -25,6 +26,7 @@ from cereus.engine.match.table_cache import TableCache
 from cereus.engine.match.value_letters import ValueLetters
 from cereus.engine.results.counts import CountRows
 from cereus.engine.results.event_rows import EventRows, EventShape
+from cereus.engine.results.match_chunks import MatchChunk
 from cereus.engine.results.results import Results
 from cereus.engine.results.rows import PositionRows, needed_payload
 from cereus.limits import Limits
@@ -116,6 +118,11 @@ class Executor(ABC):
         """What was left out because a limit was reached; empty when the results are complete."""
         return []
 
+    @property
+    def costs(self) -> Costs:
+        """What was done so far, as far as the language counts it."""
+        return Costs()
+
     @abstractmethod
     def save(self) -> bytes:
         """All state, as a snapshot."""
@@ -178,23 +185,30 @@ class PatternExecutor(Executor):
             span = deadline_span(unfollowed, plan.stream, schema)
             self.following = WaitingMatches(self.runner, plan.followers, span)
         self.results = results_of(self.runner, schema, shape)
+        self._written = 0
         self.schema = self.results.schema
 
     def push(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         chunks = self.runner.push(batch)
-        return self.results.batches(self.following.read(chunks) if self.following else chunks)
+        return self._rows(self.following.read(chunks) if self.following else chunks)
+
+    def _rows(self, chunks: Iterator[MatchChunk]) -> Iterator[pa.RecordBatch]:
+        for batch in self.results.batches(chunks):
+            self._written += batch.nbytes
+            yield batch
+            del batch  # its memory may be used again
 
     def advance(self, time: int) -> Iterator[pa.RecordBatch]:
         chunks = self.runner.advance(time)
         if self.following:
             chunks = chain(self.following.read(chunks), self.following.advance(time))
-        return self.results.batches(chunks)
+        return self._rows(chunks)
 
     def finish(self) -> Iterator[pa.RecordBatch]:
         chunks = self.runner.finish()
         if self.following:
             chunks = chain(self.following.read(chunks), self.following.finish())
-        return self.results.batches(chunks)
+        return self._rows(chunks)
 
     def share_letters(self, shared: SharedLetters) -> None:
         """Ask the tests together with other executors, of the same batches."""
@@ -211,6 +225,10 @@ class PatternExecutor(Executor):
     @property
     def shed(self) -> list[str]:
         return self.runner.shed
+
+    @property
+    def costs(self) -> Costs:
+        return self.runner.costs + Costs(bytes=self._written)
 
     @property
     def header(self) -> dict[str, Any]:

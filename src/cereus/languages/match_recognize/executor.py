@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from cereus.engine.costs import Costs
 from cereus.engine import snapshot
 from cereus.engine.executor import Executor
 from cereus.engine.ingest.where import EventFilter
@@ -53,6 +54,7 @@ class RecognizingExecutor(Executor):
         self.where = where
         self.bound, self.automaton, self.path = bound, automaton, path
         self.limits, self.unit = limits, unit
+        self._read = 0
         self.fingerprint = fingerprint
         self.waits_for_time = bound.clause.within is not None
         self.emits_late = True
@@ -72,7 +74,12 @@ class RecognizingExecutor(Executor):
 
     # ------------------------------------------------------------ rows
 
+    @property
+    def costs(self) -> Costs:
+        return Costs(events=self._read)
+
     def push(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        self._read += batch.num_rows
         batch = batch if self.where is None else self.where.passing(batch)
         batch = batch.select(self.bound.schema.names)
         if self._deferred is not None:
