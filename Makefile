@@ -83,13 +83,14 @@ test-checked: install
 	@CEREUS_CHECKED=1 $(PIP) --no-build-isolation --no-deps --upgrade --target build/checked .
 	PYTHONPATH=$(CURDIR)/build/checked CEREUS_TEST_SHORT=1 $(PYTEST) $(COMPILED) $(PYTEST_ARGS)
 
-# Arrow takes its memory where the sanitizer sees it. Tests that count nodes or sweeps expect the
+# Arrow takes its memory where the sanitizer sees it. Sanitizers reserve more addresses than tests
+# may use otherwise. Tests that count nodes or sweeps expect the
 # usual sizes; random ones do not.
 test-asan: install
 	@echo "Building a copy for sanitizers in build/asan ..."
 	@rm -rf build/asan build/lib.*
 	@CEREUS_SANITIZED=1 $(PIP) --no-build-isolation --no-deps --upgrade --target build/asan .
-	PYTHONPATH=$(CURDIR)/build/asan CEREUS_TEST_SHORT=1 LD_PRELOAD=$$(gcc -print-file-name=libasan.so) \
+	ulimit -S -d 99999999999 && PYTHONPATH=$(CURDIR)/build/asan CEREUS_TEST_SHORT=1 LD_PRELOAD=$$(gcc -print-file-name=libasan.so) \
 		ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
 		ARROW_DEFAULT_MEMORY_POOL=system PYTHONMALLOC=malloc \
 		$(PYTEST) -p tests.safety.tiny $(SANITIZED) $(PYTEST_ARGS)

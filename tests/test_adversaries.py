@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import cereus
-from cereus.errors import LimitError, QuerySyntaxError
+from cereus.errors import LimitError, QuerySyntaxError, RefusedError
 from cereus.syntax.parsing import MOST_TOKENS
 
 SCHEMA = pa.schema([("type", pa.string()), ("ts", pa.timestamp("us")), ("x", pa.int64())])
@@ -58,6 +58,9 @@ ANSWERED = {
     "SASE+, UNION of 50": sase(
         numbers(50, "PATTERN SEQ(A a, B b) WITHIN 5 seconds RETURN a.x", " UNION ")
     ),
+    "iterations of iterations": ceql("A" + "+" * 150),
+    "OR of 3,000 conditions": filtered(numbers(3_000, "x = {}", " OR ")),
+    "ALL of 20 types": ceql(numbers(20, "T{}", " ALL ")),
     "algebra, 150 in sequence": algebra(numbers(150, "T{}", " ; ")),
     "algebra, either of 150": algebra(numbers(150, "T{}", " | ")),
     "algebra, all of 150": algebra(numbers(150, "T{}", " + ")),
@@ -68,6 +71,7 @@ REFUSED: dict[str, tuple[tuple[str, str], type[cereus.CereusError]]] = {
     "a megabyte of sequence": (ceql("A ; " * 250_000 + "B"), LimitError),
     "NEXT in NEXT, 250 deep": (ceql(nested(250, "NEXT(", "A ; B", ")")), QuerySyntaxError),
     "functions, 1,000 deep": (filtered(nested(1_000, "abs(", "x", ")") + " > 1"), QuerySyntaxError),
+    "iterations of two kinds, 200 deep": (ceql("A" + "+:+" * 100), RefusedError),
     "a megabyte of brackets": (ceql("(" * 1_000_000), LimitError),
 }
 
@@ -87,6 +91,15 @@ def test_a_text_beyond_the_limits_is_refused(name: str) -> None:
     with pytest.raises(error) as refused:
         cereus.compile(text, dialect=dialect, schema=SCHEMA).explain()
     assert len(str(refused.value)) < 1_000
+
+
+@pytest.mark.long
+def test_parts_that_all_take_the_same_event_are_explained_and_end_at_a_limit() -> None:
+    """Each of ten parts takes an event, or goes on without it."""
+    query = cereus.compile("SELECT * WHERE " + " ALL ".join(["A"] * 10))
+    assert query.explain()
+    with pytest.raises(LimitError, match=r"one event can go on in more than 50,000 ways"):
+        query.run(pa.table({"type": ["A"] * 3}))
 
 
 def test_as_many_words_as_allowed_are_read() -> None:

@@ -270,7 +270,8 @@ class Query:
 
     def words(self) -> str:
         """What the query asks, in plain English."""
-        return self.compiled.words()
+        with errors_in(None):
+            return self.compiled.words()
 
     def why(self, data: Any, *, sort: bool = False, most: int = MOST_SHOWN) -> Why:
         """How far partial matches came in a table: how many events pass each condition of each

@@ -100,7 +100,7 @@ def _all_answers(queries: list[cereus.Query]) -> list[list[str]]:
     return [answer(query, 3) for query in queries]
 
 
-@pytest.mark.parametrize("method", ["fork", "spawn"])
+@pytest.mark.parametrize("method", ["fork", pytest.param("spawn", marks=pytest.mark.long)])
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_queries_go_to_another_process(method: str) -> None:
     queries = [compiled(name) for name in QUERIES]

@@ -6,6 +6,7 @@ import re
 
 from cereus.errors import CereusError
 from cereus.language.protocol import Language
+from cereus.syntax.parsing import errors_in
 
 QUOTED = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"")
 COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
@@ -24,8 +25,10 @@ def formatted(text: str, language: Language) -> str:
             "there is a comment inside the query, and formatting would lose it",
             hint="move it above the query",
         )
-    tree = language.parse(body)
-    printed = language.printed(tree)
-    if language.parse(printed) != tree:
+    with errors_in(None):
+        tree = language.parse(body)
+        printed = language.printed(tree)
+        same = language.parse(printed) == tree
+    if not same:
         raise CereusError("formatting would change what this means, so it is left as it is")
     return "\n".join([*comments, printed.rstrip(), ""])

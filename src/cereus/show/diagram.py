@@ -11,6 +11,7 @@ from cereus.query import Query
 from cereus.show.graphs import Picture, graph_of, library
 from cereus.show.mermaid import mermaid_of
 from cereus.show.svg import svg_of
+from cereus.syntax.parsing import errors_in
 
 
 @dataclass(frozen=True)
@@ -69,4 +70,5 @@ LIGHT = {
 def diagram(query: Query) -> Diagram:
     """What runs a query, as its language draws it: an automaton over the letters that can occur, a
     machine, or the parts of an expression with what each remembers."""
-    return Diagram(query.compiled.diagram())
+    with errors_in(None):
+        return Diagram(query.compiled.diagram())

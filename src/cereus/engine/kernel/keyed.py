@@ -149,7 +149,9 @@ class KeyedStepper(Stepper):
         sizes = np.asarray(self.carry_to) - begins
         ends = np.cumsum(sizes)
         rows = np.arange(int(sizes.sum())) + np.repeat(begins - (ends - sizes), sizes)
-        carry = np.zeros((max(layout.FIRST_ROOM, 2 * len(rows)), layout.CARRY_VALUES + self.n_slots), np.int64)
+        carry = np.zeros(
+            (max(layout.FIRST_ROOM, 2 * len(rows)), layout.CARRY_VALUES + self.n_slots), np.int64
+        )
         carry[: len(rows)] = np.asarray(self.carry)[rows]
         self.carry = carry
         self.n_carry = len(rows)

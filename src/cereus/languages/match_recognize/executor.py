@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cereus.engine.costs import Costs
 from cereus.engine import snapshot
+from cereus.engine.costs import Costs
 from cereus.engine.executor import Executor
 from cereus.engine.ingest.where import EventFilter
 from cereus.errors import DataError
