@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import Any
 
@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from cereus.engine import snapshot
 from cereus.engine.costs import Costs
+from cereus.engine.ingest.batch_reader import BatchReader
 from cereus.engine.ingest.clock import deadline_span
 from cereus.engine.ingest.shared_letters import SharedLetters
 from cereus.engine.match.after.following import WaitingMatches
@@ -165,6 +166,7 @@ class PatternExecutor(Executor):
         row_numbers: npt.NDArray[np.int64] | None = None,
         shape: EventShape | None = None,
         cache: TableCache | None = None,
+        reader: Callable[..., BatchReader] = BatchReader,
     ) -> None:
         self.plan = plan
         unfollowed = plan.query.unfollowed
@@ -179,6 +181,7 @@ class PatternExecutor(Executor):
             row_numbers=row_numbers,
             # states that remember values are forgotten again, and so cannot be shared
             cache=None if plan.traits.remembers_values else cache,
+            reader=reader,
         )
         self.following: WaitingMatches | None = None
         if unfollowed is not None:
