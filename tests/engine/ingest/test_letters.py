@@ -7,7 +7,6 @@ from random import Random
 import pyarrow as pa
 import pytest
 
-from cereus.engine.costs import Costs
 from cereus.engine.ingest.letters import WORD, Letters, conditions_of
 from cereus.expr.text import parse_condition
 from cereus.plan.tests import EventTest
@@ -81,11 +80,11 @@ def test_letters_are_what_the_conditions_say(number: int, seed: int) -> None:
     for size in (1, 2, 60):
         events = batch(draw, size)
         every = expected(tests, events)
-        rows, classes = letters.classify(events, known, Costs())
+        rows, classes = letters.classify(events, known)
         of_class = {number: letter for letter, number in known.items()}
         assert rows.tolist() == [row for row, letter in enumerate(every) if letter]
         assert [of_class[c] for c in classes.tolist()] == [every[row] for row in rows]
-        rows, classes = letters.classify(events, known, Costs(), keep_all=True)
+        rows, classes = letters.classify(events, known, keep_all=True)
         of_class = {number: letter for letter, number in known.items()}
         assert [of_class[c] for c in classes.tolist()] == every
 
@@ -94,7 +93,7 @@ def test_a_stream_without_a_type_column_has_events_of_type_event() -> None:
     tests = [EventTest("EVENT"), EventTest("A"), EventTest(None)]
     letters = Letters(tests, None, None, SCHEMA)
     known: dict[int, int] = {}
-    rows, _ = letters.classify(batch(Random(1), 5), known, Costs())
+    rows, _ = letters.classify(batch(Random(1), 5), known)
     assert len(rows) == 4
     assert list(known) == [0b101]
 
@@ -109,6 +108,6 @@ def test_many_constants_are_too_many_for_a_table_and_still_right() -> None:
     letters = Letters(tests, ("type",), ("src",), SCHEMA)
     events = batch(draw, 30)
     known: dict[int, int] = {}
-    _, classes = letters.classify(events, known, Costs(), keep_all=True)
+    _, classes = letters.classify(events, known, keep_all=True)
     of_class = {number: letter for letter, number in known.items()}
     assert [of_class[c] for c in classes.tolist()] == expected(tests, events)

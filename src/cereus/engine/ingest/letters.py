@@ -91,9 +91,15 @@ class Letters:
         """Of each combination of codes: the tests that it leaves open."""
 
     def classify(
-        self, batch: pa.RecordBatch, known: dict[int, int], costs: Costs, *, keep_all: bool = False
+        self,
+        batch: pa.RecordBatch,
+        known: dict[int, int],
+        costs: Costs | None = None,
+        *,
+        keep_all: bool = False,
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
         """The rows that can matter, and the class of each (numbered in `known`)."""
+        costs = Costs() if costs is None else costs
         index = self._index(batch)
         if index is not None and self._by_codes_alone and not keep_all:
             table = self.words[0].table ^ self.words[0].flip

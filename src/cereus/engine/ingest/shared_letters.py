@@ -35,7 +35,7 @@ class SharedLetters:
         self._batch: pa.RecordBatch | None = None
         self._results: dict[bool, Classified] = {}
 
-    def classify(self, batch: pa.RecordBatch, costs: Costs, keep_all: bool) -> Classified:
+    def classify(self, batch: pa.RecordBatch, costs: Costs | None, keep_all: bool) -> Classified:
         """Tests count for the plan that is the first to ask."""
         if batch is not self._batch:
             self._batch, self._results = batch, {}
@@ -57,7 +57,12 @@ class LettersView:
         self._classes: list[int] = []
 
     def classify(
-        self, batch: pa.RecordBatch, known: dict[int, int], costs: Costs, *, keep_all: bool = False
+        self,
+        batch: pa.RecordBatch,
+        known: dict[int, int],
+        costs: Costs | None = None,
+        *,
+        keep_all: bool = False,
     ) -> Classified:
         """As `Letters.classify`: the rows that can matter to this plan, and their classes."""
         rows, classes = self._shared.classify(batch, costs, keep_all)
