@@ -25,6 +25,7 @@ from cereus.engine.match.strategies.listing import ListingRunner
 from cereus.engine.match.strategies.replay import ReplayRunner
 from cereus.engine.match.table_cache import TableCache
 from cereus.engine.match.value_letters import ValueLetters
+from cereus.engine.parallel.sharing import Sharing
 from cereus.engine.results.counts import CountRows
 from cereus.engine.results.event_rows import EventRows, EventShape
 from cereus.engine.results.match_chunks import MatchChunk
@@ -133,6 +134,16 @@ class Executor(ABC):
         """Go on from a snapshot of the same query."""
 
     @property
+    def steps(self) -> int:
+        """How much compiled code has done so far, beyond one look at each event: the steps of
+        partial matches. Threads pay where these are many."""
+        return 0
+
+    def sharing(self) -> Sharing | None:
+        """This executor as one of several that read an input together, if it can be."""
+        return None
+
+    @property
     @abstractmethod
     def events(self) -> pa.Table | None:
         """The remembered events, when columns of them are kept."""
@@ -213,6 +224,16 @@ class PatternExecutor(Executor):
             chunks = chain(self.following.read(chunks), self.following.finish())
         return self._rows(chunks)
 
+    @property
+    def steps(self) -> int:
+        return self.runner.steps
+
+    def sharing(self) -> Sharing | None:
+        if self.following is not None:
+            return None
+        self.results.notes_keys = True
+        return Sharing((self.runner.reader,), self.results.order_of_last)
+
     def share_letters(self, shared: SharedLetters) -> None:
         """Ask the tests together with other executors, of the same batches."""
         self.runner.reader.share_letters(shared.view(self.plan))
@@ -238,13 +259,18 @@ class PatternExecutor(Executor):
         return {"version": self.plan.version, "query fingerprint": self.plan.fingerprint}
 
     def save(self) -> bytes:
+        return snapshot.dump(self.header, self.state())
+
+    def state(self) -> dict[str, Any]:
+        """All state, as plain values."""
         state = self.runner.save()
-        if self.following:
-            state = {**state, "waiting": self.following.save()}
-        return snapshot.dump(self.header, state)
+        return {**state, "waiting": self.following.save()} if self.following else state
 
     def restore(self, snapshot_bytes: bytes) -> None:
-        state = snapshot.load(snapshot_bytes, self.header)
+        self.take_up(snapshot.load(snapshot_bytes, self.header))
+
+    def take_up(self, state: dict[str, Any]) -> None:
+        """Go on from a state of the same automaton."""
         with snapshot.restoring():
             self.runner.restore(state)
             if self.following:

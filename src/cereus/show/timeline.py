@@ -55,7 +55,7 @@ def timeline(
             field_name(along),
             type=_scale(events, along),
             title=title,
-            scale=alt.Scale(zero=False, padding=12),
+            scale=_spread(alt, events, along),
         ),
         y=alt.Y(f"{LABEL}:O", title=" · ".join([MATCH, *keys]), sort=None)
         if lanes == MATCH
@@ -68,7 +68,21 @@ def timeline(
         color=_colour(alt, matches, events, shade),
         tooltip=[tooltip(alt, name) for name in events.column_names],
     )
-    return _styled((bands + points).properties(width=640)).interactive()
+    count = len({*map(str, events.column(LABEL if lanes == MATCH else lanes).to_pylist())})
+    shaped = (bands + points).properties(width=640, height=lane_height(count))
+    return _styled(shaped).interactive(bind_y=False)
+
+
+def lane_height(count: int) -> int:
+    """The height of a chart with so many lanes. A number, where a page may stretch the width."""
+    return max(count, 2) * 20
+
+
+def _spread(alt: Any, events: pa.Table, along: str) -> Any:
+    """Numbers need not begin at 0; times never do."""
+    if _scale(events, along) == "temporal":
+        return alt.Scale(padding=12)
+    return alt.Scale(zero=False, nice=False, padding=12)
 
 
 def _colour(alt: Any, matches: Matches, events: pa.Table, shade: str | None) -> Any:
@@ -129,7 +143,8 @@ def matches_per_time(matches: Matches, *, time: str = "end_time") -> Any:
     values = [{field_name(time): _plain(value)} for value in table.column(time).to_pylist()]
     chart = alt.Chart(alt.Data(values=values)).mark_bar(color=PALETTE[0])
     x = alt.X(field_name(time), type=kind, bin=alt.Bin(maxbins=BINS), title=time)
-    return _styled(chart.encode(x=x, y=alt.Y("count()", title="matches")).properties(width=640))
+    y = alt.Y("count()", title="matches", axis=alt.Axis(tickMinStep=1))
+    return _styled(chart.encode(x=x, y=y).properties(width=640, height=160))
 
 
 def matches_per_key(matches: Matches, key: str, *, most: int = 30) -> Any:
@@ -142,7 +157,8 @@ def matches_per_key(matches: Matches, key: str, *, most: int = 30) -> Any:
     values = [{field: _plain(each["values"]), "matches": each["counts"]} for each in largest]
     chart = alt.Chart(alt.Data(values=values)).mark_bar(color=PALETTE[0])
     y = alt.Y(field, type="nominal", sort="-x", title=key)
-    return _styled(chart.encode(x=alt.X("matches:Q"), y=y).properties(width=640))
+    x = alt.X("matches:Q", axis=alt.Axis(tickMinStep=1))
+    return _styled(chart.encode(x=x, y=y).properties(width=640, height=lane_height(len(values))))
 
 
 def _styled(chart: Any) -> Any:

@@ -96,6 +96,8 @@ class Runner:
         self.forgets = False
         self.history_of_batch = 0
         self._spent = Costs()
+        self.expiring = False
+        """What is found now was waiting for its window to pass."""
         self.events_read: list[Events] = []
         """The events of the last batch, for what follows matches (`WaitingMatches`)."""
         self.pinned = np.iinfo(np.int64).max
@@ -115,6 +117,7 @@ class Runner:
         cache does."""
         plan, windowed = self.plan, self.plan.query.window is not None
         self.labels, self.table, self.lock = cache.labels, cache.table, cache.lock
+        cache.users.add(self)
         self.reader = self._new_reader(
             reading,
             self.schema,
@@ -139,6 +142,11 @@ class Runner:
         return self._spent + self.reader.costs
 
     @property
+    def steps(self) -> int:
+        """The steps of the kernel; none count where Python expands states again and again."""
+        return 0 if self.plan.traits.remembers_values else self.kernel.step_count
+
+    @property
     def key_count(self) -> int:
         """How many keys are known."""
         return len(self.reader.key_index)
@@ -156,6 +164,7 @@ class Runner:
     def push(self, batch: pa.RecordBatch) -> Iterator[MatchChunk]:
         """Read a batch; the matches that it completes, in chunks."""
         self.tidy()  # not after: results still look up the events of the last matches
+        self.expiring = False
         events = self.reader.read(batch)
         if len(events):
             events = self._remember(events, batch)
@@ -228,6 +237,7 @@ class Runner:
 
     def _expire(self, keys: Codes, floors: Ints) -> Iterator[MatchChunk]:
         """Whatever begins before the floor of its key has left its window."""
+        self.expiring = True
         passing = KernelInput.expiring(keys, floors, self.history, self._shown())
         self.kernel.expire(passing, self.key_count)
         yield from self._turns(self.kernel)
@@ -415,9 +425,20 @@ class Runner:
         idle[: self.kernel.key_count] &= forgetting.begun_nowhere(kernel, self.table.initial)
         idle[self._mentioned_keys()] = False
         idle[self._passed_over(kernel["last_position"])] = False
-        if not idle.any():
+        if idle.any():
+            self._keep_keys(kernel, np.flatnonzero(~idle))
+
+    def drop_keys(self, gone: Ints) -> None:
+        """Forget keys, whatever is begun in them; the others are numbered anew."""
+        if not len(gone):
             return
-        kept = np.flatnonzero(~idle)
+        kept = np.setdiff1d(np.arange(self.key_count), gone)
+        self._keep_keys(self.kernel.save(), kept)
+        self.kernel.sweep()
+        self._forget_events(self._oldest_needed())
+
+    def _keep_keys(self, kernel: dict[str, Any], kept: Ints) -> None:
+        """Go on with these keys alone; `kernel` is what was saved of the kernel."""
         numbers = forgetting.numbers_of(kept, self.key_count)
         self.kernel.restore(forgetting.only(kernel, kept[kept < self.kernel.key_count]))
         self.history.keys = numbers[self.history.keys]
