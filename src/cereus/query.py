@@ -219,8 +219,10 @@ class Query:
 
     def _start(self, events: Source, progress: Progress | None, threads: int | None) -> ParallelRun:
         number = 1 if self.limits.shed else thread_count(threads)
+        columns = self.columns(events.schema)
+        refuse_unions(events.schema, columns)
         return ParallelRun(
-            _Work(self.compiled, events, self.columns(events.schema)),
+            _Work(self.compiled, events, columns),
             self.stream,
             events.schema,
             self.compiled.split(events.schema),
