@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cereus.engine import snapshot
+from cereus.engine.costs import Costs
 from cereus.engine.ingest.batch_reader import BatchReader
 from cereus.engine.ingest.clock import deadline_span
 from cereus.engine.ingest.shared_letters import SharedLetters
@@ -124,6 +125,11 @@ class Executor(ABC):
         """What was left out because a limit was reached; empty when the results are complete."""
         return []
 
+    @property
+    def costs(self) -> Costs:
+        """What was done so far, as far as the language counts it."""
+        return Costs()
+
     @abstractmethod
     def save(self) -> bytes:
         """All state, as a snapshot."""
@@ -200,6 +206,7 @@ class PatternExecutor(Executor):
             span = deadline_span(unfollowed.window, plan.stream, schema, "NOT FOLLOWED BY")
             self.following = WaitingMatches(self.runner, plan.followers, span)
         self.results = results_of(self.runner, schema, shape)
+        self._written = 0
         self.schema = self.results.schema
         self.timeouts: TimeoutRows | None = None
         if timeouts is not None:
@@ -209,24 +216,32 @@ class PatternExecutor(Executor):
     def push(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         chunks = self.runner.push(batch)
         if self.timeouts:
-            return self.timeouts.read(chunks)
-        return self.results.batches(self.following.read(chunks) if self.following else chunks)
+            return self._measured(self.timeouts.read(chunks))
+        read = self.following.read(chunks) if self.following else chunks
+        return self._measured(self.results.batches(read))
+
+    def _measured(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The same; what is written is counted."""
+        for batch in batches:
+            self._written += batch.nbytes
+            yield batch
+            del batch  # its memory may be used again
 
     def advance(self, time: int) -> Iterator[pa.RecordBatch]:
         chunks = self.runner.advance(time)
         if self.following:
             chunks = chain(self.following.read(chunks), self.following.advance(time))
         if self.timeouts:
-            return chain(self.timeouts.read(chunks), self.timeouts.advance(time))
-        return self.results.batches(chunks)
+            return self._measured(chain(self.timeouts.read(chunks), self.timeouts.advance(time)))
+        return self._measured(self.results.batches(chunks))
 
     def finish(self) -> Iterator[pa.RecordBatch]:
         chunks = self.runner.finish()
         if self.following:
             chunks = chain(self.following.read(chunks), self.following.finish())
         if self.timeouts:
-            return chain(self.timeouts.read(chunks), self.timeouts.finish())
-        return self.results.batches(chunks)
+            return self._measured(chain(self.timeouts.read(chunks), self.timeouts.finish()))
+        return self._measured(self.results.batches(chunks))
 
     @property
     def steps(self) -> int:
@@ -258,6 +273,10 @@ class PatternExecutor(Executor):
     @property
     def shed(self) -> list[str]:
         return self.runner.shed
+
+    @property
+    def costs(self) -> Costs:
+        return self.runner.costs + Costs(bytes=self._written)
 
     @property
     def header(self) -> dict[str, Any]:

@@ -23,6 +23,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cereus.engine.costs import Costs
 from cereus.engine.ingest import codes
 from cereus.engine.ingest.clock import Clock, RowNumbers, as_integers, ordered, read
 from cereus.engine.ingest.compared import ComparedColumns
@@ -112,6 +113,7 @@ class BatchReader:
         self.lookahead, self.idle_keys = lookahead, idle_keys
         watched = ("time",) if clock is None else ("time", "window")
         self.substreams = self._new_substreams(schema, watched)
+        self.costs = Costs()
         self.row = 0
         self.rows_of_batch: Ints | None = None
         """What the rows of the next batch are called, where it has some rows of the input."""
@@ -159,7 +161,10 @@ class BatchReader:
         """
         undo = self._undo()
         try:
-            return self._read(batch)
+            events = self._read(batch)
+            self.costs.events += batch.num_rows
+            self.costs.kept += len(events)
+            return events
         except CereusError:
             undo()
             raise
@@ -189,7 +194,7 @@ class BatchReader:
         times = self._times(batch, rows)
         with self.lock:
             places, classes = self.letters.classify(
-                batch, self.known, keep_all=self.reading.keeps_all
+                batch, self.known, self.costs, keep_all=self.reading.keeps_all
             )
         keys = self._keys(batch, None if everyone else places)
         if self.first_seen is not None:

@@ -129,7 +129,7 @@ def python_values(column: pa.Array, path: tuple[str, ...]) -> list[Any]:
             )
     try:
         values: list[Any] = column.to_pylist()
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise DataError(
             f"{'.'.join(path)!r} cannot be compared between events: {error}",
             hint="install pandas, or cast the column to microseconds",

@@ -53,11 +53,11 @@ class Kernel(KeyedStepper):
         self.with_labels = options.with_labels
         self.must_show = options.must_show
         self.report_from = 0
-        self.stack_node = np.zeros(256, np.int32)
-        self.stack_depth = np.zeros(256, np.int32)
+        self.stack_node = np.zeros(4 * layout.FIRST_ROOM, np.int32)
+        self.stack_depth = np.zeros(4 * layout.FIRST_ROOM, np.int32)
         self.height = 0
-        self.path = np.zeros(64, np.int64)
-        self.path_label = np.zeros(64, np.int32)
+        self.path = np.zeros(layout.FIRST_ROOM, np.int64)
+        self.path_label = np.zeros(layout.FIRST_ROOM, np.int32)
         self.reporting = False
         self.report_next = layout.NONE
         self.accepted_from = 0
@@ -76,6 +76,7 @@ class Kernel(KeyedStepper):
         """Forget everything; from now on report only matches that end at this event or later."""
         self._drop_all()
         self.clear_keys()
+        self.nodes_swept += self.used - 1
         self.used = 1
         self.report_from = report_from
 
@@ -160,7 +161,7 @@ class Kernel(KeyedStepper):
                 self._take_up(self.key_of[self.group])
                 self.loaded = True
             if self.used > self.sweep_at:
-                self._sweep()
+                self._sweep_and_count()
                 if self.used > self.max_nodes:
                     return layout.TOO_MANY_NODES
             if self.n_configurations > self.max_configurations:
@@ -479,8 +480,13 @@ class Kernel(KeyedStepper):
         return self.n_configurations
 
     @property
+    def made_count(self) -> int:
+        """How many nodes were ever made."""
+        return self.nodes_swept + self.used - 1
+
+    @property
     def step_count(self) -> int:
-        """How many times a configuration has read an event."""
+        """How often a configuration read an event."""
         return self.steps
 
     @property

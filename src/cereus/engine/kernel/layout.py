@@ -117,6 +117,14 @@ TERM_STACK = 64
 then what changes one value, then what combines two, then four and three; the comparisons of a kind
 together; the totals together, in the order of the updates above."""
 
+# ---------------------------------------------------------------- arrays that grow
+
+FIRST_ROOM = 64
+"""Room for configurations and the like at first. Other arrays have a multiple of it. Builds for
+sanitizers have room for one, so that everything grows all the time (`setup.py`)."""
+SWEEP_CELLS = 1 << 20
+"""So many cells of counts are written before it is worth looking which are still needed."""
+
 # ---------------------------------------------------------------- totals over all matches
 
 TOTAL_SUM, TOTAL_MIN, TOTAL_MAX = range(3)

@@ -85,7 +85,7 @@ class Stepper:
         self.look_at = LOOK_EVERY
         self.max_steps = options.max_steps
         self.too_many_steps = False
-        self._set_nodes(np.zeros((1024, layout.NODE_WORDS), np.int64))
+        self._set_nodes(np.zeros((16 * layout.FIRST_ROOM, layout.NODE_WORDS), np.int64))
         self.used = 1
         self.made_now = 1
         self.n_slots = options.slots
@@ -97,11 +97,11 @@ class Stepper:
         self.n_configurations = 0
         self.n_accepting = 0
         self.made = 0
-        self._room_for_configurations(64)
-        self.pending = np.zeros((64, layout.PENDING_WORDS), np.int32)
-        self.pending_values = np.zeros((64, max(1, self.n_slots)), np.int64)
-        self.pending_starts = np.zeros(64, np.int64)
-        self.arrivals = np.zeros(64, np.int32)
+        self._room_for_configurations(layout.FIRST_ROOM)
+        self.pending = np.zeros((layout.FIRST_ROOM, layout.PENDING_WORDS), np.int32)
+        self.pending_values = np.zeros((layout.FIRST_ROOM, max(1, self.n_slots)), np.int64)
+        self.pending_starts = np.zeros(layout.FIRST_ROOM, np.int64)
+        self.arrivals = np.zeros(layout.FIRST_ROOM, np.int32)
         self.n_pending = 0
         self.answered = layout.NONE
         self.answer = False

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from cereus.clauses.tree import Consume
+from cereus.engine.costs import Costs
 from cereus.engine.ingest.batch_reader import BatchReader, Reading
 from cereus.engine.ingest.clock import Clock
 from cereus.engine.ingest.compared import ComparedColumns
@@ -94,6 +95,7 @@ class Runner:
         self.tidy_at, self.forget_at = TIDY_AT, forgetting.FORGET_AT
         self.forgets = False
         self.history_of_batch = 0
+        self._spent = Costs()
         self.expiring = False
         """What is found now was waiting for its window to pass."""
         self.events_read: list[Events] = []
@@ -135,6 +137,11 @@ class Runner:
         return kind(self.table, KernelOptions.of(self.plan, self.limits))
 
     @property
+    def costs(self) -> Costs:
+        """What was done so far."""
+        return self._spent + self.reader.costs
+
+    @property
     def steps(self) -> int:
         """The steps of the kernel; none count where Python expands states again and again."""
         return 0 if self.plan.traits.remembers_values else self.kernel.step_count
@@ -174,6 +181,7 @@ class Runner:
         if self.payload:
             taken = batch.select(list(self.payload)).take(pa.array(events.places))
             payload = pa.Table.from_batches([taken])
+            self._spent.bytes += payload.nbytes
         floors = events.floors if self.plan.traits.open_ended else NO_INTS
         self.history.append(events.rows, events.times, floors, events.keys, payload)
         events = replace(events, first_ordinal=first)
@@ -275,6 +283,14 @@ class Runner:
 
     def _turns(self, kernel: Kernel, ordinals: Ints | None = None) -> Iterator[MatchChunk]:
         """What a kernel finds, turn by turn; `ordinals` translates if it counts events from 0."""
+        steps, nodes = kernel.step_count, kernel.made_count
+        try:
+            yield from self._counted_turns(kernel, ordinals)
+        finally:
+            self._spent.steps += kernel.step_count - steps
+            self._spent.nodes += kernel.made_count - nodes
+
+    def _counted_turns(self, kernel: Kernel, ordinals: Ints | None) -> Iterator[MatchChunk]:
         while True:
             buffer = self._buffers.free()
             kernel.use_chunk(buffer)

@@ -26,7 +26,7 @@ from cereus.languages.ceql.filters import Boxed, predicate, returned_value
 from cereus.languages.ceql.hints import HINTS
 from cereus.languages.ceql.operators import counts, gaps
 from cereus.languages.ceql.operators.absence import excluded, unfollowed_by
-from cereus.languages.ceql.operators.counts import Counts
+from cereus.languages.ceql.operators.counts import Counts, check_depth
 from cereus.languages.ceql.operators.previous import PREV, previous
 from cereus.languages.ceql.print import to_text
 from cereus.languages.ceql.scope import check_names
@@ -51,6 +51,7 @@ def parse(text: str, params: Mapping[str, Any] | None = None) -> cel.CeqlTree:
     grammar = "languages/ceql/grammar.lark"
     query: cel.CeqlTree = read(grammar, "query", text, _transformer(), HINTS, params)
     with errors_in(text):
+        check_depth(query.formula)
         check_names(query)
     return replace(query, text=text)
 
@@ -170,9 +171,13 @@ class _Ceql(ClauseTexts):
         return cel.ContiguousSequence(left, right, span=span_of(meta))
 
     def iteration(self, meta: Meta, body: cel.Formula) -> cel.Formula:
+        if isinstance(body, cel.Iteration):
+            return body  # (A+)+ is A+
         return cel.Iteration(body, span=span_of(meta))
 
     def contiguous_iteration(self, meta: Meta, body: cel.Formula) -> cel.Formula:
+        if isinstance(body, cel.ContiguousIteration):
+            return body
         return cel.ContiguousIteration(body, span=span_of(meta))
 
     def optional(self, meta: Meta, body: cel.Formula) -> cel.Formula:

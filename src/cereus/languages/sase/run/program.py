@@ -9,7 +9,7 @@ stream has no keys; with keys, whose times may run apart, it is what `advance` s
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from cereus.clauses.tree import TimeWindow
 from cereus.engine import snapshot
+from cereus.engine.costs import Costs
 from cereus.engine.executor import Executor, runner_for
 from cereus.engine.ingest.clock import RowNumbers, as_integers, read
 from cereus.engine.ingest.substreams import Substreams
@@ -267,6 +268,12 @@ class ProgramExecutor(Executor):
     @property
     def shed(self) -> list[str]:
         return [note for run in self._every() for note in run.runner.shed]
+
+    @property
+    def costs(self) -> Costs:
+        """Of all blocks together; events are those of the input."""
+        every = sum((run.runner.costs for run in self._every()), Costs())
+        return replace(every, events=self.rows)
 
     @property
     def steps(self) -> int:
