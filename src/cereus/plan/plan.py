@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from cereus.automata.memory.slots import Column
+from cereus.automata.memory.terms import PastKind
 from cereus.automata.model import Automaton, Label, marks
 from cereus.automata.selection import BEGINS_UNSEEN, NamedAutomaton
 from cereus.clauses.tree import AnyQuery, AttributeWindow
@@ -46,6 +47,7 @@ class Plan:
                on them; results do not show them
     why_values  where states remember values: why registers are not used
     followers  the tests, as bits, of events that must not follow a match
+    past       the events that are remembered by key, because conditions ask about them
     """
 
     query: AnyQuery
@@ -59,6 +61,7 @@ class Plan:
     slots: int = 0
     implied_keys: tuple[tuple[str, ...], ...] = ()
     followers: int = 0
+    past: tuple[PastKind, ...] = ()
     version: int = PLAN_VERSION
 
     @classmethod
@@ -84,6 +87,7 @@ class Plan:
             columns_compared=lowered.columns,
             why_values=lowered.why_values,
             slots=lowered.slots,
+            past=lowered.past,
             implied_keys=implied_keys,
         )
 

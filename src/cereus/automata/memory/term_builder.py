@@ -15,7 +15,7 @@ from typing import NamedTuple, Self
 import pyarrow as pa
 
 from cereus.automata.memory.refusal import CannotUseSlots
-from cereus.automata.memory.terms import Term, constant
+from cereus.automata.memory.terms import MOST_OPERANDS, Function, Term, constant
 from cereus.expr import tree as ex
 from cereus.expr.check import TIME_ARITHMETIC, value_kind
 from cereus.expr.paths import type_at
@@ -29,9 +29,13 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
 COMPUTED = (Kind.INTEGER, Kind.FLOAT)
 """The kinds that the kernel computes with."""
+LOOKED_UP = frozenset({Kind.BOOLEAN, *COMPUTED})
+OPERANDS = frozenset({Kind.STRING, *LOOKED_UP})
+"""The kinds of values that functions have which are computed outside of the kernel and looked up,
+and of their operands."""
 IMPLEMENTED = ("abs", "least", "greatest", "floor", "ceil", "sqrt", "distance", "coalesce")
 """The functions of `expr.functions` that the kernel computes of several events' values. All others
-are computed ahead, of one event's values each."""
+are computed ahead, of one event's values each, or looked up."""
 
 
 class ValueRead(NamedTuple):
@@ -98,6 +102,40 @@ class TermBuilder:
     # ------------------------------------------------------------ by node
 
     def _typed(self, node: Expression, read: Read) -> TypedTerm:
+        try:
+            return self._computed(node, read)
+        except CannotUseSlots:
+            looked_up = self._looked_up(node, read)
+            if looked_up is None:
+                raise
+            return looked_up
+
+    def _looked_up(self, node: Expression, read: Read) -> TypedTerm | None:
+        """A function of single events' values, whose values are computed outside of the kernel and
+        kept; None where the kernel has no such values, or these are its operands' already."""
+        leaves: dict[TypedTerm, int] = {}
+
+        def with_holes(part: Expression) -> Expression:
+            if not self._is_reading(part):
+                return ex.rebuild(part, with_holes)
+            leaf = self._computed(part, read)
+            return ex.Attribute((str(leaves.setdefault(leaf, len(leaves))),))
+
+        if self._is_reading(node) or any(isinstance(n, ex.Aggregate) for n in node.walk()):
+            return None
+        kind = value_kind(node, self.schema)
+        try:
+            expression = with_holes(node)
+        except CannotUseSlots:
+            return None
+        kinds = tuple(leaf.kind for leaf in leaves)
+        fits = kind in LOOKED_UP and OPERANDS.issuperset(kinds)
+        if not fits or not 0 < len(kinds) <= MOST_OPERANDS:
+            return None
+        function = Function(expression, kinds, kind)
+        return TypedTerm(Term("function", (function, *(leaf.term for leaf in leaves))), kind)
+
+    def _computed(self, node: Expression, read: Read) -> TypedTerm:
         if isinstance(node, ex.Aggregate):
             return self._aggregate(node, read)
         if isinstance(node, ex.Literal):

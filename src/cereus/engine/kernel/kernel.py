@@ -96,6 +96,8 @@ class Kernel(KeyedStepper):
         self.known_floors = events.known_floors
         if self.watching:
             self.waiting = events.waiting
+        if self.n_past:
+            self.past.know_keys(keys)
         old = self.last_position.shape[0]
         if keys > old:
             self.last_position = longer(self.last_position, keys, -1)
@@ -424,7 +426,9 @@ class Kernel(KeyedStepper):
 
     def save(self) -> dict[str, Any]:
         """Everything that must outlive this process, as arrays (call `sweep` before)."""
+        past = self.past.save(np.asarray(self.last_floor)) if self.n_past else {}
         return {
+            **past,
             "nodes": np.asarray(self.wide)[: self.used].copy(),
             "carry": self._carried().copy(),
             "carry_from": np.append(np.asarray(self.carry_from), self.n_carry),
@@ -445,6 +449,8 @@ class Kernel(KeyedStepper):
         self.last_position = saved["last_position"].copy()
         self.last_floor = saved["last_floor"].copy()
         self.epoch_of = np.full(len(self.last_floor), self.epoch)
+        if self.n_past:
+            self.past.restore(saved)
 
     @property
     def match_count(self) -> int:

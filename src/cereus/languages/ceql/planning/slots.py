@@ -2,7 +2,8 @@
 
 A comparison whose sides are about one variable each, `f(A) op g(B)`, needs of the side that comes
 first one value (`ComparisonFilter`). Anything else is a term over what its variables hold
-(`TermFilter`), if those that come first hold one event each, or are only totalled. What is left
+(`TermFilter`), if those that come first hold one event each, or are only totalled, or if their
+extremes decide (`intervals`). What is left
 (`!=` against several events, conditions under NEXT, LAST or MAX or inside the negated part of
 UNLESS) goes to states that remember values.
 """
@@ -10,6 +11,8 @@ UNLESS) goes to states that remember values.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import reduce
+from itertools import product
 
 import pyarrow as pa
 
@@ -17,9 +20,10 @@ from cereus.automata.absence import WithoutAutomaton
 from cereus.automata.memory.absence import THIS, AbsenceFilter, AbsentInSlots, AbsentTerm
 from cereus.automata.memory.distance import BEFORE, NOW, GapInSlots, InnerWindowInSlots, InSlots
 from cereus.automata.memory.filters import ComparisonFilter, Side, SlotFilter, TermFilter, Value
+from cereus.automata.memory.intervals import is_interval
 from cereus.automata.memory.refusal import CannotUseSlots
 from cereus.automata.memory.slots import Column, Columns, comparable
-from cereus.automata.memory.term_builder import TermBuilder, ValueRead
+from cereus.automata.memory.term_builder import TermBuilder, ValueRead, not_too_deep
 from cereus.automata.memory.terms import Term, column, leaf
 from cereus.automata.model import Automaton
 from cereus.expr.print import condition_text
@@ -31,10 +35,14 @@ from cereus.expr.tree import (
     variables,
     without_variable,
 )
+from cereus.expr.types import Kind
 from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.operators.absence import conditions, is_own
 from cereus.languages.ceql.order import Order, leaf_order
 from cereus.languages.ceql.print import absence_text
+
+ORDERED = frozenset({Kind.INTEGER, Kind.FLOAT, Kind.TIMESTAMP, Kind.INTERVAL})
+"""The kinds of values of which the least and the greatest can be kept."""
 
 
 @dataclass
@@ -50,24 +58,34 @@ class FormulaSlots:
     ) -> SlotFilter:
         """`formula FILTER condition`, whose automaton without the condition is `body`."""
         order = leaf_order(formula)
+        why = _many_events(condition, order)
         if is_comparison(condition):
             assert isinstance(condition, Comparison)
-            left, right = self._sides(condition, order)
-            self.count += 2
-            return ComparisonFilter(body, number, condition.op, left, right)
-        why = _many_events(condition, order)
+            try:
+                left, right = self._sides(condition, order)
+                self.count += 2
+                return ComparisonFilter(body, number, condition.op, left, right)
+            except CannotUseSlots:
+                if why is not None:
+                    raise
         if why is not None:
             raise CannotUseSlots(why)
         builder = TermBuilder(condition, self.schema)
         read = builder.readings
-        term = builder.term(lambda reading: leaf(read.index(reading)))
         totals = any(reading.total for reading in read)
-        values = []
+        values: list[Value] = []
+        leaves: list[list[Term]] = []
         for reading in read:
             others = variables(condition) - {reading.variable}
             needed = totals or _followed(reading.variable, others, order)
             column = self.columns.read(reading)
-            values.append(Value(reading.variable, column, reading.total or "set", needed))
+            many = needed and not totals and order.may_follow(reading.variable, reading.variable)
+            kept = _extremes(reading, read) if many else (reading.total or "set",)
+            leaves.append([leaf(len(values) + place) for place in range(len(kept))])
+            values += [Value(reading.variable, column, how, needed) for how in kept]
+        term = builder.term(lambda reading: leaf(read.index(reading)))
+        corners = [term.filled(corner) for corner in product(*leaves)]
+        term = not_too_deep(reduce(lambda one, other: Term("and", (one, other)), corners))
         self.count += len(values)
         return TermFilter(body, number, term, tuple(values), condition_text(condition))
 
@@ -181,11 +199,21 @@ def _many_events(condition: Expression, order: Order) -> str | None:
     totals = _has_totals(condition)
     for name in sorted(_read_variables(condition)):
         others = variables(condition) - {name}
-        if order.may_follow(name, name) and (totals or _followed(name, others, order)):
+        many = order.may_follow(name, name) and (totals or _followed(name, others, order))
+        if many and (totals or not is_interval(condition, name)):
             return f"it has to remember every event of {name}"
     if any(">" in name for name in variables(condition)):
         return "it is about the events of one stream"
     return None
+
+
+def _extremes(reading: ValueRead, read: tuple[ValueRead, ...]) -> tuple[str, str]:
+    """What is kept of a variable with several events, where their extremes decide."""
+    several = sum(each.variable == reading.variable for each in read) > 1
+    if several or reading.kind not in ORDERED:
+        raise CannotUseSlots(f"it has to remember every event of {reading.variable}")
+    kind = Kind.FLOAT if reading.kind is Kind.FLOAT else Kind.INTEGER
+    return f"least {kind}", f"greatest {kind}"
 
 
 def _followed(name: str, others: frozenset[str], order: Order) -> bool:
