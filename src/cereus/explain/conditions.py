@@ -281,8 +281,16 @@ def _ambiguous(explored: Explored) -> bool:
     alike: dict[tuple[int, int, Label], list[Edge]] = {}
     for edge in explored.edges:
         alike.setdefault((edge.source, edge.letter, edge.label), []).append(edge)
+    going_on = {edge.source for edge in explored.edges} | explored.closing
+
+    def apart(one: int, other: int) -> bool:
+        """What is over with this event is not reported with what does not accept."""
+        return one not in going_on and other not in explored.accepting
+
     return any(
         not exclusive(first.checks, second.checks)
+        and not apart(first.target, second.target)
+        and not apart(second.target, first.target)
         for edges in alike.values()
         for first, second in combinations(edges, 2)
     )

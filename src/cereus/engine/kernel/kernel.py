@@ -85,7 +85,7 @@ class Kernel(KeyedStepper):
         self.positions = events.positions
         self.measures = events.measures
         self.floors = events.floors
-        if self.n_slots:
+        if self.n_slots or self.n_past:
             self.columns = events.columns
             self.terms.use_columns(events.columns)
         self.shown = events.shown

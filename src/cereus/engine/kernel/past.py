@@ -119,7 +119,8 @@ class PastEvents:
 
     def _gather(self, more: cython.longlong) -> cython.int:
         """All lists next to each other, with as much room as they had, and room for more rows."""
-        begin, end, room = (np.asarray(each) for each in (self.begin, self.end, self.room))
+        begin, end = np.asarray(self.begin), np.asarray(self.end)
+        room = np.asarray(self.room)
         sizes = end - begin
         room[sizes == 0] = 0
         room[:] = np.maximum(room, sizes)

@@ -183,10 +183,20 @@ class TransitionTable:
             self.head[letter_class, state] = layout.STAY
             self._stays_put(state, letter_class)
             return
-        self.ambiguous |= not all(a.excludes(b) for a, b in combinations(moves, 2))
+        self.ambiguous |= any(
+            not a.excludes(b) and self._meet(self.number(a.states), self.number(b.states))
+            for a, b in combinations(moves, 2)
+        )
         written = [value for move in others for value in self._written(state, move)]
         column = self._index(state, others) if stays else -1
         self.head[letter_class, state] = self._append([len(others), column, stays, *written])
+
+    def _meet(self, one: int, other: int) -> bool:
+        """Whether partial matches that have gone to two states may be reported at one event: not if
+        those of one are over with this event, and the other does not accept."""
+        return not any(
+            self.final[a] and not self.accepting[b] for a, b in ((one, other), (other, one))
+        )
 
     def moves(self, at: int) -> npt.NDArray[np.int32]:
         """The moves at `at` in the edges, but for staying; a row of MOVE_WORDS each."""
