@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, settings
 
 import cereus.engine
 from tests.golden import UPDATE, Golden
+from tests.volume import LONG
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -65,12 +66,22 @@ def _sources_newer_than_their_modules() -> Iterator[Path]:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Of several processes (`-n 2`) one runs all tests that start Spark: one session, one JVM.
-    Only what compares golden files is run to update them."""
+    Only what compares golden files is run to update them. Long tests run when they are named on
+    the command line or under CEREUS_TEST_LONG=1."""
     if config.getoption(UPDATE):
         items[:] = [item for item in items if "golden" in getattr(item, "fixturenames", ())]
+    if not (LONG or any("::" in name for name in config.args)):
+        _deselect_long(config, items)
     for item in items:
         if item.get_closest_marker("spark"):
             item.add_marker(pytest.mark.xdist_group("spark"))
+
+
+def _deselect_long(config: pytest.Config, items: list[pytest.Item]) -> None:
+    long = [item for item in items if item.get_closest_marker("long")]
+    if long:
+        config.hook.pytest_deselected(items=long)
+        items[:] = [item for item in items if not item.get_closest_marker("long")]
 
 
 @pytest.fixture(scope="session")

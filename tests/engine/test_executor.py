@@ -15,8 +15,8 @@ from cereus.engine.executor import PatternExecutor
 from cereus.engine.match.counting_runner import CountingRunner
 from cereus.engine.match.letter_strategy import LetterStrategy, PlainLetters
 from cereus.engine.match.runner import Runner
-from cereus.engine.match.strategy_by_listing import ListingRunner
-from cereus.engine.match.strategy_by_replay import ReplayRunner
+from cereus.engine.match.strategies.listing import ListingRunner
+from cereus.engine.match.strategies.replay import ReplayRunner
 from cereus.engine.match.value_letters import ValueLetters
 from cereus.errors import DataError
 

@@ -14,13 +14,13 @@ import pyarrow as pa
 from cereus.engine import snapshot
 from cereus.engine.ingest.clock import deadline_span
 from cereus.engine.ingest.shared_letters import SharedLetters
+from cereus.engine.match.after.following import WaitingMatches
+from cereus.engine.match.after.skipping import SkippingRunner
 from cereus.engine.match.counting_runner import CountingRunner
-from cereus.engine.match.following import WaitingMatches
 from cereus.engine.match.letter_strategy import LetterStrategy, PlainLetters
 from cereus.engine.match.runner import Runner
-from cereus.engine.match.skipping import SkippingRunner
-from cereus.engine.match.strategy_by_listing import ListingRunner
-from cereus.engine.match.strategy_by_replay import ReplayRunner
+from cereus.engine.match.strategies.listing import ListingRunner
+from cereus.engine.match.strategies.replay import ReplayRunner
 from cereus.engine.match.table_cache import TableCache
 from cereus.engine.match.value_letters import ValueLetters
 from cereus.engine.results.counts import CountRows

@@ -48,7 +48,21 @@ def is_zone(name: str) -> bool:
     return True
 
 
+PLAIN = frozenset(
+    kind.id
+    for kind in (
+        *(pa.int8(), pa.int16(), pa.int32(), pa.int64()),
+        *(pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64()),
+        *(pa.float32(), pa.float64(), pa.bool_(), pa.string(), pa.large_string()),
+        *(pa.date32(), pa.date64(), pa.duration("s")),
+    )
+)
+"""Types that every part of the engine reads, whatever their parameters."""
+
+
 def supported_schema(schema: pa.Schema) -> pa.Schema:
+    if all(kind.id in PLAIN for kind in schema.types):
+        return schema  # most tables, without a look at every field
     fields = [field.with_type(supported_type(field.type)) for field in schema]
     return schema if fields == list(schema) else pa.schema(fields)
 

@@ -12,7 +12,7 @@ from hypothesis import note
 
 import cereus
 from cereus.clauses.tree import Consume, Skip
-from cereus.engine.match import skipping
+from cereus.engine.match.after import skipping
 from cereus.errors import CereusError, RefusedError
 from cereus.translate.translate import translated
 

@@ -12,7 +12,7 @@ import pytest
 
 import cereus
 from cereus.clauses.tree import Skip
-from cereus.engine.match import skipping
+from cereus.engine.match.after import skipping
 from cereus.errors import CereusError, RefusedError
 from cereus.languages.sase import tree as sase
 from cereus.languages.sase.text import parse, to_text

@@ -9,8 +9,8 @@ import pytest
 
 pytest.importorskip("pyspark")
 
-from cereus.spark.pipeline.listening import Listener
-from cereus.spark.pipeline.metrics import Metrics
+from cereus.spark.pipeline.run.listening import Listener
+from cereus.spark.pipeline.run.metrics import Metrics
 
 
 def progress(watermark: str, newest: str | None = None, rows: int = 0) -> Any:

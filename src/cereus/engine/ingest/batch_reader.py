@@ -35,7 +35,7 @@ from cereus.engine.ingest.shared_letters import LettersView
 from cereus.engine.ingest.substreams import Codes, Ints, Substreams, longer, per_key
 from cereus.engine.ingest.where import EventFilter
 from cereus.engine.match.forgetting import NEVER
-from cereus.engine.match.memory import taken
+from cereus.engine.memory import taken
 from cereus.errors import CereusError
 from cereus.plan.tests import EventTest
 from cereus.state import checked
@@ -262,6 +262,8 @@ class BatchReader:
             to, key_of, group_ends = codes.group_rows(events.keys, len(self.key_index))
             events = events.by_group(to, key_of, group_ends)
         selected = events.row_numbers.selected
+        if selected is None and not self.compared.columns:
+            return events
         return replace(
             events,
             columns=self.compared.read(batch, places, to),

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cereus.clauses.tree import AttributeWindow, EventWindow, TimeWindow, Unfollowed, Window
-from cereus.engine.match.memory import empty
+from cereus.engine.memory import empty
 from cereus.errors import CereusError, DataError, RefusedError, did_you_mean
 from cereus.expr.paths import column_at, type_at
 from cereus.stream import UNITS, Stream

@@ -11,7 +11,7 @@ import cython
 import numpy as np
 import numpy.typing as npt
 
-from cereus.engine.match.memory import empty, filled
+from cereus.engine.memory import empty, filled
 
 if cython.compiled:
     from cython.cimports.cereus.engine.kernel import layout

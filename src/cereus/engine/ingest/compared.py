@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from cereus.automata.memory.slots import Column
 from cereus.engine.ingest import codes
-from cereus.engine.match.memory import empty, taken
+from cereus.engine.memory import empty, taken
 from cereus.errors import DataError
 from cereus.expr.arrow.evaluate import evaluate
 from cereus.expr.tree import Attribute, attributes

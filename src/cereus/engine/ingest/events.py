@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from cereus.engine.ingest.clock import RowNumbers
 from cereus.engine.ingest.substreams import Codes, Ints, moved
-from cereus.engine.match.memory import taken
+from cereus.engine.memory import taken
 
 NO_INTS: Ints = np.zeros(0, np.int64)
 MOST_KEPT = 7 / 8

@@ -22,7 +22,7 @@ import pyarrow as pa
 
 from cereus.engine.ingest import codes
 from cereus.engine.ingest.clock import places_in_dictionary
-from cereus.engine.match.memory import filled, taken
+from cereus.engine.memory import filled, taken
 from cereus.expr import tree as ex
 from cereus.expr.arrow.evaluate import mask as condition_mask
 from cereus.expr.paths import column_at, type_at
@@ -85,6 +85,9 @@ class Letters:
             for at in range(0, len(tests), WORD)
         ]
         self._words = [codes.Words(column.constants) for column in self.columns]
+        tables = [word.table | word.flip for word in self.words]
+        self._open = reduce(np.bitwise_or, tables, np.zeros(1, np.uint64))
+        """Of each combination of codes: the tests that it leaves open."""
 
     def classify(
         self, batch: pa.RecordBatch, known: dict[int, int], *, keep_all: bool = False
@@ -112,11 +115,10 @@ class Letters:
     ) -> tuple[npt.NDArray[np.int64], Masks]:
         """The rows whose codes leave it open that some test is passed, and what their codes say
         of the first tests."""
-        possible = reduce(np.bitwise_or, [word.table | word.flip for word in self.words])
-        if index is None or keep_all or possible.all():
+        if index is None or keep_all or self._open.all():
             rows = np.arange(batch.num_rows)
             return rows, self.words[0].coded(index, rows)
-        return codes.possible_rows(index, self.words[0].table, possible)
+        return codes.possible_rows(index, self.words[0].table, self._open)
 
     @property
     def _by_codes_alone(self) -> bool:
@@ -160,7 +162,10 @@ class _Word:
             self.table |= np.where(passed, np.uint64(bit), np.uint64(0))
             if tests[number].negated:
                 self.flip |= np.uint64(bit)
-        self.rest = [(condition, np.uint64(bits)) for condition, bits in rest.items()]
+        self.rest = [
+            (condition, _columns_read(condition), np.uint64(bits))
+            for condition, bits in rest.items()
+        ]
 
     def coded(self, index: npt.NDArray[np.uint16] | None, rows: npt.NDArray[np.int64]) -> Masks:
         """The letters of some rows, from their codes."""
@@ -170,8 +175,7 @@ class _Word:
 
     def decided(self, batch: pa.RecordBatch, rows: npt.NDArray[np.int64], masks: Masks) -> Masks:
         """The masks of some rows: every condition is evaluated where it may still decide."""
-        for condition, bits in self.rest:
-            names = sorted({path[0] for path in ex.attributes(condition)})
+        for condition, names, bits in self.rest:
             needed = batch.select(names or batch.schema.names[:1])
             open_rows = np.count_nonzero(masks & bits)
             if 2 * open_rows >= batch.num_rows and len(rows) == batch.num_rows:
@@ -184,6 +188,10 @@ class _Word:
                     passed = condition_mask(condition, needed)[undecided]
                 codes.clear_failed(masks, places, _bytes(passed), int(bits))
         return masks ^ self.flip if self.flip else masks
+
+
+def _columns_read(condition: ex.Expression) -> list[str]:
+    return sorted({path[0] for path in ex.attributes(condition)})
 
 
 def _bytes(passed: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint8]:

@@ -14,7 +14,7 @@ from cereus.engine.ingest import codes
 from cereus.engine.ingest.clock import RowNumbers, read
 from cereus.engine.ingest.keys import KeyIndex
 from cereus.engine.match.forgetting import NEVER, Progress
-from cereus.engine.match.memory import empty, taken
+from cereus.engine.memory import empty, taken
 from cereus.errors import DataError, did_you_mean
 from cereus.state import checked
 

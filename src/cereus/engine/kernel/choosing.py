@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import cython
 import numpy as np
 
-from cereus.engine.match.memory import longer
+from cereus.engine.memory import longer
 
 if cython.compiled:
     from cython.cimports.cereus.engine.kernel import layout

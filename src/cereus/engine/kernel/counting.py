@@ -18,7 +18,7 @@ import cython
 import numpy as np
 import numpy.typing as npt
 
-from cereus.engine.match.memory import longer, taller
+from cereus.engine.memory import longer, taller
 
 if cython.compiled:
     from cython.cimports.cereus.engine.kernel import layout

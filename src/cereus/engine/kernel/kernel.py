@@ -15,7 +15,7 @@ import cython
 import numpy as np
 import numpy.typing as npt
 
-from cereus.engine.match.memory import longer
+from cereus.engine.memory import longer
 
 if cython.compiled:
     from cython.cimports.cereus.engine.kernel import layout

@@ -12,7 +12,7 @@ import cython
 import numpy as np
 import numpy.typing as npt
 
-from cereus.engine.match.memory import filled, taller
+from cereus.engine.memory import filled, taller
 
 if cython.compiled:
     from cython.cimports.cereus.engine.kernel import layout

@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING
 import cython
 import numpy as np
 
-from cereus.engine.match.memory import longer, taller
+from cereus.engine.memory import longer, taller
 
 if cython.compiled:
     from cython.cimports.cereus.engine.kernel import layout

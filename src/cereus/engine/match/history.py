@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cereus.engine.match.memory import empty
+from cereus.engine.memory import empty
 from cereus.state import checked
 
 Ints = npt.NDArray[np.int64]

@@ -88,7 +88,7 @@ class Runner:
         self.limits = limits or Limits()
         self.clock = Clock(plan.query.window, plan.stream, schema)
         closes_keys = plan.traits.closes and bool(plan.keys) and self.clock.follows_time
-        reading = replace(reading_of(plan), watches_keys=watches_keys and closes_keys)
+        reading = reading_of(plan, watches_keys=watches_keys and closes_keys)
         self._begin(cache or TableCache.empty(plan, self.limits.states), reading)
         self.history = History()
         self.tidy_at, self.forget_at = TIDY_AT, forgetting.FORGET_AT
@@ -168,8 +168,9 @@ class Runner:
             payload = pa.Table.from_batches([taken])
         floors = events.floors if self.plan.traits.open_ended else NO_INTS
         self.history.append(events.rows, events.times, floors, events.keys, payload)
-        self.events_read = [replace(events, first_ordinal=first)]
-        return self.letters.attach(replace(events, first_ordinal=first), batch, self.reader.known)
+        events = replace(events, first_ordinal=first)
+        self.events_read = [events]
+        return self.letters.attach(events, batch, self.reader.known)
 
     def run(self, events: Events) -> Iterator[MatchChunk]:
         """Let the kernel read events that the history has; those that stand in the order in which
@@ -243,7 +244,7 @@ class Runner:
             if self.table.n_states >= MANY_STATES:
                 self._forget_states()
             self.table.forget_classes(letters)
-        return replace(events, classes=classes)
+        return events if classes is events.classes else replace(events, classes=classes)
 
     def _forget_states(self) -> None:
         """Number anew the states that are in use, and forget the others."""
@@ -438,7 +439,7 @@ def _past_shape(plan: Plan) -> tuple[int, int] | None:
     return len(plan.past), PAST_VALUES + max(len(kind.columns) for kind in plan.past)
 
 
-def reading_of(plan: Plan) -> Reading:
+def reading_of(plan: Plan, *, watches_keys: bool) -> Reading:
     """What a plan reads of its stream."""
     return Reading(
         tests=plan.tests,
@@ -447,4 +448,5 @@ def reading_of(plan: Plan) -> Reading:
         streams=tuple(plan.query.streams),
         counts_positions=plan.traits.position_sensitive,
         grouped=not (plan.keys and plan.query.consume is Consume.ANY),
+        watches_keys=watches_keys,
     )

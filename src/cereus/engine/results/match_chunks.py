@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cereus.engine.ingest.substreams import Codes, Ints
-from cereus.engine.match.memory import empty, filled
+from cereus.engine.memory import empty, filled
 
 if TYPE_CHECKING:
     from cereus.engine.kernel.kernel import Kernel

@@ -10,9 +10,9 @@ import pyarrow as pa
 
 from cereus.engine.ingest.clock import as_times, deadline_span
 from cereus.engine.kernel.layout import FIRST_SHOWN
+from cereus.engine.match.after.skipping import SkippingRunner
 from cereus.engine.match.history import History
 from cereus.engine.match.runner import Runner
-from cereus.engine.match.skipping import SkippingRunner
 from cereus.engine.results.distinct import DistinctRows
 from cereus.engine.results.match_chunks import Mask, MatchChunk
 from cereus.engine.results.values import MatchValues, VariableEvents

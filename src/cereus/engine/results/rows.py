@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from cereus.clauses.tree import AnyQuery, Output
 from cereus.engine.ingest.clock import as_times
-from cereus.engine.match.memory import taken
+from cereus.engine.memory import taken
 from cereus.engine.results.match_chunks import Mask, MatchChunk
 from cereus.engine.results.results import Results
 from cereus.expr.paths import column_at, type_at

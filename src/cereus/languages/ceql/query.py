@@ -10,13 +10,13 @@ from cereus.errors import RefusedError
 from cereus.language.anatomy import Anatomy
 from cereus.language.compiled import CompiledQuery
 from cereus.language.pattern import PatternQuery
-from cereus.languages.ceql.anatomy import anatomy
+from cereus.languages.ceql.explaining.anatomy import anatomy
 from cereus.languages.ceql.explaining.description import CeqlDescription
+from cereus.languages.ceql.explaining.words import words
 from cereus.languages.ceql.flat import flattened
 from cereus.languages.ceql.planning.build import build
 from cereus.languages.ceql.print import to_text
 from cereus.languages.ceql.tree import Formula
-from cereus.languages.ceql.words import words
 from cereus.plan.plan import Plan
 
 

@@ -15,12 +15,12 @@ from cereus.engine.executor import Executor
 from cereus.language.anatomy import Anatomy
 from cereus.language.compiled import EventwiseQuery, sections
 from cereus.languages.par import tree as par
-from cereus.languages.par.anatomy import anatomy
 from cereus.languages.par.executor import VERSION, ReactiveExecutor
+from cereus.languages.par.explaining.anatomy import anatomy
+from cereus.languages.par.explaining.words import words
 from cereus.languages.par.machine.construct import MAX_STATES, from_program
 from cereus.languages.par.machine.machine import Machine
 from cereus.languages.par.machine.minimise import minimise
-from cereus.languages.par.words import words
 from cereus.limits import Limits
 from cereus.plan.atoms import event_test
 from cereus.plan.tests import EventTest

@@ -17,7 +17,9 @@ from cereus.explain.explain import explain
 from cereus.language.anatomy import Anatomy
 from cereus.language.compiled import EventwiseQuery, Path, sections
 from cereus.languages.sase import tree as sase
-from cereus.languages.sase.anatomy import anatomy
+from cereus.languages.sase.explaining.anatomy import anatomy
+from cereus.languages.sase.explaining.show import program_dot
+from cereus.languages.sase.explaining.words import words
 from cereus.languages.sase.output import flattened
 from cereus.languages.sase.planning.description import SaseDescription
 from cereus.languages.sase.planning.keys import shared_keys
@@ -31,8 +33,6 @@ from cereus.languages.sase.planning.program import (
 from cereus.languages.sase.planning.warnings import warnings
 from cereus.languages.sase.print import to_text
 from cereus.languages.sase.run.program import ProgramExecutor
-from cereus.languages.sase.show import program_dot
-from cereus.languages.sase.words import words
 from cereus.limits import Limits
 from cereus.plan.result_names import SPANS
 from cereus.plan.tests import EventTest

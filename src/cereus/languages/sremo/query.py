@@ -12,10 +12,10 @@ from cereus.language.compiled import CompiledQuery
 from cereus.language.pattern import PatternQuery
 from cereus.languages.sremo import text as language
 from cereus.languages.sremo import tree as sremo
-from cereus.languages.sremo.anatomy import anatomy
-from cereus.languages.sremo.description import SremoDescription
+from cereus.languages.sremo.explaining.anatomy import anatomy
+from cereus.languages.sremo.explaining.description import SremoDescription
+from cereus.languages.sremo.explaining.words import words
 from cereus.languages.sremo.plan import build
-from cereus.languages.sremo.words import words
 from cereus.plan.plan import Plan
 
 

@@ -10,7 +10,7 @@ is wrong in it, before anything starts.
 from __future__ import annotations
 
 from cereus.spark.pipeline.document import PipelineError
-from cereus.spark.pipeline.metrics import Metrics
 from cereus.spark.pipeline.pipeline import Pipeline
+from cereus.spark.pipeline.run.metrics import Metrics
 
 __all__ = ["Metrics", "Pipeline", "PipelineError"]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from cereus.query import Query
 from cereus.spark.pipeline import checking, describing, document, reading
 from cereus.spark.pipeline.graph import Graph
-from cereus.spark.pipeline.metrics import Metrics
+from cereus.spark.pipeline.run.metrics import Metrics
 from cereus.spark.pipeline.spec import Location, Spec
 from cereus.spark.session import session as spark_session
 
@@ -74,6 +74,6 @@ class Pipeline:
 
         `on_metrics` is called with the metrics of every query. Returned is the last of each.
         """
-        from cereus.spark.pipeline.running import run
+        from cereus.spark.pipeline.run.start import run
 
         return run(self, session, on_metrics)

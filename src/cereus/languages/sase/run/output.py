@@ -14,8 +14,8 @@ import numpy as np
 import pyarrow as pa
 
 from cereus.engine.ingest.clock import as_times
+from cereus.engine.match.after.skipping import SkippingRunner
 from cereus.engine.match.runner import Runner
-from cereus.engine.match.skipping import SkippingRunner
 from cereus.engine.results.aggregates import Ints
 from cereus.engine.results.match_chunks import MatchChunk
 from cereus.engine.results.results import Results

@@ -22,7 +22,7 @@ from cereus.spark.pipeline.document import Key, PipelineError
 from cereus.spark.pipeline.graph import STREAM, TYPE, Flow
 from cereus.spark.pipeline.local.shaping import shaped
 from cereus.spark.pipeline.local.sinks import write
-from cereus.spark.pipeline.metrics import Metrics
+from cereus.spark.pipeline.run.metrics import Metrics
 from cereus.spark.pipeline.spec import FileSource
 
 if TYPE_CHECKING:

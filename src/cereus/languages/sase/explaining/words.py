@@ -16,7 +16,7 @@ from cereus.explain.phrases import (
 )
 from cereus.expr import tree as ex
 from cereus.languages.sase import tree as sase
-from cereus.languages.sase.anatomy import names_in, only_single_events, plain
+from cereus.languages.sase.explaining.anatomy import names_in, only_single_events, plain
 from cereus.languages.sase.print import expression_text
 
 STRATEGIES = {

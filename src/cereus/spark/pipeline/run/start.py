@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from cereus.spark.pipeline.metrics import Metrics, recorded
+from cereus.spark.pipeline.run.metrics import Metrics, recorded
 from cereus.spark.raised import spark_errors
 
 if TYPE_CHECKING:
@@ -27,9 +27,9 @@ def run(
     with spark_errors(), recorded(pipeline.spec.metrics, on_metrics) as report:
         session = session or pipeline.session()
         if pipeline.spec.live:
-            from cereus.spark.pipeline.live import run_live
+            from cereus.spark.pipeline.run.live import run_live
 
             return run_live(pipeline, session, report)
-        from cereus.spark.pipeline.batch import run_batch
+        from cereus.spark.pipeline.run.batch import run_batch
 
         return run_batch(pipeline, session, report)

@@ -17,8 +17,8 @@ from pyspark.sql import Observation
 from pyspark.sql import functions as F  # noqa: N812
 
 from cereus.spark.files import COUNTED, observed
-from cereus.spark.pipeline.building import Building, at, union
-from cereus.spark.pipeline.metrics import Metrics
+from cereus.spark.pipeline.run.building import Building, at, union
+from cereus.spark.pipeline.run.metrics import Metrics
 from cereus.spark.pipeline.sinks import write
 from cereus.spark.pipeline.spec import FileSource
 

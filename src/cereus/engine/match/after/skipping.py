@@ -22,8 +22,8 @@ from cereus.automata.strategies import FirstEventsAutomaton
 from cereus.clauses.tree import Skip
 from cereus.engine.ingest.events import Events
 from cereus.engine.ingest.substreams import Codes, Ints
-from cereus.engine.match.memory import longer
 from cereus.engine.match.runner import Runner
+from cereus.engine.memory import longer
 from cereus.engine.results.match_chunks import Mask, MatchChunk, joined
 from cereus.state import checked
 

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from cereus.errors import CereusError, DataError
 from cereus.spark.live.stream import DELAY
-from cereus.spark.pipeline.building import Building, at, union
 from cereus.spark.pipeline.compiling import AVAILABLE_NOW, emitted_late
-from cereus.spark.pipeline.listening import Listener
-from cereus.spark.pipeline.metrics import Metrics, Report
+from cereus.spark.pipeline.run.building import Building, at, union
+from cereus.spark.pipeline.run.listening import Listener
+from cereus.spark.pipeline.run.metrics import Metrics, Report
 from cereus.spark.pipeline.sinks import start
 from cereus.spark.pipeline.spec import MemorySink
 from cereus.spark.raised import as_cereus_error

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cereus.engine.match import memory
+from cereus.engine import memory
 from cereus.engine.results.match_chunks import BufferPool, ChunkBuffer
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from pyspark.sql.streaming.listener import StreamingQueryListener
 
-from cereus.spark.pipeline.metrics import Metrics, Report
+from cereus.spark.pipeline.run.metrics import Metrics, Report
 
 MOST_SECONDS = 60.0
 """Spark tells of a run's end within a second, but later on a machine with other work."""

@@ -1,0 +1,1 @@
+"""How a row pattern is explained: taken apart, in words, as a picture."""

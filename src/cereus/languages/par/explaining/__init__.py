@@ -1,0 +1,1 @@
+"""How a program is explained: taken apart, in words, as a picture."""
