@@ -121,8 +121,9 @@ TERM_STACK = 64
     TERM_DISTANCE, TERM_IF, TERM_FUNCTION,
 ) = range(53)  # fmt: skip
 """In the order of `automata.memory.terms.OPERATIONS`. The kernel relies on this order: loads first,
-then what changes one value, then what combines two, then four and three, and any number; the comparisons of a kind
-together; the totals and extremes together, in the order of the updates above."""
+then what changes one value, then what combines two, then four and three, and any number; the
+comparisons of a kind together; the totals and extremes together, in the order of the updates
+above."""
 
 # ---------------------------------------------------------------- events of the past
 

@@ -3,8 +3,8 @@ for among those that have come in its place.
 
 A *kind* of such events has a test (a bit of the letter) and the columns that are kept of each. The
 events of key k and kind h are the rows `begin[i]` to `end[i]` of `rows`, i = k · kinds + h, in the
-order in which they came; there is room for `room[i]`. So those before an event are found by halving,
-and those that have left the window lie in front.
+order in which they came; there is room for `room[i]`. So those before an event are found by
+halving, and those that have left the window lie in front.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import cython
 import numpy as np
 import numpy.typing as npt
 
-from cereus.engine.memory import longer, taller
+from cereus.engine.memory import longer
 
 if cython.compiled:
     from cython.cimports.cereus.engine.kernel import layout

@@ -524,9 +524,7 @@ class Stepper:
             if recorded >> h & 1:
                 if self.n_configurations > 1 or self.past_always >> h & 1:
                     floor: cython.longlong = self.floors[e] if self.windowed else layout.NO_BOUND
-                    self.past.record(
-                        i, self.base + e, self.measures[e], floor, self.columns, e
-                    )
+                    self.past.record(i, self.base + e, self.measures[e], floor, self.columns, e)
                 else:
                     self.past.drop(i)
         return 0

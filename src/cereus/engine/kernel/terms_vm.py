@@ -112,7 +112,9 @@ class Terms:
                 self._load(top, self.constants[which], self.float_constants[which])
             elif op == layout.TERM_PAST:
                 top += 1
-                self._load(top, self.past[self.past_row, which], self.float_past[self.past_row, which])
+                self._load(
+                    top, self.past[self.past_row, which], self.float_past[self.past_row, which]
+                )
             elif op < layout.TERM_ADD_INT:
                 self._change(op, top)
             elif op == layout.TERM_DISTANCE:
@@ -392,9 +394,7 @@ class Terms:
         self._know(keys, values)
         return 0
 
-    def _know(
-        self, keys: cython.longlong[:, ::1], values: cython.longlong[::1]
-    ) -> cython.int:
+    def _know(self, keys: cython.longlong[:, ::1], values: cython.longlong[::1]) -> cython.int:
         i: cython.longlong
         k: cython.int
         for i in range(values.shape[0]):

@@ -23,7 +23,7 @@ from cereus.expr.types import Kind
 
 Ints = npt.NDArray[np.int64]
 MOST_AT_ONCE = 1 << 17
-"""So many combinations of strings are computed at once; where there are more, each when it comes."""
+"""So many combinations of strings are computed at once; where there are more, each on its own."""
 
 
 class FunctionValues:

@@ -299,7 +299,9 @@ class TransitionTable:
     def _absent(self, what: Absent, slots: tuple[Slot, ...]) -> int:
         kind, after, before, term = what
         places = [layout.NONE if each is None else slots.index(each) for each in (after, before)]
-        return self._program([kind, *places, layout.NONE if term is None else self._term(term, slots)])
+        return self._program(
+            [kind, *places, layout.NONE if term is None else self._term(term, slots)]
+        )
 
     def _postfix(self, term: Term, slots: tuple[Slot, ...]) -> list[int]:
         """A term as (operation, argument) pairs for a stack; loads and functions have arguments."""
