@@ -33,7 +33,10 @@ LOOKED_UP = frozenset({Kind.BOOLEAN, *COMPUTED})
 OPERANDS = frozenset({Kind.STRING, *LOOKED_UP})
 """The kinds of values that functions have which are computed outside of the kernel and looked up,
 and of their operands."""
-IMPLEMENTED = ("abs", "least", "greatest", "floor", "ceil", "sqrt", "distance", "coalesce")
+IMPLEMENTED = (
+    "abs", "sign", "least", "greatest", "floor", "ceil", "round", "sqrt", "exp", "ln", "log10",
+    "power", "distance", "coalesce",
+)  # fmt: skip
 """The functions of `expr.functions` that the kernel computes of several events' values. All others
 are computed ahead, of one event's values each, or looked up."""
 
@@ -266,7 +269,11 @@ class TermBuilder:
         if function in ("floor", "ceil"):
             term = arguments[0].term
             return TypedTerm(term if kind == Kind.INTEGER else Term(function, (term,)), kind)
-        if function in ("sqrt", "distance"):
+        if function == "sign":
+            return TypedTerm(Term(f"sign {kind}", (arguments[0].term,)), kind)
+        if function == "round" and kind == Kind.FLOAT:
+            return TypedTerm(Term("round", (arguments[0].term, _units(arguments[1:]))), kind)
+        if function in ("sqrt", "exp", "ln", "log10", "power", "distance"):
             return TypedTerm(Term(function, _as(Kind.FLOAT, *arguments)), Kind.FLOAT)
         raise CannotUseSlots(f"{function} of several events' values is not computed by the kernel")
 
@@ -314,6 +321,15 @@ class TermBuilder:
         value = ex.Attribute(node.attribute or ())
         low = read(ValueRead(node.variable, value, Kind.INTEGER, "sum int"))
         return low, read(ValueRead(node.variable, value, Kind.INTEGER, "carry int"))
+
+
+def _units(digits: list[TypedTerm]) -> Term:
+    """What a number is rounded to: so many parts of 1, or (negative) to multiples of this."""
+    if digits and digits[0].term.op != "constant":
+        raise CannotUseSlots("round takes a literal number of digits")
+    count = digits[0].term.operands[0] if digits else 0
+    scale = float(f"1e{min(abs(count), 300)}")
+    return constant(scale if count >= 0 else -scale)
 
 
 def _without_nan(value: ex.Expression) -> ex.Expression:

@@ -18,7 +18,7 @@ LOADS = ("column", "slot", "constant", "past")
 UNARY = (
     "to float",
     "negate int", "negate float", "abs int", "abs float",
-    "sqrt", "floor", "ceil",
+    "sqrt", "floor", "ceil", "sign int", "sign float", "exp", "ln", "log10",
     "not", "is null", "known",
 )  # fmt: skip
 BINARY = (
@@ -34,6 +34,8 @@ BINARY = (
     "least int", "greatest int", "least float", "greatest float",
     # a sum and its carry; NULL if it does not fit 64 bits
     "join int",
+    # `round` to units of 1 / y, or of -y where y is negative
+    "power", "round",
 )  # fmt: skip
 OPERATIONS = (*LOADS, *UNARY, *BINARY, "distance", "if", "function")
 """The kernel knows operations by their places here."""

@@ -105,7 +105,8 @@ TERM_STACK = 64
     TERM_COLUMN, TERM_SLOT, TERM_CONSTANT, TERM_PAST,
     TERM_TO_FLOAT,
     TERM_NEGATE_INT, TERM_NEGATE_FLOAT, TERM_ABS_INT, TERM_ABS_FLOAT,
-    TERM_SQRT, TERM_FLOOR, TERM_CEIL,
+    TERM_SQRT, TERM_FLOOR, TERM_CEIL, TERM_SIGN_INT, TERM_SIGN_FLOAT,
+    TERM_EXP, TERM_LN, TERM_LOG10,
     TERM_NOT, TERM_IS_NULL, TERM_KNOWN,
     TERM_ADD_INT, TERM_SUBTRACT_INT, TERM_MULTIPLY_INT, TERM_MODULO_INT,
     TERM_ADD_FLOAT, TERM_SUBTRACT_FLOAT, TERM_MULTIPLY_FLOAT, TERM_DIVIDE_FLOAT, TERM_MODULO_FLOAT,
@@ -118,8 +119,9 @@ TERM_STACK = 64
     TERM_CARRY_INT,
     TERM_LEAST_INT, TERM_GREATEST_INT, TERM_LEAST_FLOAT, TERM_GREATEST_FLOAT,
     TERM_JOIN_INT,
+    TERM_POWER, TERM_ROUND,
     TERM_DISTANCE, TERM_IF, TERM_FUNCTION,
-) = range(53)  # fmt: skip
+) = range(60)  # fmt: skip
 """In the order of `automata.memory.terms.OPERATIONS`. The kernel relies on this order: loads first,
 then what changes one value, then what combines two, then four and three, and any number; the
 comparisons of a kind together; the totals and extremes together, in the order of the updates

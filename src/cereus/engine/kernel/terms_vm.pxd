@@ -45,6 +45,10 @@ cdef class Terms:
     @cython.final
     cdef int _combine(self, int op, int t) except? -1
     @cython.final
+    cdef int _apply(self, int op, int t) except? -1
+    @cython.final
+    cdef int _raise_to(self, int t, double x, double y) except? -1
+    @cython.final
     cdef int _calculate(self, int op, int t, long long a, long long b) except? -1
     @cython.final
     cdef int _join(self, int t, long long low, long long high) except? -1
@@ -66,5 +70,7 @@ cdef class Terms:
     cdef inline int _choose(self, int t) noexcept
 
 
+cdef double _power(double x, double y) except? -1
+cdef double _rounded(double value, double units) noexcept
 cdef long long _rest(long long value) noexcept
 cdef bint _compared(int op, bint less, bint equal, bint greater) noexcept

@@ -16,7 +16,19 @@ from typing import TYPE_CHECKING
 import cython
 import numpy as np
 import numpy.typing as npt
-from cython.cimports.libc.math import asin, ceil, cos, floor, fmod, sin, sqrt
+from cython.cimports.libc.math import (
+    asin,
+    ceil,
+    cos,
+    exp,
+    floor,
+    fmod,
+    log,
+    log10,
+    pow,
+    sin,
+    sqrt,
+)
 
 if cython.compiled:
     from cython.cimports.cereus.engine.kernel import layout
@@ -32,6 +44,9 @@ RADIANS = cython.declare(cython.double, 0.017453292519943295)
 EARTH_DIAMETER_METRES = cython.declare(cython.double, 2 * 6_371_008.8)
 INFINITY = cython.declare(cython.double, float("inf"))
 NAN = cython.declare(cython.double, float("nan"))
+GREATEST_EXPONENT = cython.declare(cython.double, 709.782712893384)
+WHOLE = cython.declare(cython.double, float(1 << 52))
+"""From here on every float is a whole number."""
 PRIME = cython.declare(cython.ulonglong, 0x9E3779B97F4A7C15)
 FULL = cython.declare(cython.longlong, 1 << 20)
 """So many values are known before all are forgotten."""
@@ -219,10 +234,39 @@ class Terms:
                 self.known[t] = 0
             else:
                 self.floats[t] = sqrt(self.floats[t])
+        elif op >= layout.TERM_SIGN_INT and op <= layout.TERM_LOG10:
+            self._apply(op, t)
         elif abs(self.floats[t]) < INFINITY:
             self.floats[t] = (
                 floor(self.floats[t]) if op == layout.TERM_FLOOR else ceil(self.floats[t])
             )
+        return 0
+
+    def _apply(self, op: cython.int, t: cython.int) -> cython.int:
+        """A function of the value at the top; NULL where it has no value, NaN of NaN."""
+        x: cython.double = self.floats[t]
+        if op == layout.TERM_SIGN_INT:
+            self.integers[t] = (self.integers[t] > 0) - (self.integers[t] < 0)
+        elif x != x:
+            return 0
+        elif op == layout.TERM_SIGN_FLOAT:
+            self.floats[t] = (x > 0) - (x < 0)
+        elif op == layout.TERM_EXP:
+            self.floats[t] = INFINITY if x > GREATEST_EXPONENT else exp(x)
+        elif x <= 0:
+            self.known[t] = 0
+        else:
+            self.floats[t] = log(x) if op == layout.TERM_LN else log10(x)
+        return 0
+
+    def _raise_to(self, t: cython.int, x: cython.double, y: cython.double) -> cython.int:
+        """A power; NULL for a division by zero, or a root of a negative number."""
+        if x != x or y != y:
+            self.floats[t] = NAN
+        elif (x == 0 and y < 0) or (x < 0 and abs(y) < INFINITY and floor(y) != y):
+            self.known[t] = 0
+        else:
+            self.floats[t] = _power(x, y)
         return 0
 
     def _combine(self, op: cython.int, t: cython.int) -> cython.int:
@@ -258,6 +302,10 @@ class Terms:
             self._calculate(op, t, a, b)
         elif op == layout.TERM_JOIN_INT:
             self._join(t, a, b)
+        elif op == layout.TERM_POWER:
+            self._raise_to(t, x, y)
+        elif op == layout.TERM_ROUND:
+            self.floats[t] = _rounded(x, y)
         elif op == layout.TERM_ADD_FLOAT or op == layout.TERM_SUM_FLOAT:
             self.floats[t] = x + y
         elif op == layout.TERM_SUBTRACT_FLOAT:
@@ -437,6 +485,27 @@ class Terms:
         half: cython.double = sin(north / 2) ** 2 + across * sin(east / 2) ** 2
         self.floats[t] = EARTH_DIAMETER_METRES * asin(sqrt(min(half, 1.0)))
         return 0
+
+
+def _power(x: cython.double, y: cython.double) -> cython.double:
+    if cython.compiled:
+        return pow(x, y)
+    try:
+        return pow(x, y)
+    except OverflowError:  # as C has it
+        return -INFINITY if x < 0 and fmod(y, 2) != 0 else INFINITY
+
+
+def _rounded(value: cython.double, units: cython.double) -> cython.double:
+    """Half away from zero: scaled, rounded to a whole number, and scaled back."""
+    scaled: cython.double = abs(value) * units if units > 0 else abs(value) / -units
+    if not scaled < WHOLE:  # whole already, infinite, or NaN
+        return value
+    whole: cython.double = floor(scaled)
+    if scaled - whole >= 0.5:
+        whole += 1
+    whole = whole / units if units > 0 else whole * -units
+    return -whole if value < 0 else whole
 
 
 def _rest(value: cython.longlong) -> cython.longlong:
