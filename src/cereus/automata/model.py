@@ -45,7 +45,7 @@ class Check(NamedTuple):
     in `column` is compared with the one in `other`. Nothing holds of NULL, but `differs`.
 
     With a `term` (`memory.terms`), `holds` requires that it is true, and `fails` that it is not.
-    `absent` asks about events of the past (`memory.terms.Absent`).
+    `absent` and `present` ask about events of the past (`memory.terms.Absent`).
     """
 
     op: str

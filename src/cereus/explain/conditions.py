@@ -9,6 +9,7 @@ from cereus.automata.explore import Edge, Explored, explore_deterministic
 from cereus.automata.memory.absence import AbsenceFilter
 from cereus.automata.memory.distance import InSlots
 from cereus.automata.memory.filters import FLIPPED, ComparisonFilter, Side, TermFilter, Value
+from cereus.automata.memory.past_absence import PastAbsenceFilter
 from cereus.automata.memory.terms import Absent, Term
 from cereus.automata.model import NOTHING, Automaton, Check, Label, Slot
 from cereus.automata.subset import exclusive, index_columns
@@ -101,6 +102,8 @@ def _value(plan: Plan, side: Side | Value) -> str:
 
 
 def _when_checked(node: SlotFilter) -> str:
+    if isinstance(node, PastAbsenceFilter):
+        return "checked where the rest of its part of the pattern is complete"
     if isinstance(node, AbsenceFilter):
         return "checked when such an event comes"
     if isinstance(node, InSlots):
@@ -158,7 +161,8 @@ def doing_text(analysis: PlanAnalysis, edge: Edge) -> tuple[str, str]:
 def _check_text(check: Check, names: dict[Slot, str], columns: list[str]) -> str:
     op, slot, column, other, term = check
     if isinstance(term, Absent):
-        return _absent_text(term, names, columns)
+        number = "no" if op == "absent" else "a"
+        return f"{number} {_absent_text(term, names, columns)}"
     if term is not None:
         text = term_text(term, names, columns)
         return text if op == "holds" else f"not ({_bare(text)})"
@@ -172,7 +176,7 @@ def _absent_text(what: Absent, names: dict[Slot, str], columns: list[str]) -> st
     place = "in the window" if after is None else f"after {names[after]}"
     place += "" if before is None else f" before {names[before]}"
     text = "" if term is None else f" where {_bare(term_text(term, names, columns))}"
-    return f"no such event {place}{text}"
+    return f"such event {place}{text}"
 
 
 def _written(how: str, slot: str, column: str) -> str:

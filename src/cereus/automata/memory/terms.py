@@ -147,6 +147,11 @@ def absent(what: Absent) -> Check:
     return Check("absent", None, -1, -1, what)
 
 
+def present(what: Absent) -> Check:
+    """Such an event must have come."""
+    return Check("present", None, -1, -1, what)
+
+
 def fails(term: Term) -> Check:
     """The term must not be true: false, or NULL."""
     return Check("fails", None, -1, -1, term)

@@ -75,16 +75,17 @@ PROGRAM_COUNT, PROGRAM_ITEMS = range(2)
 
 CHECK_OP, CHECK_SLOT, CHECK_COLUMN, CHECK_OTHER, CHECK_WORDS = range(5)
 """A check compares a slot with a column, or (slot -1) two columns. With HOLDS and FAILS, the column
-is the program of a term; with ABSENT, the program below."""
+is the program of a term; with ABSENT and PRESENT, the program below."""
 CHECK_TERM = CHECK_COLUMN
 (
     CHECK_LESS, CHECK_LESS_OR_EQUAL, CHECK_GREATER, CHECK_GREATER_OR_EQUAL,
     CHECK_EQUAL, CHECK_NOT_EQUAL, CHECK_DIFFERS, CHECK_HOLDS, CHECK_FAILS, CHECK_ABSENT,
-) = range(10)  # fmt: skip
+    CHECK_PRESENT,
+) = range(11)  # fmt: skip
 ABSENT_KIND, ABSENT_AFTER, ABSENT_BEFORE, ABSENT_TERM = range(4)
-"""The program of CHECK_ABSENT: events of the past of this kind, after and before the events whose
-ordinals are in these slots (-1: whatever is inside the window; before the event at hand), that
-make a term true (-1: any) have not come."""
+"""The program of CHECK_ABSENT, and of CHECK_PRESENT, its opposite: events of the past of this kind,
+after and before the events whose ordinals are in these slots (-1: whatever is inside the window;
+before the event at hand), that make a term true (-1: any) have not come."""
 
 COPY_HOW, COPY_SLOT, COPY_COLUMN, COPY_WORDS = range(4)
 """How a value is made of a slot of the configuration that is left and a column of the event."""

@@ -454,8 +454,9 @@ class Stepper:
             check: cython.int = at + layout.PROGRAM_ITEMS + layout.CHECK_WORDS * k
             op: cython.int = self.programs[check + layout.CHECK_OP]
             slot: cython.int = self.programs[check + layout.CHECK_SLOT]
-            if op == layout.CHECK_ABSENT:
-                if not self._absent(self.programs[check + layout.CHECK_TERM], c, e):
+            if op >= layout.CHECK_ABSENT:
+                came: cython.bint = not self._absent(self.programs[check + layout.CHECK_TERM], c, e)
+                if came != (op == layout.CHECK_PRESENT):
                     return False
                 continue
             if op >= layout.CHECK_HOLDS:

@@ -38,6 +38,7 @@ CHECKS = {
     "holds": layout.CHECK_HOLDS,
     "fails": layout.CHECK_FAILS,
     "absent": layout.CHECK_ABSENT,
+    "present": layout.CHECK_PRESENT,
 }
 UPDATES = {
     "keep": layout.UPDATE_KEEP,
@@ -269,7 +270,7 @@ class TransitionTable:
         slots = self.layouts[state]
         checks: list[int] = []
         for op, slot, column, other, term in move.checks:
-            if op == "absent":
+            if isinstance(term, Absent):
                 column = self._absent(term, slots)
             elif term is not None:
                 column = self._term(term, slots)

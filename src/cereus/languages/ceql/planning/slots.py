@@ -21,10 +21,12 @@ from cereus.automata.memory.absence import THIS, AbsenceFilter, AbsentInSlots, A
 from cereus.automata.memory.distance import BEFORE, NOW, GapInSlots, InnerWindowInSlots, InSlots
 from cereus.automata.memory.filters import ComparisonFilter, Side, SlotFilter, TermFilter, Value
 from cereus.automata.memory.intervals import is_interval
+from cereus.automata.memory.past_absence import PastAbsenceFilter
 from cereus.automata.memory.refusal import CannotUseSlots
 from cereus.automata.memory.slots import Column, Columns, comparable
 from cereus.automata.memory.term_builder import TermBuilder, ValueRead, not_too_deep
-from cereus.automata.memory.terms import Term, column, leaf
+from cereus.automata.memory.terms import PastKind, Term, column, leaf
+from cereus.automata.memory.terms import past as past_value
 from cereus.automata.model import Automaton
 from cereus.expr.print import condition_text
 from cereus.expr.tree import (
@@ -39,6 +41,7 @@ from cereus.expr.types import Kind
 from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.operators.absence import conditions, is_own
 from cereus.languages.ceql.order import Order, leaf_order
+from cereus.languages.ceql.planning.ends import ends_marked
 from cereus.languages.ceql.print import absence_text
 
 ORDERED = frozenset({Kind.INTEGER, Kind.FLOAT, Kind.TIMESTAMP, Kind.INTERVAL})
@@ -52,6 +55,7 @@ class FormulaSlots:
     schema: pa.Schema
     columns: Columns = field(default_factory=Columns)
     count: int = 0
+    past: list[PastKind] = field(default_factory=list)
 
     def filter(
         self, body: Automaton, number: int, condition: Expression, formula: cel.Formula
@@ -96,31 +100,43 @@ class FormulaSlots:
         compared: list[tuple[int, tuple[Expression, ...]]],
         node: cel.Without,
     ) -> AbsenceFilter:
-        """Events with these bits must not occur where these conditions hold."""
-        order = leaf_order(node.body)
+        """Events with these bits must not occur where these conditions hold: runs see it when such
+        an event comes, or, where it is compared with later ones, they look back."""
+        refused = absence_refusal(node)
+        if refused is not None:
+            raise CannotUseSlots(refused)
+        looks_back = not _all_come_first(node)
         values: dict[Value, None] = {}
 
-        def read(reading: ValueRead) -> Term:
-            number = self.columns.read(reading)
-            if reading.variable == THIS:
-                return column(number)
-            value = Value(reading.variable, number)
-            values[value] = None
-            return leaf(list(values).index(value))
+        def kept(every: tuple[Expression, ...]) -> tuple[tuple[AbsentTerm, ...], tuple[int, ...]]:
+            """The conditions of a kind, and the columns that are kept of its events."""
+            columns: dict[int, None] = {}
 
-        def absent_term(condition: Expression) -> AbsentTerm:
-            others = variables(condition) - {THIS}
-            for name in sorted(others):
-                if not order.comes_first(name):
-                    raise CannotUseSlots(_later(name, node))
-            return AbsentTerm(TermBuilder(condition, self.schema).term(read), others)
+            def read(reading: ValueRead) -> Term:
+                number = self.columns.read(reading)
+                if reading.variable != THIS:
+                    value = Value(reading.variable, number)
+                    values[value] = None
+                    return leaf(list(values).index(value))
+                if not looks_back:
+                    return column(number)
+                columns[number] = None
+                return past_value(list(columns).index(number))
 
-        kinds = tuple(AbsentInSlots(bit, tuple(map(absent_term, every))) for bit, every in compared)
-        self.count += len(values)
-        return AbsenceFilter(
-            plain.body, plain.mask, plain.through, plain.ends_marked,
-            number, tuple(values), kinds, absence_text(node),
-        )  # fmt: skip
+            terms = (TermBuilder(each, self.schema).term(read) for each in every)
+            others = (variables(each) - {THIS} for each in every)
+            return tuple(map(AbsentTerm, terms, others)), tuple(columns)
+
+        made = [(bit, *kept(every)) for bit, every in compared]
+        kinds = tuple(AbsentInSlots(bit, conditions) for bit, conditions, _ in made)
+        parts = (plain.body, plain.mask, plain.through, plain.ends_marked)
+        known = (number, tuple(values), kinds, absence_text(node))
+        self.count += len(values) + looks_back
+        if not looks_back:
+            return AbsenceFilter(*parts, *known)
+        numbers = tuple(range(len(self.past), len(self.past) + len(made)))
+        self.past += [PastKind(bit, columns, always=False) for bit, _, columns in made]
+        return PastAbsenceFilter(*parts, *known, numbers)
 
     def distance(
         self,
@@ -160,23 +176,37 @@ class FormulaSlots:
         return first, second
 
 
-def _later(name: str, node: cel.Without) -> str:
-    word = "UNTIL" if node.through else "WITHOUT"
-    return (
-        f"{word} remembers every such event, because an event of {name} may come after it; where "
-        f"{name} is the first event of the part before {word}, registers decide"
-    )
-
-
 def absence_refusal(node: cel.Without) -> str | None:
     """Why no slots could decide what must not occur, whatever the types of its columns."""
-    order = leaf_order(node.body)
-    for event in node.events:
-        for condition in conditions(event.predicate):
-            others = [name for name in variables(condition) if not is_own(event, name)]
-            if others and not all(map(order.comes_first, others)):
-                return _later(next(n for n in sorted(others) if not order.comes_first(n)), node)
+    if _all_come_first(node):
+        return None
+    order, word = leaf_order(node.body), "UNTIL" if node.through else "WITHOUT"
+    for name in _read_by_absence(node):
+        if order.may_follow(name, name):
+            return f"{word} has to remember every event of {name}, which is compared with others"
+    if node.through:
+        return "UNTIL remembers every such event that is compared with one that may come later"
+    if not ends_marked(node.body):
+        return "WITHOUT does not see where the part before it ends"
     return None
+
+
+def _all_come_first(node: cel.Without) -> bool:
+    """Whether what must not occur is compared with the first event of a match alone."""
+    return all(map(leaf_order(node.body).comes_first, _read_by_absence(node)))
+
+
+def _read_by_absence(node: cel.Without) -> list[str]:
+    """The variables that are compared with what must not occur."""
+    return sorted(
+        {
+            name
+            for event in node.events
+            for condition in conditions(event.predicate)
+            for name in variables(condition)
+            if not is_own(event, name)
+        }
+    )
 
 
 def refusal(condition: Expression, body: cel.Formula) -> str | None:
