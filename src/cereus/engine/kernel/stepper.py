@@ -38,7 +38,7 @@ import cython
 import numpy as np
 import numpy.typing as npt
 
-from cereus.engine.memory import longer, taller
+from cereus.engine.memory import filled, longer, taller
 
 if cython.compiled:
     from cython.cimports.cereus.engine.kernel import layout
@@ -159,16 +159,19 @@ class Stepper:
 
     def _room_for_configurations(self, size: cython.int) -> cython.int:
         if self.made == 0:
-            self.values = np.zeros((0, max(1, self.n_slots)), np.int64)
-            self.root = self.empty = self.state_of = np.zeros(0, np.int32)
-            self.following = self.preceding = self.chain = np.zeros(0, np.int32)
-        self.root = longer(self.root, size, 0)
-        self.empty = longer(self.empty, size, -1)
-        self.state_of = longer(self.state_of, size, -1)
-        self.following = longer(self.following, size, -1)
-        self.preceding = longer(self.preceding, size, -1)
-        self.chain = longer(self.chain, size, -1)
-        self.values = taller(self.values, size)
+            self.values = np.zeros((size, max(1, self.n_slots)), np.int64)
+            rows = filled((6, size), -1, np.int32)
+            rows[0] = 0
+            self.root, self.empty, self.state_of = rows[0], rows[1], rows[2]
+            self.following, self.preceding, self.chain = rows[3], rows[4], rows[5]
+        else:
+            self.root = longer(self.root, size, 0)
+            self.empty = longer(self.empty, size, -1)
+            self.state_of = longer(self.state_of, size, -1)
+            self.following = longer(self.following, size, -1)
+            self.preceding = longer(self.preceding, size, -1)
+            self.chain = longer(self.chain, size, -1)
+            self.values = taller(self.values, size)
         self.terms.use_slots(np.asarray(self.values))
         if self.n_slots:
             self.buckets = np.full(2 * size, -1, np.int32)

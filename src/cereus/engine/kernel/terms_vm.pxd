@@ -23,6 +23,7 @@ cdef class Terms:
     # functions; their known values by function and operands, in an open hash table; and what
     # computes the others
     cdef int[:, ::1] functions
+    cdef int n_functions
     cdef long long[:, ::1] memo
     cdef long long[::1] memo_values
     cdef double[::1] memo_floats

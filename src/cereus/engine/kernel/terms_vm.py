@@ -62,12 +62,15 @@ class Terms:
         self.floats = floats
         self.float_bits = floats.view(np.int64)
         self.known = np.zeros(layout.TERM_STACK, np.uint8)
-        self.functions = np.zeros((0, layout.FUNCTION_WORDS), np.int32)
+        self.n_functions = 0
         self.computing = None
-        self._forget_values(64)
 
     def use_functions(self, functions: npt.NDArray[np.int32]) -> None:
-        self.functions = functions
+        if len(functions) and not self.n_functions:
+            self._forget_values(64)
+        if len(functions) > self.n_functions:
+            self.functions = functions
+            self.n_functions = len(functions)
 
     def compute_with(self, computing: FunctionValues) -> None:
         """What is not known of functions is computed here."""

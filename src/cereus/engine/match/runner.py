@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -168,7 +167,7 @@ class Runner:
             payload = pa.Table.from_batches([taken])
         floors = events.floors if self.plan.traits.open_ended else NO_INTS
         self.history.append(events.rows, events.times, floors, events.keys, payload)
-        events = replace(events, first_ordinal=first)
+        events = events.changed(first_ordinal=first)
         self.events_read = [events]
         return self.letters.attach(events, batch, self.reader.known)
 
@@ -244,7 +243,7 @@ class Runner:
             if self.table.n_states >= MANY_STATES:
                 self._forget_states()
             self.table.forget_classes(letters)
-        return events if classes is events.classes else replace(events, classes=classes)
+        return events if classes is events.classes else events.changed(classes=classes)
 
     def _forget_states(self) -> None:
         """Number anew the states that are in use, and forget the others."""
