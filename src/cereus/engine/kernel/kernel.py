@@ -426,7 +426,12 @@ class Kernel(KeyedStepper):
 
     def save(self) -> dict[str, Any]:
         """Everything that must outlive this process, as arrays (call `sweep` before)."""
-        past = self.past.save(np.asarray(self.last_floor)) if self.n_past else {}
+        past = {}
+        if self.n_past:
+            floors = np.asarray(self.last_floor)
+            past = self.past.save(
+                floors if self.windowed else np.full_like(floors, layout.NO_BOUND)
+            )
         return {
             **past,
             "nodes": np.asarray(self.wide)[: self.used].copy(),
