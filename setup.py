@@ -29,6 +29,7 @@ KERNEL_MODULES = (
     "cereus.engine.kernel.counting",
     "cereus.engine.kernel.sliding",
     "cereus.engine.kernel.choosing",
+    "cereus.engine.rules.routing",
     "cereus.languages.algebra.detect.detection",
     "cereus.languages.match_recognize.match.rows_kernel",
     "cereus.languages.match_recognize.match.slots_kernel",

@@ -1,7 +1,7 @@
-"""How many random cases a test draws: hundreds in `make test`, thousands in `make test-long`.
+"""How many random cases a test draws: some in `make test`, thousands in `make test-long`.
 
     CEREUS_TEST_LONG=1     the thousands
-    CEREUS_TEST_SHORT=1    a quarter of the hundreds, for builds that run slowly
+    CEREUS_TEST_SHORT=1    half of what make test draws, for builds that run slowly
 
 A test that also counts what it met (matches, kinds of plans) asks for a share of its volume.
 """
@@ -23,4 +23,4 @@ def volume(usual: int, long: int) -> int:
     """The number of cases to draw now."""
     if LONG:
         return long
-    return max(1, usual // 4) if SHORT else usual
+    return max(1, usual // 2) if SHORT else usual

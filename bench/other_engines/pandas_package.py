@@ -26,6 +26,7 @@ CLAUSE = """
 
 def main(path: str) -> None:
     logging.disable(logging.CRITICAL)
+    path = path.replace(".parquet", ".csv")
     trades = pd.read_csv(path, names=["sym", "ts", "price"], parse_dates=["ts"])
     begin = time.perf_counter()
     with contextlib.redirect_stdout(io.StringIO()):

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
 
-from cereus.engine.executor import Executor, PatternExecutor
-from cereus.engine.ingest.shared_letters import SharedLetters
+from cereus.engine.executor import Executor
 from cereus.errors import CereusError, about
-from cereus.language.event_results import EventResults, EventRun
+from cereus.language.compiled import CompiledQuery
+from cereus.language.event_results import EventResults, EventRuns
 from cereus.language.protocol import Params
 from cereus.language.registry import language_of_source, text_of_source
+from cereus.language.together import Running, run_together
 from cereus.limits import Limits
 from cereus.matches import Matches
 from cereus.query import Progress, Query, compile
@@ -90,8 +91,8 @@ def _check_stream(queries: Mapping[str, Query], name: str) -> None:
 
 
 class QuerySet:
-    """Queries that read the same events. The events are read once,
-    and conditions that several queries have are evaluated once."""
+    """Queries that read the same events. The events are read once, conditions that several queries
+    have are evaluated once, and queries that differ in constants only run as one."""
 
     def __init__(self, queries: Mapping[str, Query]) -> None:
         self.queries = dict(queries)
@@ -110,21 +111,22 @@ class QuerySet:
         self, data: Any, *, sort: bool = False, progress: Progress | None = None
     ) -> dict[str, Matches]:
         """All matches of every query, by its name."""
-        events = source(data, next(iter(self.queries.values())).stream, sort=sort)
-        executors = self.executors(events)
-        batches: dict[str, list[pa.RecordBatch]] = {name: [] for name in executors}
-        for name, batch in self._result_batches(events, executors, progress):
+        events = source(data, self._stream, sort=sort)
+        runs = self._runs(events)
+        batches: dict[str, list[pa.RecordBatch]] = {name: [] for name in self.queries}
+        for name, batch in self._result_batches(events, runs, progress):
             batches[name].append(batch)
         notes: dict[str, list[str]] = {}
         for name, query in self.queries.items():  # no comprehension: that is a frame in Python 3.11
             notes[name] = query.notes(events, batches[name], above=2)
+        by_name = {name: run for run in runs for name in run.names.values()}
         return {
             name: Matches(
-                executors[name].schema,
+                by_name[name].schema,
                 batches[name],
                 query.compiled,
                 events,
-                executors[name].shed,
+                by_name[name].executor.shed,
                 notes[name],
             )
             for name, query in self.queries.items()
@@ -134,44 +136,44 @@ class QuerySet:
         self, data: Any, *, sort: bool = False, progress: Progress | None = None
     ) -> Iterator[tuple[str, pa.RecordBatch]]:
         """The same rows in record batches of bounded size, each with the name of its query."""
-        events = source(data, next(iter(self.queries.values())).stream, sort=sort)
-        return self._result_batches(events, self.executors(events), progress)
+        events = source(data, self._stream, sort=sort)
+        return self._result_batches(events, self._runs(events), progress)
 
-    def executors(self, events: Source) -> dict[str, Executor]:
-        """What runs the queries over these events; they evaluate their tests together."""
-        executors = {
-            name: query.executor(events.schema, row_numbers=events.row_numbers)
-            for name, query in self.queries.items()
-        }
-        self._share(list(executors.values()), events.schema)
-        return executors
+    @property
+    def _stream(self) -> Stream:
+        return next(iter(self.queries.values())).stream
 
-    def with_events(self, events: Source) -> dict[str, EventRun]:
+    def _runs(self, events: Source) -> list[Running]:
+        """What runs the queries over these events."""
+
+        def alone(query: CompiledQuery) -> Executor:
+            return query.executor(events.schema, row_numbers=events.row_numbers)
+
+        compiled = {name: query.compiled for name, query in self.queries.items()}
+        return run_together(compiled, events.schema, alone, row_numbers=events.row_numbers)
+
+    def with_events(self, events: Source) -> EventRuns:
         """What runs the queries so that matches carry their events: those of the selected
         variables, or all of them."""
         shown = tuple(events.schema.names)
-        runs = {
-            name: EventRun.of(
-                EventResults(query.compiled, shown, not query.variables), events.schema
-            )
+        results = {
+            name: EventResults(query.compiled, shown, not query.variables)
             for name, query in self.queries.items()
         }
-        self._share([run.executor for run in runs.values()], events.schema)
-        return runs
+        return EventRuns.of(results, events.schema)
 
     def event_batches(
-        self, events: Source, runs: Mapping[str, EventRun], progress: Progress | None = None
+        self, events: Source, runs: EventRuns, progress: Progress | None = None
     ) -> Iterator[tuple[str, pa.RecordBatch]]:
         """The matches with their events, in batches, each with the name of its query."""
-        for name, batch in self._result_batches(
-            events, {name: run.executor for name, run in runs.items()}, progress, every_column=True
-        ):
-            yield name, runs[name].results.batch(batch, runs[name].executor)
+        by_name = {name: run for run in runs.runs for name in run.names.values()}
+        for name, batch in self._result_batches(events, runs.runs, progress, every_column=True):
+            yield name, runs.batch(by_name[name], name, batch)
 
     def _result_batches(
         self,
         events: Source,
-        executors: Mapping[str, Executor],
+        runs: Sequence[Running],
         progress: Progress | None,
         *,
         every_column: bool = False,
@@ -180,21 +182,12 @@ class QuerySet:
         columns = [name for name in events.schema.names if name in needed or every_column]
         read = matches = 0
         for batch in events.batches(columns):
-            for name, executor in executors.items():
-                for part in executor.push(batch):
+            for run in runs:
+                for name, part in run.push(batch):
                     matches += part.num_rows
                     yield name, part
             read += batch.num_rows
             if progress is not None:
                 progress(read, matches)
-        for name, executor in executors.items():
-            yield from ((name, part) for part in executor.finish())
-
-    @staticmethod
-    def _share(executors: list[Executor], schema: pa.Schema) -> None:
-        """Patterns ask their tests together."""
-        patterns = [e for e in executors if isinstance(e, PatternExecutor)]
-        if len(patterns) > 1:
-            shared = SharedLetters([e.plan for e in patterns], schema)
-            for executor in patterns:
-                executor.share_letters(shared)
+        for run in runs:
+            yield from run.finish()

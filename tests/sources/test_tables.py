@@ -82,3 +82,10 @@ def test_a_directory_that_cannot_be_read(files: dict[str, str], said: str, tmp_p
     if len(files) > 1:
         with pytest.raises(DataError, match=said):
             cereus.compile(TEXT, stream=STREAM).run([tmp_path / name for name in files])
+
+
+def test_a_lazy_frame_of_polars_is_computed() -> None:
+    polars = pytest.importorskip("polars")
+    lazy = polars.LazyFrame({"x": [1, 2, 3]}).filter(polars.col("x") > 1)
+    clause = "MATCH_RECOGNIZE (MEASURES sum(x) AS total PATTERN (a+))"
+    assert list(cereus.compile(clause, dialect="match_recognize").run(lazy)) == [{"total": 5}]

@@ -424,6 +424,7 @@ spark.stop()
 """
 
 
+@pytest.mark.long
 def test_spark_connect_gives_the_same_matches() -> None:
     for module in ("grpc", "grpc_status", "google.rpc", "zstandard"):
         if find_spec(module.split(".")[0]) is None or find_spec(module) is None:

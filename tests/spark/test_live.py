@@ -120,6 +120,7 @@ def multiset(found: DataFrame) -> Counter[str]:
     return Counter(row[0] for row in found.collect())
 
 
+@pytest.mark.long
 def test_a_replayed_directory_gives_what_a_batch_run_gives(
     spark: SparkSession, directory: Path, tmp_path: Path
 ) -> None:
@@ -160,6 +161,7 @@ def ticks(rows: list[tuple[int, str, float]]) -> pa.Table:
     return pa.table({"id": pa.array(ids, pa.int64()), "type": list(types), "ts": times})
 
 
+@pytest.mark.long
 def test_late_events_are_counted_and_come_out_on_request(
     spark: SparkSession, tmp_path: Path
 ) -> None:
@@ -182,6 +184,7 @@ def test_late_events_are_counted_and_come_out_on_request(
     assert ids == [[0, 2], [0, 3], [0, 6], [1, 3], [1, 6]]
 
 
+@pytest.mark.long
 def test_matches_are_a_stream_that_another_query_reads(
     spark: SparkSession, directory: Path, events: pa.Table, tmp_path: Path
 ) -> None:
@@ -253,6 +256,7 @@ def test_a_stopped_query_goes_on_and_another_one_is_refused(
 # ---------------------------------------------------------------- columns and mistakes
 
 
+@pytest.mark.long
 def test_times_of_any_type_drive_the_watermark(spark: SparkSession, tmp_path: Path) -> None:
     from pyspark.sql import functions as F  # noqa: N812
 

@@ -111,9 +111,13 @@ def test_what_is_returned(spark: SparkSession, tmp_path: Path, text: str, flat: 
     ("text", "dialect"),
     [
         (UNPAID, "ceql"),
-        (PAST, "ceql"),
-        (NEXT, "sase"),
-        (f"{PAST} RETURN a.ts AS a, c.ts AS c".replace("PAST LAST", "TO NEXT"), "ceql"),
+        pytest.param(PAST, "ceql", marks=pytest.mark.long),
+        pytest.param(NEXT, "sase", marks=pytest.mark.long),
+        pytest.param(
+            f"{PAST} RETURN a.ts AS a, c.ts AS c".replace("PAST LAST", "TO NEXT"),
+            "ceql",
+            marks=pytest.mark.long,
+        ),
     ],
     ids=["unfollowed", "past", "next-sase", "next"],
 )

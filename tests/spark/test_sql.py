@@ -162,20 +162,26 @@ def test_only_what_is_needed_travels(sql: SparkSession, capsys: pytest.CaptureFi
     assert "price" not in made and "id" in made
 
 
+MISTAKES = [
+    (call(ARRANGED, "SELECT * WHERE A FILTER A[prize > 3]"), "did you mean 'price'?"),
+    (call(ARRANGED, SEQUENCE, tiem="'ts'"), "did you mean 'time'?"),
+    (call(ARRANGED, SEQUENCE, time="'tss'"), "'tss'"),
+    (call(ARRANGED, SEQUENCE, dialect="'ceqll'"), "did you mean 'ceql'?"),
+    (call(ARRANGED, SEQUENCE, columns="array('idd')"), "did you mean 'id'?"),
+    (call("TABLE(SELECT id, ts FROM market) PARTITION BY (id)", SEQUENCE), "type => NULL"),
+    (call("TABLE(SELECT *, ts AS t2 FROM market) PARTITION BY (id)", SEQUENCE), "ts, t2?"),
+    ("SELECT * FROM cereus('SELECT * WHERE A')", "needs one table"),
+    (f"SELECT * FROM cereus({ARRANGED})", "which query?"),
+    (f"SELECT * FROM cereus({ARRANGED}, concat('SELECT', rand()))", "not a constant"),
+]
+
+
 @pytest.mark.parametrize(
     ("statement", "message"),
     [
         (call(ARRANGED, "SELECT * WHERE A ;; B"), "1 | SELECT * WHERE A ;; B\n"),
-        (call(ARRANGED, "SELECT * WHERE A FILTER A[prize > 3]"), "did you mean 'price'?"),
-        (call(ARRANGED, SEQUENCE, tiem="'ts'"), "did you mean 'time'?"),
-        (call(ARRANGED, SEQUENCE, time="'tss'"), "'tss'"),
-        (call(ARRANGED, SEQUENCE, dialect="'ceqll'"), "did you mean 'ceql'?"),
-        (call(ARRANGED, SEQUENCE, columns="array('idd')"), "did you mean 'id'?"),
-        (call("TABLE(SELECT id, ts FROM market) PARTITION BY (id)", SEQUENCE), "type => NULL"),
-        (call("TABLE(SELECT *, ts AS t2 FROM market) PARTITION BY (id)", SEQUENCE), "ts, t2?"),
-        ("SELECT * FROM cereus('SELECT * WHERE A')", "needs one table"),
-        (f"SELECT * FROM cereus({ARRANGED})", "which query?"),
-        (f"SELECT * FROM cereus({ARRANGED}, concat('SELECT', rand()))", "not a constant"),
+        # every analysis is a process of its own
+        *[pytest.param(*each, marks=pytest.mark.long) for each in MISTAKES],
     ],
 )
 def test_mistakes_are_errors_of_the_analysis(
@@ -189,6 +195,7 @@ def test_mistakes_are_errors_of_the_analysis(
     assert "given(" not in str(raised.value), "the way to the mistake is not the user's business"
 
 
+@pytest.mark.long
 def test_rows_that_are_dealt_out_as_they_lie_are_refused(sql: SparkSession) -> None:
     from pyspark.errors import PythonException
 

@@ -57,6 +57,7 @@ def test_several_queries_have_one_condition(spark: SparkSession) -> None:
     assert ids(cs.match(frame, queries)) == [[0, 2, 4], [2, 4, 5]]
 
 
+@pytest.mark.long
 def test_live_events_that_do_not_pass_are_not_there(spark: SparkSession, tmp_path: Path) -> None:
     pq.write_table(EVENTS, tmp_path / "1.parquet")
     events = spark.readStream.schema("type string, ts timestamp, id long").parquet(str(tmp_path))

@@ -155,11 +155,11 @@ def _written(
 ) -> NamedBatches:
     """Matches with their events, as Spark writes them: files have no row numbers in common."""
     runs = queries.with_events(events)
-    schemas = [run.schema for run in runs.values()]
+    schemas = list(runs.schemas.values())
     schema = joined_schema(schemas) if named else schemas[0]
     batches = queries.event_batches(events, runs, progress)
     if order is not None:
-        batches = _ordered(batches, {name: run.schema for name, run in runs.items()}, order)
+        batches = _ordered(batches, runs.schemas, order)
     make_room(out)
     with writer(out, schema) as file:
         for name, batch in batches:

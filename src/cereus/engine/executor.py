@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cereus.engine import snapshot
+from cereus.engine.ingest.batch_reader import BatchReader
 from cereus.engine.ingest.clock import deadline_span
 from cereus.engine.ingest.shared_letters import SharedLetters
 from cereus.engine.match.after.following import WaitingMatches
@@ -158,6 +159,7 @@ class PatternExecutor(Executor):
         row_numbers: npt.NDArray[np.int64] | None = None,
         shape: EventShape | None = None,
         cache: TableCache | None = None,
+        reader: Callable[..., BatchReader] = BatchReader,
     ) -> None:
         self.plan = plan
         unfollowed = plan.query.unfollowed
@@ -172,6 +174,7 @@ class PatternExecutor(Executor):
             row_numbers=row_numbers,
             # states that remember values are forgotten again, and so cannot be shared
             cache=None if plan.traits.remembers_values else cache,
+            reader=reader,
         )
         self.following: WaitingMatches | None = None
         if unfollowed is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +12,7 @@ from cereus.engine.executor import Executor, PatternExecutor
 from cereus.engine.results.event_rows import EVENTS, EventShape
 from cereus.language.compiled import CompiledQuery, EventwiseQuery
 from cereus.language.pattern import PatternQuery
+from cereus.language.together import Running, run_together
 
 ROW_OF_COUNT = "end"
 """What a count says of its row, beside its time."""
@@ -31,19 +32,23 @@ class EventResults:
 
     def executor(self, schema: pa.Schema) -> Executor:
         if isinstance(self.query, PatternQuery):
-            shape = EventShape(self.shown, self.listed and not self.query.counts)
             plan = self.query.plan(schema)
-            return PatternExecutor(plan, schema, limits=self.query.limits, shape=shape)
+            return PatternExecutor(plan, schema, limits=self.query.limits, shape=self.shape)
         return self.query.executor(schema, keep=self.shown if self.listed else ())
 
-    def schema(self, executor: Executor, events: pa.Schema) -> pa.Schema:
-        """The columns of the results over `events`."""
+    @property
+    def shape(self) -> EventShape:
+        return EventShape(self.shown, self.listed and not self.query.counts)
+
+    def schema(self, matches: pa.Schema, events: pa.Schema) -> pa.Schema:
+        """The columns of the results over `events`; `matches` are those that an executor gives."""
+        names = self._names(matches.names)
         if not isinstance(self.query, EventwiseQuery):
-            return pa.schema([f for f in executor.schema if f.name in self._names(executor)])
+            return pa.schema([matches.field(name) for name in names])
         event = pa.struct([events.field(name) for name in self.shown])
         fields = []
-        for name in self._names(executor):
-            field = executor.schema.field(name)
+        for name in names:
+            field = matches.field(name)
             if name not in self.query.row_columns:
                 fields.append(field)
             elif self.listed:
@@ -52,16 +57,16 @@ class EventResults:
         return pa.schema(fields)
 
     def batch(self, matches: pa.RecordBatch, executor: Executor) -> pa.RecordBatch:
-        shown = matches.select(self._names(executor))
+        shown = matches.select(self._names(matches.schema.names))
         if not isinstance(self.query, EventwiseQuery):
             return shown
         return with_events(shown, self.query.row_columns, executor if self.listed else None)
 
-    def _names(self, executor: Executor) -> list[str]:
+    def _names(self, matched: Iterable[str]) -> list[str]:
         if isinstance(self.query, EventwiseQuery):
-            return result_order(self.query, executor.schema.names)
+            return result_order(self.query, matched)
         hidden = {ROW_OF_COUNT} if self.query.counts else set()
-        return [name for name in executor.schema.names if name not in hidden]
+        return [name for name in matched if name not in hidden]
 
 
 @dataclass(frozen=True)
@@ -76,7 +81,39 @@ class EventRun:
     def of(cls, results: EventResults, events: pa.Schema) -> EventRun:
         executor = results.executor(events)
         executor.defer()
-        return cls(results, executor, results.schema(executor, events))
+        return cls(results, executor, results.schema(executor.schema, events))
+
+
+@dataclass(frozen=True)
+class EventRuns:
+    """Several queries at work on one stream, whose results hold events."""
+
+    results: Mapping[str, EventResults]
+    runs: Sequence[Running]
+    schemas: Mapping[str, pa.Schema]
+    """Those of the results, by the name of the query."""
+
+    @classmethod
+    def of(cls, results: Mapping[str, EventResults], events: pa.Schema) -> EventRuns:
+        by_query = {id(each.query): each for each in results.values()}
+
+        def alone(query: CompiledQuery) -> Executor:
+            executor = by_query[id(query)].executor(events)
+            executor.defer()
+            return executor
+
+        runs = run_together(
+            {name: each.query for name, each in results.items()},
+            events,
+            alone,
+            shape=lambda query: by_query[id(query)].shape,
+        )
+        made = {name: run.schema for run in runs for name in run.names.values()}
+        schemas = {name: each.schema(made[name], events) for name, each in results.items()}
+        return cls(results, runs, schemas)
+
+    def batch(self, run: Running, name: str, matches: pa.RecordBatch) -> pa.RecordBatch:
+        return self.results[name].batch(matches, run.executor)
 
 
 def result_order(query: EventwiseQuery, names: Iterable[str]) -> list[str]:

@@ -14,6 +14,7 @@ from cereus.clauses.tree import ParsedQuery, PatternTree
 from cereus.engine.executor import Executor, PatternExecutor
 from cereus.engine.ingest.clock import Clock
 from cereus.engine.match.table_cache import TableCache
+from cereus.engine.rules.shape import Shaped, shaped
 from cereus.explain.analysis import slowness
 from cereus.explain.description import Description
 from cereus.explain.diagram import automaton_dot
@@ -38,6 +39,7 @@ class PatternQuery(CompiledQuery, Generic[P]):
         self.query, self.stream, self.limits = query, stream, limits
         self._plans: dict[bytes | None, Plan] = {}
         self._caches: dict[int, TableCache] = {}
+        self._shapes: dict[int, Shaped | None] = {}
 
     @abstractmethod
     def build(self, schema: pa.Schema | None) -> Plan:
@@ -95,6 +97,13 @@ class PatternQuery(CompiledQuery, Generic[P]):
             self._plans[key] = plan
         return self._plans[key]
 
+    def shaped(self, schema: pa.Schema) -> Shaped | None:
+        """The shape of the plan, which queries that differ in constants only have in common."""
+        plan = self.plan(schema)
+        if id(plan) not in self._shapes:
+            self._shapes[id(plan)] = shaped(plan, schema, self.limits)
+        return self._shapes[id(plan)]
+
     def check(self, schema: pa.Schema | None) -> None:
         plan = self.plan(schema)
         if schema is not None:
@@ -124,7 +133,7 @@ class PatternQuery(CompiledQuery, Generic[P]):
 
     def __getstate__(self) -> dict[str, Any]:
         """Plans and their tables stay here: another process makes them anew."""
-        return {**self.__dict__, "_plans": {}, "_caches": {}}
+        return {**self.__dict__, "_plans": {}, "_caches": {}, "_shapes": {}}
 
     def replaced(
         self, *, query: ParsedQuery[P] | None = None, stream: Stream | None = None
@@ -132,7 +141,7 @@ class PatternQuery(CompiledQuery, Generic[P]):
         """The same with another query, or over another stream."""
         made = copy(self)
         made.query, made.stream = query or self.query, stream or self.stream
-        made._plans, made._caches = {}, {}
+        made._plans, made._caches, made._shapes = {}, {}, {}
         return made
 
     @property

@@ -96,15 +96,31 @@ def _partition(
 def _output(
     clause: tree.Clause, row: Row, columns: Sequence[str], view: View | None
 ) -> dict[str, Any]:
-    output = {path[0]: row[path[0]] for path in clause.partition}
-    if clause.rows is not tree.Rows.ONE:
-        output |= {order.path[0]: row[order.path[0]] for order in clause.order}
+    every = clause.rows is not tree.Rows.ONE
+    first = [path[0] for path in clause.partition]
+    first += [order.path[0] for order in clause.order] if every else []
+    cells = [(name, row[name]) for name in first]
     for measure in clause.measures:
-        output[measure.name] = value(measure.value, view) if view else None
+        cells.append((measure.name, value(measure.value, view) if view else None))
     if _reports_timeouts(clause):
-        output |= _timed_out(clause, view)
-    if clause.rows is not tree.Rows.ONE:
-        output |= {name: row[name] for name in columns if name not in output}
+        cells += _timed_out(clause, view).items()
+    if every:
+        cells += [(name, row[name]) for name in columns if name not in first]
+    return _named(cells)
+
+
+def _named(cells: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """A column that PARTITION BY and ORDER BY name twice comes twice, the second time with a
+    number behind its name."""
+    names = {name for name, _ in cells}
+    output: dict[str, Any] = {}
+    for name, cell in cells:
+        free = name
+        for n in range(1, len(cells)):
+            if free not in output:
+                break
+            free = f"{name}_{n}" if f"{name}_{n}" not in names else free
+        output[free] = cell
     return output
 
 
@@ -256,7 +272,7 @@ def ways(
                 yield replace(match, number=None, waiting_for=names)
             case ("start",) if row == 0:
                 pending.append((at + 1, match, entered, behind))
-            case ("end",) if row == len(rows):
+            case ("end",) if row == len(rows) and not partial:
                 pending.append((at + 1, match, entered, behind))
             case ("fork", first, second):
                 pending.append((second, match, entered, behind))
@@ -426,6 +442,8 @@ def _over(
             return _extreme(">", known)
         case "string_agg" | "listagg":
             return (more[0][0] if more else "").join(known)
+        case "percentile":
+            return _percentile(known, more[0][0])
         case "variance" | "var_samp" | "stddev" | "stddev_samp":
             spread = statistics.variance(known) if len(known) > 1 else None
             return spread if spread is None or function.startswith("var") else spread**0.5
@@ -438,6 +456,17 @@ def _over(
         case "arbitrary" | "any_value":
             return known[0]
     raise DataError(f"unknown aggregate {function}")
+
+
+def _percentile(known: Sequence[Any], part: float) -> float | None:
+    """percentile_cont: row number 1 + p (n - 1), between two rows in proportion."""
+    ranked = sorted(float(each) for each in known if each == each)
+    if not ranked:
+        return None
+    place = part * (len(ranked) - 1)
+    low = int(place)
+    high = min(low + 1, len(ranked) - 1)
+    return ranked[low] + (ranked[high] - ranked[low]) * (place - low)
 
 
 def _at_extreme(function: str, every: list[Any], compared: list[Any]) -> Any:

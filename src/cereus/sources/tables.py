@@ -55,6 +55,8 @@ def _table(data: Any, schema: pa.Schema | None) -> pa.Table:
         return pa.Table.from_batches(list(described.batches()), described.schema)
     if isinstance(data, list) and all(isinstance(part, Mapping) for part in data):
         return pa.Table.from_pylist(data, schema=schema)
+    if _is_lazy(data):
+        data = data.collect()
     if hasattr(data, "__arrow_c_stream__") and not _is_pandas(data):
         return pa.table(data)
     if hasattr(data, "__arrow_c_array__"):
@@ -76,6 +78,11 @@ def is_path(data: Any) -> bool:
     if isinstance(data, list):
         return bool(data) and all(isinstance(part, str | Path) for part in data)
     return isinstance(data, str | Path | Files)
+
+
+def _is_lazy(data: Any) -> bool:
+    """A LazyFrame of polars: what it describes is computed now."""
+    return type(data).__module__.startswith("polars") and hasattr(data, "collect")
 
 
 def _is_pandas(data: Any) -> bool:

@@ -113,6 +113,12 @@ WORDS = {
     "PERCENTAGE": "a percentage",
     "STRATEGY": "a strategy",
     "TILDE": "'~'",
+    "VBAR": "'|'",
+    "CIRCUMFLEX": "'^'",
+    "DOLLAR": "'$'",
+    "QUANTIFIER": "a quantifier",
+    "_EXCLUSION_OPENS": "'{-'",
+    "_EXCLUSION_CLOSES": "'-}'",
     "_IN_STREAM": "IN STREAM",
     "$END": "the end of the text",
 }

@@ -14,9 +14,10 @@ from cereus.engine import snapshot
 from cereus.errors import SnapshotError
 from tests.engine.snapshots.cases import CASES, DATA, Case, as_json
 from tests.engine.snapshots.fuzz import joined, parts, taken
+from tests.volume import volume
 
 LONG = os.environ.get("CEREUS_TEST_LONG") == "1"
-DAMAGES = 100_000 if LONG else 3_000
+DAMAGES = volume(1_000, 100_000)
 ROOT = Path(__file__).parents[3]
 
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from cereus.errors import CereusError, QueryError
 from cereus.expr.text import parse_condition
 from cereus.languages.ceql.text import parse, to_text
+from tests.volume import volume
 
 VOCABULARY = """
     SELECT FROM WHERE FILTER AS AND OR NOT ALL UNLESS START PROJECT NEXT LAST WITHIN EVENTS
@@ -34,13 +35,13 @@ def outcome(text: str) -> None:
                 assert parse(to_text(tree)) == tree
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=volume(75, 300), deadline=None)
 @given(st.text(max_size=40))
 def test_any_text(text: str) -> None:
     outcome(text)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=volume(150, 600), deadline=None)
 @given(soup | queries | filters)
 def test_soup_of_tokens(text: str) -> None:
     outcome(text)

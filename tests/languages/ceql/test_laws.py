@@ -27,6 +27,7 @@ from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.operators.counts import may_be_nothing
 from cereus.languages.ceql.planning.rewrite import bottom_up
 from cereus.languages.ceql.scope import bound
+from tests.volume import volume
 
 from . import strategies as random_
 from .harness import Row, compiled, rows
@@ -35,7 +36,7 @@ STREAM = Stream(time="t", unit="s")
 LENGTH = 12
 CHOOSING = (Strategy.NEXT, Strategy.LAST, Strategy.MAX, Strategy.ANY)
 
-law = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+law = settings(max_examples=volume(20, 120), deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def formula(draw: Random, largest: int = 4) -> cel.Formula:

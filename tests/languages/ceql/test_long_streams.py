@@ -16,6 +16,7 @@ from cereus.clauses.tree import AttributeWindow, EventWindow, ParsedQuery
 from cereus.engine.executor import PatternExecutor
 from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.text import to_text
+from tests.volume import volume
 
 from . import strategies as random_
 from .harness import Row, compiled, rows, sizes
@@ -52,7 +53,7 @@ def in_pieces(
     return found
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=volume(15, 60), deadline=None, suppress_health_check=list(HealthCheck))
 @given(random_.randoms)
 def test_cuts_and_sweeps_change_nothing(draw: Random) -> None:
     query = windowed(draw)

@@ -74,6 +74,21 @@ def test_it_returns_values_and_conditions_are_of_the_event_alone() -> None:
         cereus.compile(broken, stream=STREAM, schema=ORDERS.schema)
 
 
+def test_an_event_of_an_earlier_batch_follows_a_match_that_ends_unmarked() -> None:
+    """`* ; NOT(B)` marks one event and ends later: a C between the two follows it."""
+    text = "SELECT * WHERE * ; NOT(B) NOT FOLLOWED BY C WITHIN 0 seconds"
+    query = cereus.compile(text, stream=cereus.Stream(time="t", unit="s"))
+    table = pa.table({"type": list("AAACAA"), "t": [0] * 6})
+    expected = [row["positions"] for row in query.run(table)]
+    assert sorted(expected) == [[3], [3], [4]]
+    for cut in range(1, 6):
+        recognizer = query.recognizer()
+        found = list(recognizer.push(table.slice(0, cut)))
+        recognizer = query.restore(recognizer.snapshot())
+        found += [*recognizer.push(table.slice(cut)), *recognizer.finish()]
+        assert sorted(row["positions"] for row in found) == sorted(expected)
+
+
 def test_what_it_does_not_go_with_is_refused_by_name() -> None:
     for clause in ("LIMIT 1", "CONSUME BY ANY", "AFTER MATCH SKIP TO NEXT EVENT"):
         with pytest.raises(RefusedError, match="NOT FOLLOWED BY does not go with"):

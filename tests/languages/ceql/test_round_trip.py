@@ -22,6 +22,7 @@ from cereus.expr.text import parse_condition
 from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.scope import bound
 from cereus.languages.ceql.text import parse, to_text
+from tests.volume import volume
 
 WORDS = ["a", "b", "price", "SELL", "end", "limit", "next", "Count", "select", "NOT", "it's", 'q"`']
 names = st.sampled_from([*WORDS, "odd name", "größe", "1st", "%"])
@@ -73,7 +74,7 @@ def expressions(leaf: st.SearchStrategy[ex.Expression]) -> st.SearchStrategy[ex.
 conditions = expressions(st.builds(ex.Attribute, paths))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=volume(100, 400), deadline=None)
 @given(conditions)
 def test_conditions(condition: ex.Expression) -> None:
     assert parse_condition(condition_text(condition)) == condition
@@ -187,7 +188,7 @@ def queries(draw: st.DrawFn) -> ParsedQuery:
     )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=volume(50, 200), deadline=None)
 @given(queries())
 def test_queries(query: ParsedQuery) -> None:
     assert parse(to_text(query)) == query

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import cereus
 from cereus.errors import DataError
 from cereus.languages.match_recognize.match import slots_kernel
+from cereus.languages.match_recognize.run import waiting
 from tests.languages.match_recognize.random_clauses import (
     OF_AGGREGATES,
     OF_ROW,
@@ -22,8 +23,10 @@ from tests.languages.match_recognize.random_clauses import (
     clauses,
     tables,
 )
+from tests.volume import volume
 
-SETTINGS = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=150)
+SETTINGS = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+POOLS = [OF_ROW, OF_ROW[:3] + OF_SLOTS, OF_AGGREGATES, OF_SEARCH]
 
 
 def compiled(text: str) -> cereus.Query:
@@ -60,8 +63,8 @@ def by_key(rows: list[dict[str, Any]] | None) -> Any:
     return sorted(rows, key=lambda row: repr(row["k"]))
 
 
-@pytest.mark.parametrize("pool", [OF_ROW, OF_ROW[:3] + OF_SLOTS, OF_AGGREGATES, OF_SEARCH])
-@SETTINGS
+@pytest.mark.parametrize("pool", POOLS)
+@settings(SETTINGS, max_examples=volume(37, 300))
 @given(data=st.data())
 def test_pieces_give_the_matches_of_the_whole(pool: tuple[str, ...], data: st.DataObject) -> None:
     query = compiled(data.draw(clauses(pool)))
@@ -69,7 +72,9 @@ def test_pieces_give_the_matches_of_the_whole(pool: tuple[str, ...], data: st.Da
     cuts = data.draw(st.lists(st.integers(0, table.num_rows), max_size=4))
     saves = data.draw(st.booleans())
     wanted = whole(query, table)
-    found = in_pieces(query, table, cuts, saves=saves)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(waiting, "LONG", data.draw(st.sampled_from([1, 3, 512])))
+        found = in_pieces(query, table, cuts, saves=saves)
     if wanted is None:
         assert found is None
     else:
@@ -197,3 +202,46 @@ def test_rows_of_decided_starts_are_dropped() -> None:
     recognizer.push(events(*("abc" * 100)))
     assert recognizer._executor is not None
     assert recognizer._executor.keys.rows.num_rows == 1  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "define"),
+    [
+        ("a+ b", "DEFINE a AS c = 'a', b AS c = 'b'"),
+        ("a+ b", "DEFINE a AS c = 'a' AND i >= FIRST(a.i), b AS i > LAST(a.i, 2) AND c = 'b'"),
+        ("a+ b", "DEFINE a AS c = 'a' AND sum(a.i) >= 0, b AS c = 'b' AND NEXT(i) IS NULL"),
+    ],
+    ids=["rows", "slots", "aggregates"],
+)
+def test_an_endless_match_that_grows_row_by_row_reads_each_row_a_few_times(
+    monkeypatch: pytest.MonkeyPatch, pattern: str, define: str
+) -> None:
+    """Its rows are not read again with every push; where they are, there are twice as many."""
+    searches: list[Any] = []
+
+    class Counted(slots_kernel.Search):
+        def __init__(self, *given: Any) -> None:
+            super().__init__(*given)
+            searches.append(self)
+
+    monkeypatch.setattr(slots_kernel, "Search", Counted)
+    monkeypatch.setattr(waiting, "LONG", 16)
+    recognizer = compiled(CLAUSE.format(pattern, "", define)).recognizer()
+    table, rows = events(*("a" * 400 + "b")), 400
+    for n in range(rows):
+        assert not len(recognizer.push(table.slice(n, 1)))
+    assert sum(search.work_done() for search in searches) < 16 * 16 + 12 * rows
+    found = [*recognizer.push(table.slice(rows)), *recognizer.finish()]
+    assert [(row["f"], row["l"]) for row in found] == [(0, rows)]
+
+
+def test_rows_out_of_order_are_refused_also_where_a_search_waits(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(waiting, "LONG", 1)
+    recognizer = compiled(CLAUSE.format("a+ b", "", DEFINE)).recognizer()
+    table = events("a", "a", "a", "a")
+    recognizer.push(table.slice(0, 1))
+    recognizer.push(table.slice(2, 1))
+    with pytest.raises(DataError, match="ORDER BY ts"):
+        recognizer.push(table.slice(1, 1))

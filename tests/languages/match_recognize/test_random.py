@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 
 from cereus.errors import DataError
 from cereus.languages.match_recognize.binding import bound
-from cereus.languages.match_recognize.match import finding, matching, runs, slots_kernel
+from cereus.languages.match_recognize.match import (
+    finding,
+    letters,
+    matching,
+    runs,
+    slots_kernel,
+)
 from cereus.languages.match_recognize.match.program import automaton
 from cereus.languages.match_recognize.output import batch
 from cereus.languages.match_recognize.text import parse
@@ -25,7 +31,9 @@ from tests.languages.match_recognize.random_clauses import (
     clauses,
     tables,
 )
+from tests.volume import volume
 
+SETTINGS = settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 POOLS = {
     "rows": OF_ROW,
     "slots": OF_ROW[:4] + OF_SLOTS,
@@ -48,7 +56,7 @@ def put_out(text: str, table: pa.Table, path: finding.Path | None = None) -> Any
     states = automaton(clause.pattern)
     try:
         chosen = path or finding.path_of(over, states)
-        return batch.run(over, states, chosen, table, Limits()).to_pylist()
+        return batch.run(finding.Finder(over, states, chosen, Limits()), table).to_pylist()
     except DataError:
         return None
 
@@ -74,7 +82,7 @@ def by_partition(rows: Any) -> Any:
 
 
 @pytest.mark.parametrize("pool", POOLS)
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=800)
+@settings(SETTINGS, max_examples=volume(60, 990))
 @given(data=st.data())
 def test_the_engine_puts_out_what_the_reference_puts_out(pool: str, data: st.DataObject) -> None:
     text = data.draw(clauses(POOLS[pool]))
@@ -83,7 +91,27 @@ def test_the_engine_puts_out_what_the_reference_puts_out(pool: str, data: st.Dat
     assert by_partition(comparable(put_out(text, table))) == by_partition(wanted), text
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=150)
+@settings(SETTINGS, max_examples=volume(30, 190))
+@given(data=st.data())
+def test_pieces_of_partitions_are_as_one(data: st.DataObject) -> None:
+    """However few rows are a piece, and however few of its rows are read together."""
+    text = data.draw(clauses(OF_ROW + OF_SLOTS))
+    table = data.draw(tables())
+    clause = parse(text)
+    over, states = bound(clause, table.schema), automaton(clause.pattern)
+    finder = finding.Finder(over, states, finding.path_of(over, states), Limits())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(letters, "BLOCK", 2)
+        patch.setattr(letters, "LARGE", 1)
+        try:
+            batches = batch.run_in_pieces(finder, table, data.draw(st.integers(1, 4)))
+            found = [row for each in batches for row in each.to_pylist()]
+        except DataError:
+            found = None
+    assert found == put_out(text, table), text
+
+
+@settings(SETTINGS, max_examples=volume(30, 190))
 @given(text=clauses(OF_ROW, within=False), table=tables())
 def test_a_clause_of_rows_gives_the_same_on_every_path(text: str, table: pa.Table) -> None:
     by_rows = put_out(text, table, finding.Path.ROWS)
@@ -100,7 +128,7 @@ WINDOWS = (
 )
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=300)
+@settings(SETTINGS, max_examples=volume(50, 370))
 @given(text=clauses(OF_ROW[:3] + WINDOWS), table=tables())
 def test_starts_that_come_too_late_are_left_out_and_nothing_else(
     text: str, table: pa.Table
@@ -142,12 +170,33 @@ def test_a_long_stretch_without_an_end_is_read_once() -> None:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(slots_kernel, "Search", Counted)
-        batch.run(over, states, finding.path_of(over, states), table, Limits())
+        path = finding.path_of(over, states)
+        batch.run(finding.Finder(over, states, path, Limits()), table)
     (search,) = searches
     assert search.work_done() < 6 * rows
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=150)
+ROWS_WITHOUT_B = 40_000
+
+
+@pytest.mark.parametrize("partitions", [1, 7])
+def test_a_pattern_that_nothing_completes_reads_each_row_twice(partitions: int) -> None:
+    """`A+ B` without any B: once backwards, once forwards, however many rows there are."""
+    text = """MATCH_RECOGNIZE (PARTITION BY k ORDER BY i MEASURES count(*) AS n PATTERN (a+ b)
+        DEFINE a AS x > 0, b AS x < 0)"""
+    clause = parse(text)
+    read = []
+    for rows in (ROWS_WITHOUT_B // 10, ROWS_WITHOUT_B):
+        table = pa.table({"i": range(rows), "k": [n % partitions for n in range(rows)]})
+        table = table.append_column("x", pa.array([1] * rows))
+        over, states = bound(clause, table.schema), automaton(clause.pattern)
+        finder = finding.Finder(over, states, finding.path_of(over, states), Limits())
+        assert sum(each.num_rows for each in batch.run_in_pieces(finder, table)) == 0
+        read.append(finder.passes.steps)
+    assert read == [2 * ROWS_WITHOUT_B // 10, 2 * ROWS_WITHOUT_B]
+
+
+@settings(SETTINGS, max_examples=volume(30, 190))
 @given(text=clauses(OF_ROW, within=False), table=tables())
 def test_without_numbered_sets_the_matches_are_the_same(text: str, table: pa.Table) -> None:
     by_sets = put_out(text, table)
@@ -157,7 +206,8 @@ def test_without_numbered_sets_the_matches_are_the_same(text: str, table: pa.Tab
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("cereus.languages.match_recognize.match.look_ahead.MOST_SETS", 0)
         try:
-            by_states = batch.run(over, states, finding.Path.ROWS, table, Limits()).to_pylist()
+            finder = finding.Finder(over, states, finding.Path.ROWS, Limits())
+            by_states = batch.run(finder, table).to_pylist()
         except DataError:
             by_states = None
     assert by_states == by_sets

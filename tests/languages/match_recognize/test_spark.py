@@ -122,6 +122,7 @@ def streamed(spark: SparkSession, query: cereus.Query, table: pa.Table, where: P
     return plain([row.asDict() for row in spark.table(name).collect()])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("text", [EVERY_ROW, WINDOW, TIMEOUTS], ids=["rows", "window", "timeouts"])
 def test_a_stream_gives_all_that_the_table_gives(
     spark: SparkSession, text: str, tmp_path: Path

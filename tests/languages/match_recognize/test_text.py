@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -17,9 +19,10 @@ from tests.languages.match_recognize.random_clauses import (
     OF_SLOTS,
     clauses,
 )
+from tests.volume import volume
 
 
-@settings(max_examples=200)
+@settings(max_examples=volume(50, 400))
 @given(text=clauses(OF_ROW + OF_SLOTS + OF_AGGREGATES + OF_SEARCH))
 def test_a_printed_clause_is_read_as_it_was(text: str) -> None:
     clause = parse(text)
@@ -203,3 +206,15 @@ def test_an_alias_names_all_columns_or_none() -> None:
 def test_a_clause_needs_a_table() -> None:
     with pytest.raises(QueryError, match="stands behind a table"):
         cereus.sql(f"SELECT * FROM {clause()}")
+
+
+def test_a_column_that_is_named_twice_is_put_out_twice() -> None:
+    """ALL ROWS PER MATCH: the columns of PARTITION BY, then those of ORDER BY."""
+    text = "MATCH_RECOGNIZE (PARTITION BY x ORDER BY y, x, y DESC ALL ROWS PER MATCH PATTERN (a))"
+    found = cereus.compile(text, dialect="match_recognize").run(pa.table({"x": [1], "y": [2]}))
+    assert found.table.to_pylist() == [{"x": 1, "y": 2, "x_1": 1, "y_1": 2}]
+
+
+def test_what_is_expected_in_a_pattern_is_said_in_its_signs() -> None:
+    with pytest.raises(QueryError, match=re.escape("'$', '(', ')', '^', '{-', '|', PERMUTE")):
+        parse("MATCH_RECOGNIZE (MEASURES x AS m PATTERN (a = b))")

@@ -96,6 +96,7 @@ def stream_of(spark: SparkSession, events: pa.Table, where: Path) -> DataFrame:
     return reader.option("maxFilesPerTrigger", 2).parquet(str(where))
 
 
+@pytest.mark.long
 def test_live(spark: SparkSession, tmp_path: Path) -> None:
     """What is held back between queries, and what waits for its window, comes with the
     watermark."""

@@ -58,6 +58,7 @@ def volumes(root: Path) -> list[int]:
     return sorted(pq.read_table(root / "out").column("volume").to_pylist())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("mode", ["batch", "live"])
 def test_a_schema_of_csv_goes_by_name(
     mode: str, write: Write, spark: SparkSession, tmp_path: Path
@@ -82,6 +83,7 @@ def test_files_of_a_batch_may_differ_in_order(
         Pipeline.load(write(PIPELINE.replace(*LIVE))).run(spark)
 
 
+@pytest.mark.long
 def test_a_live_file_with_another_header_is_an_error(
     write: Write, spark: SparkSession, tmp_path: Path
 ) -> None:
@@ -113,6 +115,7 @@ def test_a_missing_or_extra_column_is_an_error(
         Pipeline.load(write(PIPELINE.replace('"batch"', f'"{mode}"')))
 
 
+@pytest.mark.long
 def test_a_value_that_does_not_fit_is_an_error(
     write: Write, spark: SparkSession, tmp_path: Path
 ) -> None:

@@ -90,6 +90,7 @@ def test_parameters_of_a_query(write: Write, spark: SparkSession, tmp_path: Path
     assert found(rows) == [row for row in ALERTS if row[0] == "INTC" and row[2] > 4]
 
 
+@pytest.mark.long
 def test_a_live_pipeline_with_composition_over_a_directory(
     write: Write, spark: SparkSession, tmp_path: Path, function: Any
 ) -> None:
@@ -243,6 +244,7 @@ def test_matches_told_after_their_time_are_not_read_live(write: Write) -> None:
 ALONE = "PATTERN SEQ(SELL a, ~BUY b) WHERE [name] WITHIN 10 seconds RETURN a.price AS A(gain)"
 
 
+@pytest.mark.long
 def test_a_worker_that_fails_is_an_error_here(
     write: Write, spark: SparkSession, tmp_path: Path
 ) -> None:

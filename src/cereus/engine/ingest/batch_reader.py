@@ -111,14 +111,26 @@ class BatchReader:
         self.lock = lock or threading.Lock()
         self.lookahead, self.idle_keys = lookahead, idle_keys
         watched = ("time",) if clock is None else ("time", "window")
-        self.substreams = Substreams(reading.keys, schema, watched)
+        self.substreams = self._new_substreams(schema, watched)
         self.row = 0
         self.seen: Ints = np.zeros(1, np.int64)
         """How many events of each key there have been, where positions are counted."""
 
+    def _new_substreams(self, schema: pa.Schema, watched: tuple[str, ...]) -> Substreams:
+        return Substreams(self.reading.keys, schema, watched)
+
     @property
     def key_index(self) -> KeyIndex:
         return self.substreams.index
+
+    @property
+    def counted_keys(self) -> int:
+        """How many keys there are to count positions in."""
+        return len(self.key_index)
+
+    def seen_by_key(self, keys: int) -> Ints:
+        """How many events each of so many keys has had, where positions are counted."""
+        return longer(self.seen, keys, 0)[:keys]
 
     def share_letters(self, letters: LettersView) -> None:
         """From now on ask the tests together with other readers of the same batches."""
@@ -265,9 +277,13 @@ class BatchReader:
         if selected is None and not self.compared.columns:
             return events
         return events.changed(
-            columns=self.compared.read(batch, places, to),
+            columns=self._compared(batch, places, to),
             places=events.places if selected is None else selected[events.places],
         )
+
+    def _compared(self, batch: pa.RecordBatch, places: Ints, to: Codes | None) -> Ints:
+        """The columns that are compared, of the rows at these places, which go where `to` says."""
+        return self.compared.read(batch, places, to)
 
     def key_columns(self, keys: npt.NDArray[Any]) -> list[pa.Array]:
         """The key columns of results that belong to these keys."""
@@ -318,7 +334,7 @@ class BatchReader:
     def keep(self, codes: Ints) -> None:
         """Forget all keys but these; they are numbered anew, in their order."""
         if self.reading.counts_positions:
-            self.seen = longer(self.seen, len(self.key_index), 0)[codes]
+            self.seen = self.seen_by_key(len(self.key_index))[codes]
         if self.idle_keys is not None:
             self.idle_keys.keep(codes, len(self.key_index))
         self.substreams.keep(codes)
@@ -328,7 +344,9 @@ class BatchReader:
         keys, counts = max(1, len(self.key_index)), self.reading.counts_positions
         saved = {
             "row": self.row,
-            "seen": longer(self.seen, keys, 0)[:keys] if counts else None,
+            "seen": longer(self.seen, self.counted_keys, 0)[: max(1, self.counted_keys)]
+            if counts
+            else None,
             "substreams": self.substreams.save(),
         }
         return saved if self.clock is None else {**saved, **self._saved_for_patterns(keys)}
@@ -346,7 +364,7 @@ class BatchReader:
         self.substreams.restore(saved["substreams"])
         self.row, keys = checked.count(saved["row"], "the number of rows"), len(self.key_index)
         if self.reading.counts_positions:
-            self.seen = per_key(saved["seen"], "the positions of keys", keys)
+            self.seen = per_key(saved["seen"], "the positions of keys", self.counted_keys)
             checked.within(self.seen, 0, self.row + 1, "the position of a key")
         if self.clock is None:
             return

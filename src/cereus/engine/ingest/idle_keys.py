@@ -54,6 +54,10 @@ class IdleKeys:
             return layout.WAKES_FOR_A_WINDOW
         return layout.WAKES_FOR_GOOD
 
+    def gaps_are_nothing(self) -> bool:
+        """Events that pass no test leave the initial state as it is."""
+        return self._table.expand_gap(self._table.initial) == self._table.initial
+
     def rows(self, events: Events, wakes: npt.NDArray[np.uint8], keys: int) -> Ints:
         """The events that wake their key or find it awake; there are so many keys now."""
         self.woken = longer(self.woken, keys, NEVER)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -65,6 +65,7 @@ class Runner:
     letters      makes the letters that the automaton reads
     watches_keys whatever happens in a key shows how far its time has come; False, if `advance`
                  says that after every batch
+    reader       what reads the batches
     """
 
     def __init__(
@@ -80,8 +81,9 @@ class Runner:
         cache: TableCache | None = None,
         letters: LetterStrategy | None = None,
         watches_keys: bool = True,
+        reader: Callable[..., BatchReader] = BatchReader,
     ) -> None:
-        self.plan, self.payload = plan, payload
+        self.plan, self.payload, self._new_reader = plan, payload, reader
         self.schema, self.row_numbers = schema, row_numbers
         self.letters = letters or PlainLetters()
         self.limits = limits or Limits()
@@ -112,7 +114,7 @@ class Runner:
         cache does."""
         plan, windowed = self.plan, self.plan.query.window is not None
         self.labels, self.table, self.lock = cache.labels, cache.table, cache.lock
-        self.reader = BatchReader(
+        self.reader = self._new_reader(
             reading,
             self.schema,
             row_numbers=self.row_numbers,
@@ -420,7 +422,7 @@ class Runner:
             if self.table.expand_gap(initial) == initial:
                 return NO_INTS
         read = np.append(last, np.full(self.key_count - len(last), -1))
-        return np.flatnonzero(self.reader.seen[: self.key_count] > read + 1)
+        return np.flatnonzero(self.reader.seen_by_key(self.key_count) > read + 1)
 
     def _mentioned_keys(self) -> Codes:
         """Keys that must stay for another reason than their partial matches."""

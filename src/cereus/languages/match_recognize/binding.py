@@ -42,9 +42,8 @@ TYPES = {
 """A type of each kind: leaves are checked by their kinds."""
 
 NEEDED = {
-    **dict.fromkeys(
-        ("sum", "avg", "stddev_samp", "stddev_pop", "var_samp", "var_pop"), Kind.NUMBER
-    ),
+    **dict.fromkeys(("sum", "avg", "percentile"), Kind.NUMBER),
+    **dict.fromkeys(("stddev_samp", "stddev_pop", "var_samp", "var_pop"), Kind.NUMBER),
     **dict.fromkeys(("bool_and", "bool_or", "count_if"), Kind.BOOLEAN),
     **dict.fromkeys(("string_agg", "array_join"), Kind.STRING),
 }

@@ -105,12 +105,6 @@ def _check_within(clause: tree.Clause) -> None:
             span=within.span,
             hint="rows of a match that timed out are rows of no match: leave one of them out",
         )
-    if within.timeouts and any(isinstance(p, tree.PartitionEnd) for p in clause.pattern.walk()):
-        raise RefusedError(
-            "WITH TIMEOUTS cannot be combined with $",
-            span=within.span,
-            hint="what $ waits for is the end of the rows, not a row: leave one of them out",
-        )
 
 
 def _check_output(clause: tree.Clause) -> None:
@@ -249,6 +243,8 @@ def _check_arguments(node: tree.Aggregate) -> None:
         count = str(least) if least == most else f"{least} or {most}"
         plural = "" if count == "1" else "s"
         raise RefusedError(f"{node.function} takes {count} argument{plural}", span=node.span)
+    if node.function == "percentile":
+        _check_part(node)
     if node.function not in ("string_agg", "listagg", "array_join"):
         return
     for separator in node.arguments[1:]:
@@ -256,6 +252,17 @@ def _check_arguments(node: tree.Aggregate) -> None:
             raise RefusedError(
                 f"the separator of {node.function} is a text", span=separator.span or node.span
             )
+
+
+def _check_part(node: tree.Aggregate) -> None:
+    part = node.arguments[1]
+    share = part.value if isinstance(part, ex.Literal) else None
+    if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
+        raise RefusedError(
+            "percentile takes values and a part from 0 to 1",
+            span=part.span or node.span,
+            hint="write percentile(a.price, 0.95)",
+        )
 
 
 def _variables(expression: ex.Expression) -> Iterator[str | None]:

@@ -18,7 +18,6 @@ from cereus.language.anatomy import Anatomy
 from cereus.language.compiled import EventwiseQuery, sections
 from cereus.languages.match_recognize import tree
 from cereus.languages.match_recognize.binding import Bound, bound
-from cereus.languages.match_recognize.executor import VERSION, RecognizingExecutor
 from cereus.languages.match_recognize.explaining.anatomy import POSITIONS, anatomy
 from cereus.languages.match_recognize.explaining.diagram import dot
 from cereus.languages.match_recognize.explaining.words import words
@@ -27,6 +26,7 @@ from cereus.languages.match_recognize.match.needs import arguments_of, names_in,
 from cereus.languages.match_recognize.match.program import DONE, RowAutomaton, automaton
 from cereus.languages.match_recognize.match.times import length
 from cereus.languages.match_recognize.print import pattern_text, to_text, value_text
+from cereus.languages.match_recognize.run.executor import VERSION, RecognizingExecutor
 from cereus.languages.match_recognize.tree import Clause
 from cereus.limits import Limits
 from cereus.plan.tests import EventTest

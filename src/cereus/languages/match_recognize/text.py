@@ -354,6 +354,10 @@ def _called(
         return _step(upper, arguments, semantics, span)
     if lower in ("array_join", "concat_ws"):
         return _joined(function, arguments, span)
+    if lower == "median":
+        _arity(function, arguments, (1,), span)
+        half = ex.Literal(0.5, span=span)
+        return tree.Aggregate("percentile", (*arguments, half), semantics=semantics, span=span)
     if lower in tree.AGGREGATES:
         star = lower == "count" and not arguments
         return tree.Aggregate(lower, arguments, star, semantics=semantics, span=span)
@@ -373,6 +377,8 @@ def _called(
         return tree.Aggregate("count", (), True, span=span)
     if lower == "if" and len(arguments) == 2:
         return ex.Case(((arguments[0], arguments[1]),), span=span)
+    if lower in tree.SYNONYMS:
+        function = function.update(value=tree.SYNONYMS[lower])
     return scalar_call(function, arguments, span)
 
 

@@ -174,6 +174,7 @@ AGGREGATES = frozenset(
         "string_agg",
         "listagg",
         "array_join",
+        "percentile",
     ]
 )
 """Functions of many rows. `array_join(array_agg(x), s)` is read as `array_join(x, s)`: of the
@@ -184,8 +185,17 @@ ARGUMENTS = {
     "string_agg": (1, 2),
     "listagg": (1, 2),
     "array_join": (2, 2),
+    "percentile": (2, 2),
 }
 """The least and most arguments of those that do not take one."""
+SYNONYMS = {
+    "substring": "substr",
+    "char_length": "length",
+    "character_length": "length",
+    "ceiling": "ceil",
+    "pow": "power",
+}
+"""Functions of one row that SQL calls otherwise."""
 NAVIGATION = frozenset(("PREV", "NEXT", "FIRST", "LAST"))
 
 

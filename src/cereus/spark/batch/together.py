@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import TYPE_CHECKING
@@ -19,11 +19,14 @@ import numpy.typing as npt
 import pyarrow as pa
 from pyspark.sql import types as st
 
+from cereus.engine.executor import Executor
+from cereus.language.compiled import CompiledQuery
+from cereus.language.together import Named, Running, run_together
 from cereus.spark.batch.arranging import arranged, kept
 from cereus.spark.batch.ordering import places_in_order
 from cereus.spark.batch.pattern import Batch
 from cereus.spark.schemas import Path
-from cereus.spark.worker import PartitionRun, Task, differ, joined, stretches, values_of
+from cereus.spark.worker import Task, differ, joined, stretches, values_of
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -61,21 +64,29 @@ class TogetherTask:
 
     def run(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The matches of one partition."""
-        runs: list[PartitionRun] = []
+        runs: list[SharedRun] = []
         schema = pa.schema([])
         for batch, keys_are_over in stretches(
             complete_moments(joined(batches), self.moment), self.sorted_by
         ):
             if not runs:
-                runs = [PartitionRun(p.task, batch.select(p.columns).schema) for p in self.parts]
+                runs = [SharedRun(parts, batch.schema) for parts in self._bundles()]
                 schema = self._schema(runs)
             moments = Moments(batch, self.moment)
-            for part, run in zip(self.parts, runs, strict=True):
-                events = self._events_of(part, batch, moments)
-                for matches in run.push(events.select(part.columns), keys_are_over):
-                    yield _named(part.name, matches, schema)
-        for part, run in zip(self.parts, runs, strict=bool(runs)):
-            yield from (_named(part.name, matches, schema) for matches in run.finish())
+            for run in runs:
+                events = self._events_of(run.first, batch, moments).select(run.first.columns)
+                for name, matches in run.push(events, keys_are_over):
+                    yield _named(name, matches, schema)
+        for run in runs:
+            yield from (_named(name, matches, schema) for name, matches in run.finish())
+
+    def _bundles(self) -> list[list[TogetherPart]]:
+        """The queries that read the same columns in the same order."""
+        bundles: dict[object, list[TogetherPart]] = {}
+        for part in self.parts:
+            alike = (part.columns, part.order, part.task.query.stream, part.task.shape)
+            bundles.setdefault(alike, []).append(part)
+        return list(bundles.values())
 
     def _events_of(
         self, part: TogetherPart, batch: pa.RecordBatch, moments: Moments
@@ -83,12 +94,52 @@ class TogetherTask:
         as_sorted = self.order[: len(part.order)] == part.order
         return batch if as_sorted else moments.ordered(part.order)
 
-    def _schema(self, runs: list[PartitionRun]) -> pa.Schema:
+    def _schema(self, runs: list[SharedRun]) -> pa.Schema:
         """The columns of all matches, with the types that they have here."""
         fields = {QUERY: pa.field(QUERY, pa.string())}
-        for part, run in zip(self.parts, runs, strict=True):
-            fields.update((name, run.executor.schema.field(name)) for name in part.task.names)
+        for run in runs:
+            for name, schema in run.schemas.items():
+                shown = run.parts[name].task.names
+                fields.update((each, schema.field(each)) for each in shown)
         return pa.schema([fields[name] for name in self.names])
+
+
+class SharedRun:
+    """Queries at work on the rows of one partition: those that read the same columns, in the same
+    order."""
+
+    def __init__(self, parts: Sequence[TogetherPart], schema: pa.Schema) -> None:
+        self.parts, self.first = {part.name: part for part in parts}, parts[0]
+        self.runs = run_together(
+            {part.name: part.task.query for part in parts},
+            schema := pa.schema([schema.field(name) for name in self.first.columns]),
+            lambda query: self._deferred(query, schema),
+            shape=lambda query: self.first.task.shape,
+        )
+        self.schemas = {name: run.schema for run in self.runs for name in run.names.values()}
+
+    def _deferred(self, query: CompiledQuery, schema: pa.Schema) -> Executor:
+        task = next(part.task for part in self.parts.values() if part.task.query is query)
+        executor = task.executor(schema)
+        executor.defer()
+        return executor
+
+    def push(self, batch: pa.RecordBatch, keys_are_over: bool) -> Iterator[Named]:
+        """What a batch completes; before it, what the end of all keys so far does."""
+        if keys_are_over:
+            yield from self.finish()
+        for run in self.runs:
+            if keys_are_over:
+                run.executor.forget()
+            yield from self._shown(run, run.push(batch))
+
+    def finish(self) -> Iterator[Named]:
+        for run in self.runs:
+            yield from self._shown(run, run.finish())
+
+    def _shown(self, run: Running, batches: Iterator[Named]) -> Iterator[Named]:
+        for name, matches in batches:
+            yield name, self.parts[name].task.result(matches, run.executor)
 
 
 def _named(name: str, matches: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:

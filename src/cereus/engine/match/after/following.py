@@ -4,6 +4,9 @@ A match whose last event has the time t waits until t + span. If up to then an e
 comes that must not follow, it is dropped. Else it is emitted when the time of its key has passed
 the deadline, or `advance`, or at the end of the input. Which event comes first after each match is
 looked up for all waiting matches at once: events of a key have ascending ordinals.
+
+A match may end after its last event, as `A ; NOT(B)` does, which marks only A. Then events of
+earlier batches may follow it: they are remembered as long as the history is.
 """
 
 from __future__ import annotations
@@ -13,13 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from cereus.engine.ingest.events import Events
+from cereus.engine.ingest.events import NO_INTS, Events
 from cereus.engine.ingest.substreams import Ints
 from cereus.engine.match.runner import Runner
 from cereus.engine.results.match_chunks import LISTED, MatchChunk, joined
 from cereus.state import checked
 
 NEVER = np.iinfo(np.int64).max
+FOLLOWERS = "followers"
 
 
 class WaitingMatches:
@@ -29,14 +33,40 @@ class WaitingMatches:
     def __init__(self, runner: Runner, mask: int, span: int) -> None:
         self.runner, self.mask, self.span = runner, mask, span
         self.waiting: MatchChunk | None = None
+        self.followers: Ints = NO_INTS
+        """The ordinals of the events so far that must not follow, as far as the history goes."""
 
     def read(self, chunks: Iterable[MatchChunk]) -> Iterator[MatchChunk]:
         """Take the matches of a batch; those that have waited long enough."""
         self.runner.events_read = []
-        self._wait([chunk.copied() for chunk in chunks])
-        for events in self.runner.events_read:
+        arrived = [chunk.copied() for chunk in chunks]
+        batches, history = self.runner.events_read, self.runner.history
+        begin = batches[0].first_ordinal if batches else history.next_ordinal
+        self._wait(arrived)
+        if self.waiting is not None and any((chunk.last < begin).any() for chunk in arrived):
+            self._drop_followed(self.waiting)
+        for events in batches:
+            ordinals = self._following(events)
             if self.waiting is not None:
-                yield from self._look(self.waiting, events)
+                yield from self._look(self.waiting, events, ordinals)
+            kept = self.followers[self.followers >= history.first]
+            self.followers = np.concatenate([kept, ordinals])
+
+    def _following(self, events: Events) -> Ints:
+        """The ordinals of those events that must not follow, by key."""
+        letters = np.array([bool(each & self.mask) for each in self.runner.reader.known], bool)
+        return events.first_ordinal + np.flatnonzero(letters[events.classes])
+
+    def _drop_followed(self, waiting: MatchChunk) -> None:
+        """Drop what an event of an earlier batch follows in time."""
+        history = self.runner.history
+        ends = waiting.last - history.first
+        of_keys = history.keys[self.followers - history.first].astype(np.int64)
+        order = np.lexsort((self.followers, of_keys))
+        of_keys, ordinals = of_keys[order], self.followers[order]
+        keys = history.keys[ends].astype(np.int64)
+        times = _next_times(keys, waiting.last, of_keys, ordinals, history)
+        self._keep(waiting.only(times > history.times[ends] + self.span))
 
     def _wait(self, chunks: list[MatchChunk]) -> None:
         every = ([] if self.waiting is None else [self.waiting]) + chunks
@@ -51,14 +81,11 @@ class WaitingMatches:
         cells = self.waiting.first
         self.runner.pinned = int(cells.min())
 
-    def _look(self, waiting: MatchChunk, events: Events) -> Iterator[MatchChunk]:
+    def _look(self, waiting: MatchChunk, events: Events, ordinals: Ints) -> Iterator[MatchChunk]:
         history = self.runner.history
         ends = waiting.last - history.first
         keys, deadlines = history.keys[ends].astype(np.int64), history.times[ends] + self.span
-        letters = np.array([bool(each & self.mask) for each in self.runner.reader.known], bool)
-        follows = letters[events.classes]
-        ordinals = events.first_ordinal + np.flatnonzero(follows)
-        of_keys = events.keys[follows].astype(np.int64)
+        of_keys = events.keys[ordinals - events.first_ordinal].astype(np.int64)
         times = _next_times(keys, waiting.last, of_keys, ordinals, history)
         dropped = times <= deadlines
         passed = deadlines < _latest(keys, events)
@@ -83,19 +110,22 @@ class WaitingMatches:
 
     def forget(self) -> None:
         self._keep(None)
+        self.followers = NO_INTS
 
-    def save(self) -> dict[str, Any] | None:
-        if self.waiting is None:
-            return None
-        return {name: np.array(getattr(self.waiting, name)) for name in LISTED}
+    def save(self) -> dict[str, Any]:
+        listed = {} if self.waiting is None else _arrays(self.waiting)
+        return {**listed, FOLLOWERS: self.followers}
 
     def restore(self, saved: Any) -> None:
-        if saved is None:
+        low, end = self.runner.history.first, self.runner.history.next_ordinal
+        self.followers = checked.integers((saved or {}).get(FOLLOWERS, NO_INTS), "what follows")
+        self.followers = self.followers[self.followers >= low]
+        checked.within(self.followers, low, end, "what follows")
+        if saved is None or "at" not in saved:
             self._keep(None)
             return
         of = {name: saved[name] for name in LISTED}
         size = len(checked.integers(of["at"], "what waits"))
-        low, end = self.runner.history.first, self.runner.history.next_ordinal
         for name in ("first", "last", "at"):
             checked.within(checked.integers(of[name], "what waits", size), low, end, "what waits")
         offsets = checked.codes(of["offsets"], "what waits", size + 1)
@@ -104,6 +134,10 @@ class WaitingMatches:
         checked.codes(of["labels"], "what waits")
         checked.refuse_unless(len(of["labels"]) in (0, len(of["cells"])), "what waits")
         self._keep(MatchChunk(**of))
+
+
+def _arrays(chunk: MatchChunk) -> dict[str, Any]:
+    return {name: np.array(getattr(chunk, name)) for name in LISTED}
 
 
 def _next_times(keys: Ints, last: Ints, of_keys: Ints, ordinals: Ints, history: Any) -> Ints:

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from cereus.engine.memory import empty
 from cereus.expr import tree as ex
 from cereus.expr.arrow.vector import PER_SECOND, from_arrow
 from cereus.expr.types import Kind
@@ -64,7 +65,7 @@ def deadlines(
         length = max(each for each in windows.values() if each is not None) + 1
     if len(rows) * len(automaton) > MOST_CELLS:
         return None
-    latest = np.empty((max(len(rows), 1), len(automaton)), np.int32)
+    latest = empty((max(len(rows), 1), len(automaton)), np.int32)
     moves = Moves.of(automaton)
     rows_kernel.latest_rows(
         letters,

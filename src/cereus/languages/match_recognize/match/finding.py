@@ -8,8 +8,13 @@ import pyarrow as pa
 
 from cereus.languages.match_recognize import values
 from cereus.languages.match_recognize.binding import Bound
-from cereus.languages.match_recognize.match.letters import letters
-from cereus.languages.match_recognize.match.matching import Found, find, skipping, state_masks
+from cereus.languages.match_recognize.match.letters import asked, letters
+from cereus.languages.match_recognize.match.matching import (
+    Found,
+    TwoPasses,
+    skipping,
+    state_masks,
+)
 from cereus.languages.match_recognize.match.needs import parts
 from cereus.languages.match_recognize.match.program import RowAutomaton
 from cereus.languages.match_recognize.match.runs import RunStreams, find_runs
@@ -45,25 +50,34 @@ def path_of(bound: Bound, automaton: RowAutomaton) -> Path:
     return Path.AGGREGATES if sums else Path.SLOTS
 
 
-def found_in(
-    bound: Bound,
-    automaton: RowAutomaton,
-    path: Path,
-    rows: SortedRows,
-    limits: Limits,
-    unit: str | None = None,
-    streams: RunStreams | None = None,
-) -> Found:
-    """The matches in all partitions; with `streams`, those that are decided so far."""
-    clause = bound.clause
-    read = letters(bound, rows)
-    masks = state_masks(automaton, clause.variables(), read)
-    times, length = window(bound, rows, unit)
-    skip = skipping(clause, automaton)
-    if path is Path.ROWS and streams is None:
-        return find(automaton, masks, read.numbers, rows.bounds, skip, times, length)
-    where = streams or RunStreams.whole(rows.bounds)
-    if path is Path.SEARCH:
-        searcher = Searcher(bound, automaton, rows, read, masks, times, length, limits)
-        return searcher.find(where, skip)
-    return find_runs(bound, automaton, rows, read, masks, skip, where, times, length, limits)
+class Finder:
+    """Finds the matches of a clause in rows, piece by piece; what does not depend on the rows is
+    made once."""
+
+    def __init__(
+        self,
+        bound: Bound,
+        automaton: RowAutomaton,
+        path: Path,
+        limits: Limits,
+        unit: str | None = None,
+    ) -> None:
+        self.bound, self.automaton, self.path = bound, automaton, path
+        self.limits, self.unit = limits, unit
+        self.asked = asked(bound)
+        self.skip = skipping(bound.clause, automaton)
+        self.passes = TwoPasses(automaton, self.skip)
+
+    def found(self, rows: SortedRows, streams: RunStreams | None = None) -> Found:
+        """The matches in all partitions; with `streams`, those that are decided so far."""
+        bound, automaton = self.bound, self.automaton
+        read = letters(bound, rows, self.asked)
+        masks = state_masks(automaton, bound.clause.variables(), read)
+        times, length = window(bound, rows, self.unit)
+        if self.path is Path.ROWS and streams is None:
+            return self.passes.find(masks, read.numbers, rows.bounds, times, length)
+        where = streams or RunStreams.whole(rows.bounds)
+        given = (bound, automaton, rows, read, masks)
+        if self.path is Path.SEARCH:
+            return Searcher(*given, times, length, self.limits).find(where, self.skip)
+        return find_runs(*given, self.skip, where, times, length, self.limits)

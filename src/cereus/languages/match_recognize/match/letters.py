@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from cereus.engine.memory import empty
 from cereus.errors import LimitError
 from cereus.expr import tree as ex
 from cereus.expr.arrow import operators
@@ -17,10 +20,17 @@ from cereus.expr.arrow.vector import Vector, boolean, both, from_arrow
 from cereus.expr.types import Kind
 from cereus.languages.match_recognize import values
 from cereus.languages.match_recognize.binding import Bound
-from cereus.languages.match_recognize.match.needs import Part, parts
-from cereus.languages.match_recognize.match.sorting import SortedRows, one_array
+from cereus.languages.match_recognize.match.needs import Part, names_in, parts
+from cereus.languages.match_recognize.match.sorting import (
+    BLOCK,
+    SortedRows,
+    one_array,
+)
 
 MOST_LETTERS = 1 << 16
+FEW_BITS, MOST_BITS = 8, 16
+LARGE = 2 * BLOCK
+"""Rows that are still read all at once."""
 
 
 @dataclass(frozen=True)
@@ -32,31 +42,82 @@ class RowLetters:
     holds: list[int]
 
 
-def letters(bound: Bound, rows: SortedRows) -> RowLetters:
-    """The letter of every row, in the order of positions."""
-    variables = bound.clause.variables()
-    columns = RowColumns(rows)
-    truths: dict[tuple[str, ...], int] = {}
-    bits: list[tuple[int, ...]] = []
-    masks: list[npt.NDArray[np.bool_]] = []
+@dataclass(frozen=True)
+class Asked:
+    """What the conditions ask of single rows, each question once: `truths[n]` is a conjunction,
+    and `meaning[n]` the variables that it decides; of those in `always` nothing is asked."""
+
+    truths: tuple[tuple[Part, ...], ...]
+    meaning: tuple[int, ...]
+    always: int
+
+    @cached_property
+    def leaves(self) -> tuple[values.At, ...]:
+        every = (leaf for of in self.truths for part in of for leaf in part.leaves.values())
+        return tuple(leaf for leaf in every if isinstance(leaf, values.At))
+
+    @cached_property
+    def reach(self) -> int:
+        """How far from a row the conditions look."""
+        return max((abs(leaf.place.shift) for leaf in self.leaves), default=0)
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The columns that they read."""
+        return frozenset(name for leaf in self.leaves for name in names_in(leaf.argument))
+
+
+def asked(bound: Bound) -> Asked:
+    truths: dict[str, tuple[Part, ...]] = {}
+    meaning: dict[str, int] = {}
     always = 0
-    for place, variable in enumerate(variables):
-        asked = tuple(part for part in parts(bound, variable) if part.of_row)
-        key = tuple(repr((part.expression, dict(part.leaves))) for part in asked)
-        if not asked:
+    for place, variable in enumerate(bound.clause.variables()):
+        of_row = tuple(part for part in parts(bound, variable) if part.of_row)
+        if not of_row:
             always |= 1 << place
             continue
-        if key not in truths:
-            truths[key] = len(masks)
-            masks.append(_truth(columns, asked, len(rows)))
-            bits.append(())
-        bits[truths[key]] = (*bits[truths[key]], place)
-    numbers, found = _combined(masks, len(rows))
-    meaning = [sum(1 << v for v in of) for of in bits]
-    return RowLetters(numbers, [always | _meant(letter, meaning) for letter in found])
+        key = repr([(part.expression, dict(part.leaves)) for part in of_row])
+        truths[key] = of_row
+        meaning[key] = meaning.get(key, 0) | 1 << place
+    return Asked(tuple(truths.values()), tuple(meaning.values()), always)
 
 
-def _meant(letter: int, meaning: list[int]) -> int:
+def letters(bound: Bound, rows: SortedRows, of: Asked | None = None) -> RowLetters:
+    """The letter of every row, in the order of positions."""
+    of = asked(bound) if of is None else of
+    if len(of.truths) > MOST_BITS:
+        columns = RowColumns(rows)
+        numbers, found = _many([_truth(columns, each, len(rows)) for each in of.truths])
+    else:
+        wide = _bits(of, rows)
+        numbers, found = _numbered(wide, len(of.truths))
+    return RowLetters(numbers, [of.always | _meant(letter, of.meaning) for letter in found])
+
+
+def _bits(of: Asked, rows: SortedRows) -> npt.NDArray[np.uint16]:
+    """A bit for every truth. Many rows are read in blocks, whose columns stay in the cache."""
+    if len(rows) <= LARGE:
+        return _bits_of(of, rows)
+    if rows.rows is not None:  # blocks are cut from columns in order
+        for name in of.names:
+            rows.column(name)
+    found = empty(len(rows), np.uint16)
+    for low in range(0, len(rows), BLOCK):
+        high = min(low + BLOCK, len(rows))
+        begin, end = max(low - of.reach, 0), min(high + of.reach, len(rows))
+        found[low:high] = _bits_of(of, rows.block(begin, end))[low - begin : high - begin]
+    return found
+
+
+def _bits_of(of: Asked, rows: SortedRows) -> npt.NDArray[np.uint16]:
+    columns = RowColumns(rows)
+    found: npt.NDArray[Any] = np.zeros(len(rows), np.uint8 if len(of.truths) <= 8 else np.uint16)
+    for place, each in enumerate(of.truths):
+        found |= _truth(columns, each, len(rows)).view(np.uint8) * found.dtype.type(1 << place)
+    return found.astype(np.uint16, copy=False)
+
+
+def _meant(letter: int, meaning: Sequence[int]) -> int:
     mask = 0
     for place, variables in enumerate(meaning):
         if letter >> place & 1:
@@ -64,24 +125,15 @@ def _meant(letter: int, meaning: list[int]) -> int:
     return mask
 
 
-def _combined(
-    masks: list[npt.NDArray[np.bool_]], length: int
-) -> tuple[npt.NDArray[np.uint16], list[int]]:
-    """One number per row for the truths of it, and what each number stands for."""
-    if len(masks) <= 8:
-        small = np.zeros(length, np.uint8)
-        for place, mask in enumerate(masks):
-            small |= mask.view(np.uint8) << np.uint8(place)
-        return small.astype(np.uint16), list(range(1 << len(masks)))
-    if len(masks) <= 16:
-        wide = np.zeros(length, np.uint16)
-        for place, mask in enumerate(masks):
-            wide |= mask.astype(np.uint16) << np.uint16(place)
-        present = np.flatnonzero(np.bincount(wide, minlength=1 << len(masks)))
-        places = np.zeros(1 << len(masks), np.uint16)
-        places[present] = np.arange(len(present))
-        return places[wide], [int(each) for each in present]
-    return _many(masks)
+def _numbered(wide: npt.NDArray[np.uint16], bits: int) -> tuple[npt.NDArray[np.uint16], list[int]]:
+    """One number per row for the truths of it, and what each number stands for. Of few truths
+    every combination has its number, whatever the rows are."""
+    if bits <= FEW_BITS:
+        return wide, list(range(1 << bits))
+    present = np.flatnonzero(np.bincount(wide, minlength=1 << bits))
+    places = np.zeros(1 << bits, np.uint16)
+    places[present] = np.arange(len(present))
+    return places[wide], [int(each) for each in present]
 
 
 def _many(masks: list[npt.NDArray[np.bool_]]) -> tuple[npt.NDArray[np.uint16], list[int]]:

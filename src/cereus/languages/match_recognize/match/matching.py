@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from cereus.engine.memory import empty
 from cereus.errors import DataError, LimitError
 from cereus.languages.match_recognize import tree
 from cereus.languages.match_recognize.match import codes
@@ -90,12 +91,12 @@ class Output:
 
     def __init__(self, rows: int, largest: int, once: bool, timeouts: bool = False) -> None:
         size = max(rows if once else min(rows, 1 << 16), 1)
-        self.starts = np.empty(size, np.int64)
-        self.ends = np.empty(size, np.int64)
+        self.starts = empty(size, np.int64)
+        self.ends = empty(size, np.int64)
         self.timed_out = np.zeros(size if timeouts else 1, np.uint8)
         self._timeouts = timeouts
-        self.states = np.empty(max(largest, size) + 1, np.int16)
-        self.progress = np.array([0, -1, 0, 0, 0, 0], np.int64)
+        self.states = empty(max(largest, size) + 1, np.int16)
+        self.progress = np.array([0, -1, 0, 0, 0, 0, 0], np.int64)
         self._parts: list[tuple[npt.NDArray[Any], ...]] = []
 
     def empty(self) -> None:
@@ -129,110 +130,123 @@ def refuse_skip(result: int, variable: str | None) -> None:
         )
 
 
-def find(
-    automaton: RowAutomaton,
-    masks: list[int],
-    letters: npt.NDArray[np.uint16],
-    bounds: Ints,
-    skip: Skipping,
-    times: Ints | None = None,
-    length: int = -1,
-) -> Found:
-    """All matches. `masks` are the states that read each letter; with `times`, the last row of a
-    match is less than `length` after the first."""
-    largest = int(np.diff(bounds).max(initial=0))
-    once = skip.kind == codes.PAST_LAST_ROW
-    if length < 0:
+class TwoPasses:
+    """Finds the matches of a pattern by the conditions of rows. Sets that were numbered are kept
+    for the next rows."""
+
+    def __init__(self, automaton: RowAutomaton, skip: Skipping) -> None:
+        self.automaton, self.skip = automaton, skip
+        self.steps = 0
+        """Rows that were read by both passes."""
+        self._ahead: dict[tuple[int, ...], RowsAhead] = {}
+
+    def find(
+        self,
+        masks: list[int],
+        letters: npt.NDArray[np.uint16],
+        bounds: Ints,
+        times: Ints | None = None,
+        length: int = -1,
+    ) -> Found:
+        """All matches. `masks` are the states that read each letter; with `times`, the last row
+        of a match is less than `length` after the first."""
+        largest = int(np.diff(bounds).max(initial=0))
+        once = self.skip.kind == codes.PAST_LAST_ROW
+        output = Output(len(letters), largest, once)
         try:
-            return _by_sets(automaton, masks, letters, bounds, skip, largest, once)
-        except TooManySets:
-            pass
-    times = np.zeros(1, np.int64) if times is None else times
-    return _by_states(automaton, masks, letters, bounds, skip, largest, once, times, length)
+            if length >= 0 or not self._by_sets(masks, letters, bounds, largest, output):
+                times = np.zeros(1, np.int64) if times is None else times
+                output = Output(len(letters), largest, once)
+                self._by_states(masks, letters, bounds, largest, output, times, length)
+        finally:
+            self.steps += int(output.progress[6])
+        return output.found()
 
+    def _by_sets(
+        self,
+        masks: list[int],
+        letters: npt.NDArray[np.uint16],
+        bounds: Ints,
+        largest: int,
+        output: Output,
+    ) -> bool:
+        """False if there are too many sets."""
+        skip = self.skip
+        key = tuple(masks)
+        ahead = self._ahead.get(key)
+        if ahead is None:
+            ahead = self._ahead[key] = RowsAhead(self.automaton, masks)
+        sets = empty(largest + 1, np.int32)
+        while True:
+            result = kernel.find(
+                letters,
+                bounds,
+                ahead.steps,
+                ahead.choices,
+                ahead.begins,
+                skip.targets,
+                skip.kind,
+                sets,
+                output.progress,
+                output.starts,
+                output.ends,
+                output.states,
+            )
+            if result == codes.FINISHED:
+                return True
+            if result == codes.UNKNOWN_SET:
+                try:
+                    ahead.work_out(int(output.progress[5]), int(output.progress[4]))
+                except TooManySets:
+                    return False
+            elif result == codes.OUTPUT_FULL:
+                output.empty()
+            refuse_skip(result, skip.variable)
 
-def _by_sets(
-    automaton: RowAutomaton,
-    masks: list[int],
-    letters: npt.NDArray[np.uint16],
-    bounds: Ints,
-    skip: Skipping,
-    largest: int,
-    once: bool,
-) -> Found:
-    ahead = RowsAhead(automaton, masks)
-    output = Output(len(letters), largest, once)
-    sets = np.empty(largest + 1, np.int32)
-    while True:
-        result = kernel.find(
-            letters,
-            bounds,
-            ahead.steps,
-            ahead.choices,
-            ahead.begins,
-            skip.targets,
-            skip.kind,
-            sets,
-            output.progress,
-            output.starts,
-            output.ends,
-            output.states,
-        )
-        if result == codes.FINISHED:
-            return output.found()
-        if result == codes.UNKNOWN_SET:
-            ahead.work_out(int(output.progress[5]), int(output.progress[4]))
-        elif result == codes.OUTPUT_FULL:
-            output.empty()
-        refuse_skip(result, skip.variable)
-
-
-def _by_states(
-    automaton: RowAutomaton,
-    masks: list[int],
-    letters: npt.NDArray[np.uint16],
-    bounds: Ints,
-    skip: Skipping,
-    largest: int,
-    once: bool,
-    times: Ints,
-    length: int,
-) -> Found:
-    size = len(automaton)
-    if largest * size > MOST_NUMBERS:
-        raise LimitError(
-            f"a partition of {largest:,} rows and a pattern of {size:,} states need more than "
-            "4 GB to look ahead",
-            hint="partition the rows, or use smaller bounds in {n,m}",
-        )
-    output = Output(len(letters), largest, once)
-    reach = np.empty((max(largest, 1), max(size, 1)), np.int32)
-    table = Moves.of(automaton)
-    while True:
-        result = kernel.find_by_states(
-            letters,
-            bounds,
-            readable(masks, size),
-            table.starts,
-            table.moves,
-            table.begin_starts,
-            table.begins,
-            table.last,
-            times,
-            length,
-            skip.targets,
-            skip.kind,
-            reach,
-            output.progress,
-            output.starts,
-            output.ends,
-            output.states,
-        )
-        if result == codes.FINISHED:
-            return output.found()
-        if result == codes.OUTPUT_FULL:
-            output.empty()
-        refuse_skip(result, skip.variable)
+    def _by_states(
+        self,
+        masks: list[int],
+        letters: npt.NDArray[np.uint16],
+        bounds: Ints,
+        largest: int,
+        output: Output,
+        times: Ints,
+        length: int,
+    ) -> None:
+        size, skip = len(self.automaton), self.skip
+        if largest * size > MOST_NUMBERS:
+            raise LimitError(
+                f"a partition of {largest:,} rows and a pattern of {size:,} states need more than "
+                "4 GB to look ahead",
+                hint="partition the rows, or use smaller bounds in {n,m}",
+            )
+        reach = empty((max(largest, 1), max(size, 1)), np.int32)
+        table = Moves.of(self.automaton)
+        while True:
+            result = kernel.find_by_states(
+                letters,
+                bounds,
+                readable(masks, size),
+                table.starts,
+                table.moves,
+                table.begin_starts,
+                table.begins,
+                table.last,
+                times,
+                length,
+                skip.targets,
+                skip.kind,
+                reach,
+                output.progress,
+                output.starts,
+                output.ends,
+                output.states,
+            )
+            if result == codes.FINISHED:
+                return
+            if result == codes.OUTPUT_FULL:
+                output.empty()
+            refuse_skip(result, skip.variable)
 
 
 def readable(masks: list[int], size: int) -> npt.NDArray[np.uint8]:

@@ -18,6 +18,9 @@ import numpy as np
 
 from cereus.languages.match_recognize.match import codes
 
+if cython.compiled:
+    from cython.cimports.cpython.exc import PyErr_CheckSignals
+
 FINISHED = cython.declare(cython.int, codes.FINISHED)
 UNKNOWN_SET = cython.declare(cython.int, codes.UNKNOWN_SET)
 OUTPUT_FULL = cython.declare(cython.int, codes.OUTPUT_FULL)
@@ -27,6 +30,19 @@ PAST_LAST_ROW = cython.declare(cython.int, codes.PAST_LAST_ROW)
 NEXT_ROW = cython.declare(cython.int, codes.NEXT_ROW)
 TO_FIRST = cython.declare(cython.int, codes.TO_FIRST)
 TO_LAST = cython.declare(cython.int, codes.TO_LAST)
+LOOK_EVERY = cython.declare(cython.Py_ssize_t, 1 << 20)
+FEWER_ROWS = cython.declare(cython.Py_ssize_t, 1 << 12)
+"""After so many rows it is seen whether Ctrl-C was pressed; fewer where all states are looked at
+on each."""
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def interrupted() -> cython.int:
+    """Raise what Ctrl-C raises. Uncompiled, Python itself does."""
+    if cython.compiled:
+        PyErr_CheckSignals()
+    return 0
 
 
 def find(
@@ -47,15 +63,19 @@ def find(
 
     A match is (starts, ends) and one state for each of its rows, all appended at `progress[2]`
     and `progress[3]`. `targets[q]` says whether a state is one that SKIP TO means. `progress` is
-    [partition, row to go on at or -1, matches, states, letter or row of the error].
+    [partition, row to go on at, matches, states, letter or row of the error, set, rows that both
+    passes read]; the row is -1 before pass 1 of a partition, and -2 - i where that goes on at i.
     """
     part: cython.Py_ssize_t = progress[0]
     parts: cython.Py_ssize_t = bounds.shape[0] - 1
     matches: cython.Py_ssize_t = progress[2]
     written: cython.Py_ssize_t = progress[3]
+    read: cython.Py_ssize_t = progress[6]
+    look_at: cython.Py_ssize_t = read
     most_matches: cython.Py_ssize_t = starts.shape[0]
     most_states: cython.Py_ssize_t = states.shape[0]
     cython.declare(low=cython.Py_ssize_t, high=cython.Py_ssize_t, i=cython.Py_ssize_t)
+    cython.declare(begin=cython.Py_ssize_t)
     cython.declare(row=cython.Py_ssize_t, at=cython.Py_ssize_t, start=cython.Py_ssize_t)
     cython.declare(target=cython.Py_ssize_t, set_=cython.int, next_=cython.int, q=cython.int)
     while part < parts:
@@ -63,22 +83,35 @@ def find(
         high = bounds[part + 1]
         row = progress[1]
         if row < 0:
-            set_ = 0
-            sets[high - low] = 0
-            for i in range(high - low - 1, -1, -1):
+            begin = high - low - 1
+            if row < -1:
+                begin = -2 - row
+            else:
+                sets[high - low] = 0
+            set_ = sets[begin + 1]
+            for i in range(begin, -1, -1):
                 next_ = steps[set_, letters[low + i]]
                 if next_ < 0:
                     progress[0] = part
-                    progress[1] = -1
+                    progress[1] = -2 - i
                     progress[2] = matches
                     progress[3] = written
                     progress[4] = letters[low + i]
                     progress[5] = set_
+                    progress[6] = read
                     return UNKNOWN_SET
                 set_ = next_
                 sets[i] = set_
+                read += 1
+                if read >= look_at:
+                    look_at = read + LOOK_EVERY
+                    interrupted()
             row = low
         while row < high:
+            read += 1
+            if read >= look_at:
+                look_at = read + LOOK_EVERY
+                interrupted()
             q = begins[sets[row - low], 1 if row == low else 0]
             if q == -1:
                 row += 1
@@ -88,6 +121,7 @@ def find(
                 progress[1] = row
                 progress[2] = matches
                 progress[3] = written
+                progress[6] = read
                 return OUTPUT_FULL
             start = row
             at = row - low
@@ -99,6 +133,7 @@ def find(
                     target = at + low
                 at += 1
                 q = choices[sets[at], q]
+            read += at + low - start
             starts[matches] = start
             ends[matches] = at + low
             matches += 1
@@ -116,6 +151,7 @@ def find(
     progress[0] = part
     progress[2] = matches
     progress[3] = written
+    progress[6] = read
     return FINISHED
 
 
@@ -150,6 +186,8 @@ def find_by_states(
     parts: cython.Py_ssize_t = bounds.shape[0] - 1
     matches: cython.Py_ssize_t = progress[2]
     written: cython.Py_ssize_t = progress[3]
+    read: cython.Py_ssize_t = progress[6]
+    look_at: cython.Py_ssize_t = read
     most_matches: cython.Py_ssize_t = starts.shape[0]
     most_states: cython.Py_ssize_t = states.shape[0]
     size: cython.Py_ssize_t = last.shape[0]
@@ -178,14 +216,23 @@ def find_by_states(
                                 ):
                                     best = reach[i + 1, moves[k]] + 1
                     reach[i, q] = best
+                read += 1
+                if read >= look_at:
+                    look_at = read + FEWER_ROWS
+                    interrupted()
             row = low
         limit = row
         while row < high:
+            read += 1
+            if read >= look_at:
+                look_at = read + FEWER_ROWS
+                interrupted()
             if matches == most_matches or most_states - written < high - row:
                 progress[0] = part
                 progress[1] = row
                 progress[2] = matches
                 progress[3] = written
+                progress[6] = read
                 return OUTPUT_FULL
             if length < 0:
                 limit = high
@@ -226,6 +273,7 @@ def find_by_states(
                     best = reach[at - low, q]
                     if best > 0 and at + best <= limit:
                         break
+            read += at - start
             starts[matches] = start
             ends[matches] = at
             matches += 1
@@ -243,19 +291,20 @@ def find_by_states(
     progress[0] = part
     progress[2] = matches
     progress[3] = written
+    progress[6] = read
     return FINISHED
 
 
 def grouped(
     codes: cython.const[cython.int][::1],
     bounds: cython.longlong[::1],
-    rows: cython.longlong[::1],
+    rows: cython.int[::1],
 ) -> None:
     """The rows by code, those of one code in their order: `bounds[c]` to `bounds[c + 1]` of
     `rows` are those of code c."""
     i: cython.Py_ssize_t
     c: cython.Py_ssize_t
-    place: cython.longlong[::1] = np.zeros(bounds.shape[0], np.int64)
+    place: cython.int[::1] = np.zeros(bounds.shape[0], np.int32)
     for i in range(codes.shape[0]):
         place[codes[i]] += 1
     bounds[0] = 0
@@ -275,20 +324,31 @@ def look_ahead(
     sets: cython.int[::1],
     progress: cython.longlong[::1],
 ) -> cython.int:
-    """Pass 1 alone: the set of every row, for the partitions from `progress[0]` on."""
+    """Pass 1 alone: the set of every row, for the partitions from `progress[0]` on, the first of
+    them from row `progress[1]` - 1 (0: from its last row)."""
     part: cython.Py_ssize_t = progress[0]
     cython.declare(i=cython.Py_ssize_t, set_=cython.int, next_=cython.int)
+    cython.declare(begin=cython.Py_ssize_t)
     while part < bounds.shape[0] - 1:
+        begin = bounds[part + 1] - 1
         set_ = 0
-        for i in range(bounds[part + 1] - 1, bounds[part] - 1, -1):
+        if progress[1] > 0:
+            begin = progress[1] - 1
+            if begin + 1 < bounds[part + 1]:
+                set_ = sets[begin + 1]
+            progress[1] = 0
+        for i in range(begin, bounds[part] - 1, -1):
             next_ = steps[set_, letters[i]]
             if next_ < 0:
                 progress[0] = part
+                progress[1] = i + 1
                 progress[4] = letters[i]
                 progress[5] = set_
                 return UNKNOWN_SET
             set_ = next_
             sets[i] = set_
+            if i % LOOK_EVERY == 0:
+                interrupted()
         part += 1
     return FINISHED
 
@@ -311,6 +371,8 @@ def latest_rows(
     cython.declare(q=cython.int, best=cython.int, found=cython.int)
     for part in range(bounds.shape[0] - 1):
         for i in range(bounds[part + 1] - 1, bounds[part] - 1, -1):
+            if i % FEWER_ROWS == 0:
+                interrupted()
             for q in range(last.shape[0]):
                 best = -2
                 if reads[letters[i], q]:

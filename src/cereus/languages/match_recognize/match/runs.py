@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from cereus.engine.memory import empty
 from cereus.errors import LimitError
 from cereus.languages.match_recognize.binding import Bound
 from cereus.languages.match_recognize.match import codes, rows_kernel, slots_kernel
@@ -32,7 +33,7 @@ from cereus.languages.match_recognize.match.sorting import SortedRows
 from cereus.limits import Limits
 
 NEVER = np.iinfo(np.int64).min
-WORK_PER_ROW, FREE_WORK = 4, 1 << 16
+WORK_PER_ROW, FREE_WORK = 1, 1 << 16
 """Rows that runs read, for each row of the table and in any case, before it is worth while to look
 for starts that cannot be completed in time."""
 
@@ -67,9 +68,9 @@ class RunStreams:
 class Room:
     """The arrays for runs; they grow as far as the limits allow."""
 
-    def __init__(self, slots: int, float_slots: int, limits: Limits) -> None:
+    def __init__(self, slots: int, float_slots: int, limits: Limits, nodes: int = 1 << 14) -> None:
         self.slots, self.float_slots, self.limits = slots, float_slots, limits
-        self.runs, self.nodes = 1 << 8, 1 << 14
+        self.runs, self.nodes = 1 << 8, nodes
         self._make_runs()
         self._make_nodes()
 
@@ -203,7 +204,7 @@ def _completable(
     automaton: RowAutomaton, masks: list[int], letters: RowLetters, bounds: Ints, ends_open: bool
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint8]]:
     ahead = RowsAhead(automaton, masks, ends_open=ends_open)
-    sets = np.zeros(len(letters.numbers), np.int32)
+    sets = empty(len(letters.numbers), np.int32)
     progress = np.zeros(6, np.int64)
     args = (letters.numbers, bounds)
     while rows_kernel.look_ahead(*args, ahead.steps, sets, progress) != codes.FINISHED:

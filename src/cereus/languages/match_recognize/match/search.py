@@ -18,6 +18,7 @@ from cereus.expr import tree as ex
 from cereus.expr.arrow import operators
 from cereus.expr.arrow.evaluate import value_of
 from cereus.expr.arrow.vector import Vector, constant, to_arrow
+from cereus.expr.python.aggregates import percentile
 from cereus.languages.match_recognize import values
 from cereus.languages.match_recognize.binding import LABEL, NUMBER, Bound, Leaf
 from cereus.languages.match_recognize.match import codes
@@ -320,6 +321,7 @@ def _aggregate(over: values.Over, cells: list[Any], more: list[list[Any]]) -> An
         "bool_or": lambda: any(known),
         "arbitrary": lambda: known[0],
         "string_agg": lambda: (more[0][0] if more else "").join(known),
+        "percentile": lambda: percentile(known, more[0][0]),
         "var_pop": lambda: float(np.var(known)),
         "stddev_pop": lambda: float(np.std(known)),
         "var_samp": lambda: float(np.var(known, ddof=1)) if len(known) > 1 else None,

@@ -17,6 +17,9 @@ import cython
 
 from cereus.languages.match_recognize.match import codes
 
+if cython.compiled:
+    from cython.cimports.cpython.exc import PyErr_CheckSignals
+
 FINISHED = cython.declare(cython.int, codes.FINISHED)
 OUTPUT_FULL = cython.declare(cython.int, codes.OUTPUT_FULL)
 NOT_MAPPED = cython.declare(cython.int, codes.NOT_MAPPED)
@@ -68,8 +71,19 @@ MULTIPLY_FLOAT = cython.declare(cython.int, codes.MULTIPLY_FLOAT)
 DIVIDE_FLOAT = cython.declare(cython.int, codes.DIVIDE_FLOAT)
 VALID_IF = cython.declare(cython.int, codes.VALID_IF)
 MATCH_LENGTH = cython.declare(cython.int, codes.MATCH_LENGTH)
+LOOK_EVERY = cython.declare(cython.longlong, 1 << 18)
+"""After so many rows that runs read, it is seen whether Ctrl-C was pressed."""
 PRIME = cython.declare(cython.ulonglong, 0x9E3779B97F4A7C15)
 SMALL_PRIME = cython.declare(cython.ulonglong, 0x100000001B3)
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def interrupted() -> cython.int:
+    """Raise what Ctrl-C raises. Uncompiled, Python itself does."""
+    if cython.compiled:
+        PyErr_CheckSignals()
+    return 0
 
 
 @cython.cclass
@@ -125,12 +139,27 @@ class Search:
     latest: cython.const[cython.int][:, ::1]
     work: cython.longlong
     most_work: cython.longlong
+    look_at: cython.longlong
+
+    # The runs of a start that wait for more rows, where they are carried on (`waiting.py`): the
+    # side they are on, how many, the next row, the nodes, and the best match so far.
+    carries_on: cython.bint
+    paused: cython.bint
+    paused_side: cython.int
+    paused_count: cython.Py_ssize_t
+    paused_at: cython.Py_ssize_t
+    paused_nodes: cython.longlong
+    paused_best: cython.longlong
+    paused_end: cython.Py_ssize_t
 
     def __init__(self, tables: Any, rows: Any) -> None:
         """`tables` and `rows` have the arrays of the same names (`slots/tables.py`)."""
         self.prunes = False
         self.work = 0
         self.most_work = -1
+        self.look_at = 0
+        self.carries_on = False
+        self.paused = False
         self.letters = rows.letters
         self.sets = rows.sets
         self.alive = rows.alive
@@ -173,6 +202,7 @@ class Search:
         self.parents = room.parents
         self.node_states = room.node_states
         self.stamp = 0
+        self.paused = False
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -440,6 +470,12 @@ class Search:
         """Let `find` return when runs have read so many rows; -1 for never."""
         self.most_work = work
 
+    def carry_on(self) -> None:
+        """Let the next call of `find` go on where this one waits for rows. The tables of rows have
+        to stay where they are, with more rows in them. Once a start is decided, `find` returns
+        OUTPUT_FULL and puts nothing out."""
+        self.carries_on = True
+
     def work_done(self) -> cython.longlong:
         """How many rows runs have read."""
         return self.work
@@ -514,27 +550,36 @@ class Search:
                 progress[3] = written
                 self.number = numbers[part] + 1
                 first = 1 if row == lows[part] and not begun[part] else 0
-                here = 0
-                count = 0
-                nodes = 0
-                best = -2
-                best_end = row
-                self.stamp += most_runs + 1
-                for j in range(self.slots):
-                    self.cells[1, most_runs, j] = self.initial[j]
-                for j in range(self.float_slots):
-                    self.float_cells[1, most_runs, j] = 0.0
-                for k in range(self.begin_starts[first], self.begin_starts[first + 1]):
-                    if self.begins[k] < 0:
-                        best = -1
-                        break
-                    if not self.alive[self.sets[row], self.begins[k]]:
-                        continue
-                    if self.prunes and not self.in_time(row, row, self.begins[k]):
-                        continue
-                    if self.wait(0, count, 1, most_runs, self.begins[k], -1):
-                        count += 1
-                i = row
+                if self.paused:
+                    here = self.paused_side
+                    count = self.paused_count
+                    nodes = self.paused_nodes
+                    best = self.paused_best
+                    best_end = self.paused_end
+                    i = self.paused_at
+                    self.paused = False
+                else:
+                    here = 0
+                    count = 0
+                    nodes = 0
+                    best = -2
+                    best_end = row
+                    self.stamp += most_runs + 1
+                    for j in range(self.slots):
+                        self.cells[1, most_runs, j] = self.initial[j]
+                    for j in range(self.float_slots):
+                        self.float_cells[1, most_runs, j] = 0.0
+                    for k in range(self.begin_starts[first], self.begin_starts[first + 1]):
+                        if self.begins[k] < 0:
+                            best = -1
+                            break
+                        if not self.alive[self.sets[row], self.begins[k]]:
+                            continue
+                        if self.prunes and not self.in_time(row, row, self.begins[k]):
+                            continue
+                        if self.wait(0, count, 1, most_runs, self.begins[k], -1):
+                            count += 1
+                    i = row
                 open_ = False
                 while count > 0:
                     if i == high:
@@ -547,6 +592,14 @@ class Search:
                                 and self.times[high] - self.times[row] < self.length
                             )
                         )
+                        if open_ and self.carries_on:
+                            self.paused = True
+                            self.paused_side = here
+                            self.paused_count = count
+                            self.paused_at = i
+                            self.paused_nodes = nodes
+                            self.paused_best = best
+                            self.paused_end = best_end
                         break
                     if self.length >= 0 and self.times[i] - self.times[row] >= self.length:
                         break
@@ -602,12 +655,17 @@ class Search:
                     count = next_count
                     i += 1
                     self.work += count
+                    if self.work >= self.look_at:
+                        self.look_at = self.work + LOOK_EVERY
+                        interrupted()
                     if self.most_work >= 0 and self.work > self.most_work:
                         return TOO_MUCH_WORK
                     if open_:
                         break
                 if open_:
                     break
+                if self.carries_on:
+                    return OUTPUT_FULL
                 late = False
                 if best == -2:
                     if (

@@ -1,12 +1,14 @@
 """The rows of a table by partition, each in the order of ORDER BY.
 
 Ties keep the order in which the rows came. Nothing is moved where the rows already lie as they
-should, which is looked at first: a sort of ten million rows takes longer than all the rest.
+should, which is looked at first: a sort of ten million rows takes longer than all the rest. What
+follows goes piece by piece, so that the arrays of one piece stay in the cache, and their memory is
+used again for the next: fresh pages cost more than what is computed in them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -15,11 +17,21 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cereus.engine.memory import empty
 from cereus.errors import DataError
 from cereus.languages.match_recognize import tree
 from cereus.languages.match_recognize.match.rows_kernel import grouped
 
 Ints = npt.NDArray[np.int64]
+Indices = npt.NDArray[np.int32] | Ints
+"""Of rows; 32 bits where that is enough."""
+
+PIECE = 1 << 18
+"""Rows of a piece, unless a partition alone has more."""
+BLOCK = 1 << 16
+"""Rows that are looked at together where one answer is asked of all."""
+WORTH = 8
+"""A column is put in order as a whole where one in so many of its values is read."""
 
 
 class SortedRows:
@@ -33,21 +45,54 @@ class SortedRows:
     ) -> None:
         self.table = _without_views(table)
         self._columns: dict[str, pa.Array] = {}
-        self.rows: Ints | None = in_order(table, order)
+        self.rows: Indices | None = in_order(table, order)
         """The row of the table at each position; None where both are the same."""
         self.bounds = np.array([0, table.num_rows], np.int64)
         if partition:
             self._group(codes_of([one_array(table.column(name)) for name in partition]))
 
     @classmethod
-    def placed(cls, table: pa.Table, rows: Ints, bounds: Ints) -> SortedRows:
+    def placed(
+        cls, table: pa.Table | pa.RecordBatch, rows: Indices | None, bounds: Ints
+    ) -> SortedRows:
         """Rows whose places are known."""
         found = cls(table, (), ())
         found.rows, found.bounds = rows, bounds
         return found
 
     def __len__(self) -> int:
-        return int(self.table.num_rows)
+        return int(self.bounds[-1])
+
+    def pieces(self, size: int = PIECE) -> Iterator[SortedRows]:
+        """Whole partitions of about so many rows together, one after the other."""
+        begin = 0
+        while begin < len(self.bounds) - 1:
+            most = int(self.bounds[begin]) + size
+            end = int(np.searchsorted(self.bounds, most, side="right")) - 1
+            end = max(end, begin + 1)
+            yield self.part(begin, end)
+            begin = end
+
+    def part(self, begin: int, end: int) -> SortedRows:
+        """The partitions from `begin` to `end`."""
+        if (begin, end) == (0, len(self.bounds) - 1):
+            return self
+        low = int(self.bounds[begin])
+        return self.cut(low, int(self.bounds[end]), self.bounds[begin : end + 1] - low)
+
+    def block(self, low: int, high: int) -> SortedRows:
+        """The positions from `low` to `high`, which may lie inside partitions."""
+        inside = self.bounds[(self.bounds > low) & (self.bounds < high)]
+        return self.cut(low, high, np.concatenate([[low], inside, [high]]) - low)
+
+    def cut(self, low: int, high: int, bounds: Ints) -> SortedRows:
+        columns = {name: data.slice(low, high - low) for name, data in self._columns.items()}
+        if self.rows is None:
+            found = SortedRows.placed(self.table.slice(low, high - low), None, bounds)
+        else:
+            found = SortedRows.placed(self.table, self.rows[low:high], bounds)
+        found._columns = columns
+        return found
 
     def in_order(self, order: Sequence[tree.Order]) -> bool:
         """Whether the rows of every partition are in the order of ORDER BY."""
@@ -63,16 +108,12 @@ class SortedRows:
         placed = codes if self.rows is None else codes[self.rows]
         if not len(placed):
             self.bounds = np.zeros(1, np.int64)
-        elif bool(np.all(placed[1:] >= placed[:-1])):
+        elif _all_rise(placed, placed):
             changes = np.flatnonzero(placed[1:] != placed[:-1]) + 1
             self.bounds = np.concatenate([[0], changes, [len(placed)]]).astype(np.int64)
         else:
-            bounds = np.zeros(int(placed.max()) + 2, np.int64)
-            rows = np.empty(len(placed), np.int64)
-            grouped(placed, bounds, rows)
+            rows, self.bounds = _by_code(placed)
             self.rows = rows if self.rows is None else self.rows[rows]
-            used = np.append(True, bounds[1:] > bounds[:-1])
-            self.bounds = bounds[used]  # without partitions that have no rows
 
     @cached_property
     def largest(self) -> int:
@@ -87,7 +128,8 @@ class SortedRows:
 
     def take(self, name: str, positions: pa.Array) -> pa.Array:
         """The values of a column at some positions; null positions give null."""
-        if name in self._columns or self.rows is None:
+        many = len(positions) > len(self) // WORTH
+        if name in self._columns or self.rows is None or many:
             return self.column(name).take(positions)
         rows = pa.array(self.rows).take(positions)
         return one_array(self.table.column(name)).take(rows)
@@ -110,6 +152,19 @@ def one_array(data: pa.Array | pa.ChunkedArray) -> pa.Array:
 
 
 # ---------------------------------------------------------------- partitions
+
+
+def _by_code(codes: npt.NDArray[np.int32]) -> tuple[Indices, Ints]:
+    """The rows by their codes, and where those of each code begin; codes without rows are left
+    out."""
+    if len(codes) >= 1 << 31:
+        order = np.argsort(codes, kind="stable")
+        changes = np.flatnonzero(np.diff(codes[order])) + 1
+        return order, np.concatenate([[0], changes, [len(codes)]]).astype(np.int64)
+    bounds = np.zeros(int(codes.max()) + 2, np.int64)
+    rows = empty(len(codes), np.int32)
+    grouped(codes, bounds, rows)
+    return rows, bounds[np.append(True, bounds[1:] > bounds[:-1])]
 
 
 def codes_of(columns: Sequence[pa.Array]) -> npt.NDArray[np.int32]:
@@ -191,8 +246,9 @@ def _is_sorted(keys: Sequence[tuple[pa.Array, tree.Order]]) -> bool:
         low, high = numbers[:-1], numbers[1:]
         if each.descending:
             low, high = high, low
-        fits = low <= high if tied is None else (low <= high) | ~tied
-        if not fits.all():
+        if tied is None and not _all_rise(low, high, 0):
+            return False
+        if tied is not None and not ((low <= high) | ~tied).all():
             return False
         if place == len(keys) - 1:
             return True
@@ -200,6 +256,16 @@ def _is_sorted(keys: Sequence[tuple[pa.Array, tree.Order]]) -> bool:
         tied = equal if tied is None else tied & equal
         if not tied.any():
             return True
+    return True
+
+
+def _all_rise(low: npt.NDArray[Any], high: npt.NDArray[Any], step: int = 1) -> bool:
+    """Whether no number of `low` is above the one `step` further on in `high`."""
+    size = len(low) - step
+    for begin in range(0, size, BLOCK):
+        end = min(begin + BLOCK, size)
+        if not (low[begin:end] <= high[begin + step : end + step]).all():
+            return False
     return True
 
 

@@ -1,26 +1,90 @@
-"""Aggregates over ranges of an array. The ranges of one match begin at the same place, and those of
-different matches do not overlap, so a running aggregate is a scan and the others are reductions."""
+"""Aggregates of matches. Where one value is put out for each match, its rows are reduced where
+they are; else the rows are ranges of an array. The ranges of one match begin at the same place, and
+those of different matches do not overlap, so a running aggregate is a scan."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cereus.engine.memory import empty
 from cereus.errors import RefusedError
 from cereus.expr.arrow.operators import as_float
 from cereus.expr.arrow.vector import from_arrow
+from cereus.expr.python.aggregates import percentile
 from cereus.expr.types import Kind
+from cereus.languages.match_recognize.match.matching import Found
 from cereus.languages.match_recognize.output import functions
 from cereus.languages.match_recognize.output import scan_kernel as scan
 
 Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+
+
+SPREADS = ("stddev_samp", "stddev_pop", "var_samp", "var_pop")
+ONE_VALUE = frozenset(
+    ("count", "count_if", "bool_and", "bool_or", "sum", "avg", "min", "max", *SPREADS)
+)
+"""Aggregates that one pass over the rows of a match gives."""
+EVERY_ROW = np.zeros(0, np.uint8)
+"""The kernel's mark for a column without nulls."""
+
+
+class Reducer(Protocol):
+    """Reduces a column to one value for each cell of the output. `valid` is None where no value
+    is null."""
+
+    def counts(self, valid: Bools | None) -> Ints:
+        """How many values there are."""
+
+    def sums(self, numbers: Ints) -> Ints:
+        """Sums of whole numbers, modulo 2**64."""
+
+    def ints(self, numbers: Ints, valid: Bools | None, how: int) -> Ints:
+        """One of `functions` over whole numbers."""
+
+    def floats(self, numbers: Floats, valid: Bools | None, how: int) -> Floats:
+        """One of `functions` over floats."""
+
+
+@dataclass(frozen=True)
+class WholeMatches:
+    """One value for each match, over its rows in the states that are `chosen`; columns have an
+    entry for every row of the table."""
+
+    found: Found
+    offsets: Ints
+    moves: Ints
+    chosen: npt.NDArray[np.uint8]
+
+    def counts(self, valid: Bools | None) -> Ints:
+        out = empty(len(self.found), np.int64)
+        rows = (self.found.states, self.offsets, self.moves, self.chosen)
+        scan.counted(*rows, _marks(valid), out)
+        return out
+
+    def sums(self, numbers: Ints) -> Ints:
+        return self.ints(numbers, None, functions.SUM)
+
+    def ints(self, numbers: Ints, valid: Bools | None, how: int) -> Ints:
+        out = empty(len(self.found), np.int64)
+        rows = (self.found.states, self.offsets, self.moves, self.chosen)
+        scan.reduced_ints(numbers, _marks(valid), *rows, how, out)
+        return out
+
+    def floats(self, numbers: Floats, valid: Bools | None, how: int) -> Floats:
+        out = empty(len(self.found), np.float64)
+        rows = (self.found.states, self.offsets, self.moves, self.chosen)
+        scan.reduced_floats(numbers, _marks(valid), *rows, how, out)
+        return out
 
 
 @dataclass(frozen=True)
@@ -32,7 +96,7 @@ class Segments:
     first: npt.NDArray[np.uint8]
 
     @cached_property
-    def empty(self) -> npt.NDArray[np.bool_]:
+    def empty(self) -> Bools:
         return self.high <= self.low
 
     @cached_property
@@ -45,47 +109,76 @@ class Segments:
             return np.zeros(len(self.low), running.dtype)
         return running[self.last]
 
+    def counts(self, valid: Bools | None) -> Ints:
+        if valid is None:
+            return np.where(self.empty, 0, self.high - self.low)
+        return self.sums(valid.astype(np.int64))
+
     def sums(self, numbers: Ints) -> Ints:
-        """Sums of whole numbers: differences of one running sum."""
+        """Differences of one running sum."""
         total = np.zeros(len(numbers) + 1, np.int64)
         np.cumsum(numbers, out=total[1:])
         return np.where(self.empty, 0, total[self.high] - total[self.low])
+
+    def ints(self, numbers: Ints, valid: Bools | None, how: int) -> Ints:
+        out = empty(len(numbers), np.int64)
+        scan.running_ints(numbers, _marks(valid), self.first, how, out)
+        return self.ends(out)
+
+    def floats(self, numbers: Floats, valid: Bools | None, how: int) -> Floats:
+        out = empty(len(numbers), np.float64)
+        scan.running_floats(numbers, _marks(valid), self.first, how, out)
+        return self.ends(out)
+
+
+def _marks(valid: Bools | None) -> npt.NDArray[np.uint8]:
+    return EVERY_ROW if valid is None else valid.view(np.uint8)
 
 
 def aggregated(function: str, arguments: Sequence[pa.Array], segments: Segments) -> pa.Array:
     """The aggregate of each range; null where no value is."""
     data, *more = map(_decoded, arguments)
+    if function in ONE_VALUE:
+        return reduced(function, data, segments)
     if function == "array_agg":
         return _lists(data, segments)
     if function in ("max_by", "min_by"):
         return _by(data, more[0], segments, function)
     if function in ("string_agg", "array_join"):
         return _texts(data, more, segments, function)
-    valid = np.ones(len(data), np.bool_)
-    counts = np.where(segments.empty, 0, segments.high - segments.low)
-    if data.null_count:
-        valid = np.asarray(pc.is_valid(data)).astype(np.bool_)
-        counts = segments.sums(valid.astype(np.int64))
+    if function == "percentile":
+        return _percentiles(data, more[0], segments)
+    if function == "arbitrary":
+        return _first_known(data, segments)
+    raise RefusedError(f"the aggregate {function} is not known")
+
+
+def reduced(function: str, data: pa.Array, by: Reducer) -> pa.Array:
+    """One of `ONE_VALUE`, null where no value is."""
+    data = _decoded(data)
+    valid = _valid(data) if data.null_count else None
+    match function:
+        case "count_if":
+            return pa.array(by.sums(_booleans(data)))
+        case "min" | "max":
+            return _extremes(data, valid, by, function)
+    counts = by.counts(valid)
     match function:
         case "count":
             return pa.array(counts)
-        case "count_if":
-            return pa.array(segments.sums(_booleans(data)))
         case "bool_and":
-            return _masked(segments.sums(_booleans(data)) == counts, counts)
+            return _masked(by.sums(_booleans(data)) == counts, counts)
         case "bool_or":
-            return _masked(segments.sums(_booleans(data)) > 0, counts)
+            return _masked(by.sums(_booleans(data)) > 0, counts)
         case "sum":
-            return _sums(data, valid, counts, segments)
+            return _sums(data, valid, counts, by)
         case "avg":
-            return _averages(data, valid, counts, segments)
-        case "min" | "max":
-            return _extremes(data, valid, counts, segments, function)
-        case "stddev_samp" | "stddev_pop" | "var_samp" | "var_pop":
-            return _spread(data, valid, counts, segments, function)
-        case "arbitrary":
-            return _first_known(data, valid, counts, segments)
-    raise RefusedError(f"the aggregate {function} is not known")
+            return _averages(data, valid, counts, by)
+    return _spread(data, valid, counts, by, function)
+
+
+def _valid(data: pa.Array) -> Bools:
+    return np.asarray(pc.is_valid(data)).astype(np.bool_)
 
 
 def _decoded(data: pa.Array) -> pa.Array:
@@ -119,61 +212,52 @@ def _floats(data: pa.Array) -> npt.NDArray[np.float64]:
     return np.ascontiguousarray(as_float(vector).values, np.float64)
 
 
-def _running_floats(data: pa.Array, valid: Any, segments: Segments, how: int) -> Any:
-    numbers = _floats(data)
-    out = np.empty(len(numbers), np.float64)
-    scan.running_floats(numbers, valid.view(np.uint8), segments.first, how, out)
-    return segments.ends(out)
-
-
-def _sums(data: pa.Array, valid: Any, counts: Ints, segments: Segments) -> pa.Array:
+def _sums(data: pa.Array, valid: Bools | None, counts: Ints, by: Reducer) -> pa.Array:
     numbers = _whole(data)
     if numbers is not None:
-        return _masked(segments.sums(numbers), _fitting(data, numbers, valid, counts, segments))
-    return _masked(_running_floats(data, valid, segments, functions.SUM), counts)
+        return _masked(by.sums(numbers), _fitting(data, numbers, valid, counts, by))
+    return _masked(by.floats(_floats(data), valid, functions.SUM), counts)
 
 
-def _fitting(data: pa.Array, numbers: Ints, valid: Any, counts: Ints, segments: Segments) -> Ints:
+def _fitting(data: pa.Array, numbers: Ints, valid: Bools | None, counts: Ints, by: Reducer) -> Ints:
     """The counts, with 0 where a sum does not fit into 64 bits."""
     largest = max(abs(int(numbers.max(initial=0))), abs(int(numbers.min(initial=0))))
     if largest * int(counts.max(initial=0)) < 2**63:
         return counts
-    sums = _running_floats(data, valid, segments, functions.SUM)
+    sums = by.floats(_floats(data), valid, functions.SUM)
     return np.where(np.abs(sums) < 2.0**63, counts, 0)
 
 
-def _averages(data: pa.Array, valid: Any, counts: Ints, segments: Segments) -> pa.Array:
+def _averages(data: pa.Array, valid: Bools | None, counts: Ints, by: Reducer) -> pa.Array:
     numbers = _whole(data)
-    exact = numbers is not None and _fitting(data, numbers, valid, counts, segments) is counts
+    exact = numbers is not None and _fitting(data, numbers, valid, counts, by) is counts
     total = (
-        segments.sums(numbers)
+        by.sums(numbers)
         if numbers is not None and exact
-        else _running_floats(data, valid, segments, functions.SUM)
+        else by.floats(_floats(data), valid, functions.SUM)
     )
     return _masked(total / np.maximum(counts, 1), counts)
 
 
-def _extremes(
-    data: pa.Array, valid: Any, counts: Ints, segments: Segments, function: str
-) -> pa.Array:
+def _extremes(data: pa.Array, valid: Bools | None, by: Reducer, function: str) -> pa.Array:
     how = functions.MINIMUM if function == "min" else functions.MAXIMUM
+    counts = by.counts(valid)
     kind = data.type
     if pa.types.is_null(kind):
         return pa.nulls(len(counts))
     if pa.types.is_floating(kind):
-        return _masked(_running_floats(data, valid, segments, how), counts).cast(kind)
+        return _masked(by.floats(_floats(data), valid, how), counts).cast(kind)
     numbers = _whole(data)
     if numbers is not None:
-        return _masked(_running_ints(numbers, valid, segments, how), counts).cast(kind)
+        return _masked(by.ints(numbers, valid, how), counts).cast(kind)
     if pa.types.is_temporal(kind) and kind.bit_width == 64:
         numbers = np.asarray(pc.fill_null(data.view(pa.int64()), 0))
-        found = _masked(_running_ints(numbers, valid, segments, how), counts)
-        return found.view(kind)
+        return _masked(by.ints(numbers, valid, how), counts).view(kind)
     # Anything else that has an order: by ranks, and back.
     ordered, ranks = _ranks(data)
-    found = _running_ints(ranks, valid, segments, how)
+    best = by.ints(ranks, valid, how)
     none = counts == 0
-    return ordered.take(pa.array(np.where(none, 0, found), mask=none))
+    return ordered.take(pa.array(np.where(none, 0, best), mask=none))
 
 
 def _ranks(data: pa.Array) -> tuple[pa.Array, Ints]:
@@ -191,11 +275,11 @@ def _by(data: pa.Array, compared: pa.Array, segments: Segments, function: str) -
     highest = function == "max_by"
     numbers = ranks * size + (size - 1 - rows if highest else rows)
     how = functions.MAXIMUM if highest else functions.MINIMUM
-    valid = np.asarray(pc.is_valid(compared)).astype(np.bool_)
+    valid = _valid(compared)
     if pa.types.is_floating(compared.type):
         valid &= ~np.asarray(pc.fill_null(pc.is_nan(compared), True)).astype(np.bool_)
     none = segments.sums(valid.astype(np.int64)) == 0
-    best = np.where(none, 0, _running_ints(numbers, valid, segments, how) % max(size, 1))
+    best = np.where(none, 0, segments.ints(numbers, valid, how) % max(size, 1))
     return data.take(pa.array(size - 1 - best if highest else best, mask=none))
 
 
@@ -213,29 +297,38 @@ def _texts(data: pa.Array, more: Sequence[pa.Array], segments: Segments, functio
 
 
 def _spread(
-    data: pa.Array, valid: Any, counts: Ints, segments: Segments, function: str
+    data: pa.Array, valid: Bools | None, counts: Ints, by: Reducer, function: str
 ) -> pa.Array:
     """Variances, and their roots; those of a sample need two values."""
-    squares = _running_floats(data, valid, segments, functions.SQUARES)
+    squares = by.floats(_floats(data), valid, functions.SQUARES)
     sample = int(function.endswith("samp"))
     found = squares / np.maximum(counts - sample, 1)
     known = np.where(counts > sample, counts, 0)
     return _masked(np.sqrt(found) if function.startswith("stddev") else found, known)
 
 
-def _running_ints(numbers: Ints, valid: Any, segments: Segments, how: int) -> Ints:
-    out = np.empty(len(numbers), np.int64)
-    scan.running_ints(numbers, valid.view(np.uint8), segments.first, how, out)
-    return segments.ends(out)
-
-
-def _first_known(data: pa.Array, valid: Any, counts: Ints, segments: Segments) -> pa.Array:
+def _first_known(data: pa.Array, segments: Segments) -> pa.Array:
+    valid = _valid(data)
     known = np.flatnonzero(valid)
-    none = counts == 0
+    none = segments.counts(valid) == 0
     if not len(known):
-        return pa.nulls(len(counts), data.type)
+        return pa.nulls(len(none), data.type)
     at = np.minimum(np.searchsorted(known, segments.low), len(known) - 1)
     return data.take(pa.array(known[at], mask=none))
+
+
+def _percentiles(data: pa.Array, part: pa.Array, segments: Segments) -> pa.Array:
+    """Of the values of each range the one below which a part of them lies, between two of them in
+    proportion."""
+    share = part[0].as_py() if len(part) else 0.0
+    stretches = _lists(data, segments)
+    found = [None if each is None else percentile(each, share) for each in _known(stretches)]
+    return pa.array(found, pa.float64())
+
+
+def _known(stretches: pa.Array) -> Iterator[list[Any] | None]:
+    for each in stretches.to_pylist():
+        yield None if each is None else [value for value in each if value is not None]
 
 
 def _lists(data: pa.Array, segments: Segments) -> pa.Array:

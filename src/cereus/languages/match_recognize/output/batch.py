@@ -2,47 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from itertools import count
+
 import numpy as np
 import pyarrow as pa
 
 from cereus.languages.match_recognize import tree
 from cereus.languages.match_recognize.binding import Bound
-from cereus.languages.match_recognize.match.finding import Path, found_in
-from cereus.languages.match_recognize.match.matching import Found
-from cereus.languages.match_recognize.match.program import RowAutomaton
-from cereus.languages.match_recognize.match.sorting import SortedRows
+from cereus.languages.match_recognize.match.finding import Finder
+from cereus.languages.match_recognize.match.sorting import PIECE, SortedRows
 from cereus.languages.match_recognize.output.cells import Cells, Matched, cells, uncovered
 from cereus.languages.match_recognize.output.measures import Measures
 from cereus.languages.match_recognize.output.timeouts import timeout_columns
-from cereus.limits import Limits
 
 
-def run(
-    bound: Bound,
-    automaton: RowAutomaton,
-    path: Path,
-    table: pa.Table | pa.RecordBatch,
-    limits: Limits,
-    unit: str | None = None,
-) -> pa.RecordBatch:
-    """What the clause puts out over a table."""
-    rows = SortedRows(table, bound.partition, bound.order)
-    found = found_in(bound, automaton, path, rows, limits, unit)
-    return put_out(bound, automaton, rows, found, unit)
+def run(finder: Finder, table: pa.Table | pa.RecordBatch) -> pa.RecordBatch:
+    """What the clause puts out over a table, all at once."""
+    rows = SortedRows(table, finder.bound.partition, finder.bound.order)
+    return _put_out(finder, rows)
 
 
-def put_out(
-    bound: Bound,
-    automaton: RowAutomaton,
-    rows: SortedRows,
-    found: Found,
-    unit: str | None = None,
-) -> pa.RecordBatch:
+def run_in_pieces(
+    finder: Finder, table: pa.Table | pa.RecordBatch, size: int = PIECE
+) -> Iterator[pa.RecordBatch]:
+    """The same, in batches of whole partitions that have about so many rows together."""
+    rows = SortedRows(table, finder.bound.partition, finder.bound.order)
+    for piece in rows.pieces(size):
+        yield _put_out(finder, piece)
+
+
+def _put_out(finder: Finder, rows: SortedRows) -> pa.RecordBatch:
     """The rows of the output, in the order of partitions and of the starts in them."""
-    clause = bound.clause
-    matched = Matched(clause, automaton, found, rows.bounds)
+    bound, clause = finder.bound, finder.bound.clause
+    found = finder.found(rows)
+    matched = Matched(clause, finder.automaton, found, rows.bounds)
     unmatched = uncovered(found, len(rows)) if clause.rows is tree.Rows.UNMATCHED else None
-    return columns(bound, rows, matched, cells(matched, clause.rows, unmatched), unit)
+    return columns(bound, rows, matched, cells(matched, clause.rows, unmatched), finder.unit)
 
 
 def columns(
@@ -54,15 +50,43 @@ def columns(
     def put(name: str) -> pa.Array:
         return rows.column(name) if whole else rows.take(name, positions)
 
-    found: dict[str, pa.Array] = {name: put(name) for name in bound.partition}
+    found = list(_keys(bound, rows, matched, of, put))
     every = bound.clause.rows is not tree.Rows.ONE
     if every:
-        found |= {order.path[0]: put(order.path[0]) for order in bound.order}
+        found += [(order.path[0], put(order.path[0])) for order in bound.order]
     measures = Measures(bound, rows, matched, of)
-    for name, formula in bound.measures:
-        found[name] = measures.column(formula)
+    found += [(name, measures.column(formula)) for name, formula in bound.measures]
     if matched.found.timed_out is not None:
-        found |= timeout_columns(bound, rows, matched, of, unit)
+        found += timeout_columns(bound, rows, matched, of, unit).items()
     if every:
-        found |= {name: put(name) for name in bound.other_columns}
-    return pa.RecordBatch.from_arrays(list(found.values()), names=list(found))
+        found += [(name, put(name)) for name in bound.other_columns]
+    return pa.RecordBatch.from_arrays([data for _, data in found], _names(found))
+
+
+def _names(columns: list[tuple[str, pa.Array]]) -> list[str]:
+    """The names of the columns. One that PARTITION BY and ORDER BY name twice is put out twice, the
+    second time as `ts_1`."""
+    names: list[str] = []
+    taken = {name for name, _ in columns}
+    for name, _ in columns:
+        free = (each for n in count(1) if (each := f"{name}_{n}") not in taken)
+        names.append(next(free) if name in names else name)
+        taken.add(names[-1])
+    return names
+
+
+def _keys(
+    bound: Bound,
+    rows: SortedRows,
+    matched: Matched,
+    of: Cells,
+    put: Callable[[str], pa.Array],
+) -> Iterator[tuple[str, pa.Array]]:
+    """The columns of PARTITION BY. One row of a partition tells them."""
+    if bound.clause.rows is not tree.Rows.ONE or not len(of):
+        yield from ((name, put(name)) for name in bound.partition)
+        return
+    firsts = pa.array(rows.bounds[:-1])
+    places = pa.array(matched.partition)
+    for name in bound.partition:
+        yield name, rows.take(name, firsts).take(places)

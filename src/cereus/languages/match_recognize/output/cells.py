@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from cereus.engine.memory import empty
 from cereus.languages.match_recognize import tree
 from cereus.languages.match_recognize.match.matching import Found
 from cereus.languages.match_recognize.match.program import RowAutomaton
@@ -42,16 +43,20 @@ class Matched:
     @cached_property
     def partition(self) -> Ints:
         """The partition of each match."""
-        if len(self.bounds) <= 2:
-            return np.zeros(len(self.found), np.int64)
-        return np.searchsorted(self.bounds, self.found.starts, side="right") - 1
+        counts = np.diff(self._firsts, append=len(self.found))
+        return np.repeat(np.arange(len(counts)), counts)
+
+    @cached_property
+    def _firsts(self) -> Ints:
+        """The first match of each partition, or the one behind it."""
+        return np.searchsorted(self.found.starts, self.bounds[:-1])
 
     @cached_property
     def numbers(self) -> Ints:
         """The number of each match in its partition, from 1."""
         if not len(self.found):
             return np.zeros(0, np.int64)
-        first = np.searchsorted(self.found.starts, self.bounds[:-1])
+        first = self._firsts
         numbers = np.arange(1, len(self.found) + 1) - first[self.partition]
         if self.found.timed_out is not None:  # they have no numbers
             late = np.concatenate([[0], np.cumsum(self.found.timed_out)])
@@ -64,6 +69,20 @@ class Matched:
         if not any(self.automaton.excluded):
             return None
         return np.array(self.automaton.excluded, np.bool_)[self.found.states]
+
+    def chosen(self, members: frozenset[str] | None) -> npt.NDArray[np.uint8]:
+        """Which states are of these variables (None: of all)."""
+        labels = self.automaton.labels
+        marks = [members is None or each in members for each in labels]
+        return np.array(marks or [False], np.uint8)
+
+    def nth(self, members: frozenset[str], first: bool, offset: int) -> Ints:
+        """Of each match the row that is so many from the front or from the back among those of
+        these variables; -1 where there is none."""
+        out = empty(len(self.found), np.int64)
+        chosen = self.chosen(members)
+        scan.nth_rows(self.found.states, self.offsets, chosen, first, offset, out)
+        return out
 
     def mapped(self, members: frozenset[str]) -> tuple[Ints, Ints]:
         """The numbers of the matched rows that are mapped to one of these variables, and how many

@@ -15,8 +15,16 @@ from cereus.expr.arrow.evaluate import attributes_in, value_of
 from cereus.expr.arrow.vector import to_arrow
 from cereus.languages.match_recognize import tree, values
 from cereus.languages.match_recognize.binding import LABEL, NUMBER, Bound, Formula, Leaf
+from cereus.languages.match_recognize.match.letters import RowColumns
+from cereus.languages.match_recognize.match.needs import names_in
 from cereus.languages.match_recognize.match.sorting import SortedRows, one_array
-from cereus.languages.match_recognize.output.aggregates import Segments, aggregated
+from cereus.languages.match_recognize.output.aggregates import (
+    ONE_VALUE,
+    Segments,
+    WholeMatches,
+    aggregated,
+    reduced,
+)
 from cereus.languages.match_recognize.output.cells import Bools, Cells, Ints, Matched
 
 
@@ -27,6 +35,8 @@ class Measures:
         self.bound, self.rows, self.matched, self.cells = bound, rows, matched, cells
         self._leaves: dict[Leaf, pa.Array] = {}
         self._seen: dict[tuple[str | None, bool], tuple[Ints, Ints, Ints | None]] = {}
+        self._one_row = bound.clause.rows is tree.Rows.ONE
+        self._columns = RowColumns(rows)
         self._labels = pa.array(bound.clause.variables(), pa.string())
         self._zoned = any(
             pa.types.is_timestamp(kind) and kind.tz is not None for kind in bound.schema.types
@@ -80,32 +90,44 @@ class Measures:
         return self._argument(at.argument, position, found, self.cells.match)
 
     def _ranges(self, variable: str | None, final: bool) -> tuple[Ints, Ints, Ints | None]:
-        key = (variable, final or self.bound.clause.rows is tree.Rows.ONE)
+        key = (variable, final or self._one_row)
         if key not in self._seen:
             self._seen[key] = self._rows_seen(*key)
         return self._seen[key]
+
+    def _universal(self, variable: str | None) -> bool:
+        """Whether every row of a match is one of the variable."""
+        if variable is None:
+            return True
+        return self.bound.clause.members(variable) >= set(self.matched.automaton.labels)
 
     def _rows_seen(self, variable: str | None, final: bool) -> tuple[Ints, Ints, Ints | None]:
         """For each cell the rows it sees of a variable: from, to (within the rows mapped to the
         variable), and the numbers of those rows (None: all matched rows)."""
         match, row = self.cells.match, self.cells.row
+        if self._one_row and self._universal(variable):
+            return self.matched.offsets[:-1], self.matched.offsets[1:], None
         starts, ends = self.matched.offsets[match], self.matched.offsets[match + 1]
         to = ends if final else row + 1
         nothing = row < 0
         if nothing.any():
             starts, to = np.where(nothing, 0, starts), np.where(nothing, 0, to)
-        members = self.bound.clause.members(variable)
-        if variable is None or members >= set(self.matched.automaton.labels):
+        if self._universal(variable):
             return starts, to, None
-        rows, before = self.matched.mapped(members)
+        rows, before = self.matched.mapped(self.bound.clause.members(variable))
         return before[starts], before[to], rows
 
     def _positions(self, place: values.Place) -> tuple[Ints, Bools | None]:
         """The position of a place for each cell, and where there is one (None: everywhere)."""
-        low, high, rows = self._ranges(place.variable, place.final)
-        at = low + place.offset if place.first else high - 1 - place.offset
-        found = (at >= low) & (at < high)
         match = self.cells.match
+        if self._one_row and not self._universal(place.variable):
+            members = self.bound.clause.members(place.variable)
+            at, rows = self.matched.nth(members, place.first, place.offset), None
+            found = at >= 0
+        else:
+            low, high, rows = self._ranges(place.variable, place.final)
+            at = low + place.offset if place.first else high - 1 - place.offset
+            found = (at >= low) & (at < high)
         if found.all():
             position = (at if rows is None else rows[at]) + self.matched.moves[match]
         elif not found.any():
@@ -168,12 +190,34 @@ class Measures:
     # ------------------------------------------------------------ aggregates
 
     def _over(self, over: values.Over) -> pa.Array:
+        if self._one_row and self._reduces(over):
+            return self._reduced(over)
         low, high, rows = self._ranges(over.variable, over.final)
         if over.argument is None:
             return self._known(pa.array(high - low))
         match, position, first = self.matched.placed(rows)
         data = [self._argument(each, position, None, match) for each in over.arguments]
         return self._known(aggregated(over.function, data, Segments(low, high, first)))
+
+    def _reduces(self, over: values.Over) -> bool:
+        """Whether an aggregate is computed from the rows where they are."""
+        if over.argument is None:
+            return not self._universal(over.variable)
+        special = {LABEL, NUMBER} & names_in(over.argument)
+        return over.function in ONE_VALUE and not special
+
+    def _reduced(self, over: values.Over) -> pa.Array:
+        universal = self._universal(over.variable)
+        members = None if universal else self.bound.clause.members(over.variable)
+        matched = self.matched
+        chosen = matched.chosen(members)
+        by = WholeMatches(matched.found, matched.offsets, matched.moves, chosen)
+        if over.argument is None:
+            return pa.array(by.counts(None))
+        data = self._columns.argument(over.argument)
+        if not isinstance(data, pa.Array):
+            data = self._array(data, len(self.rows))
+        return reduced(over.function, data, by)
 
     def _known(self, column: pa.Array) -> pa.Array:
         """Rows of no match have no aggregates, not even counts."""

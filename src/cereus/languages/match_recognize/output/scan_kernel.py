@@ -1,6 +1,10 @@
-"""Running aggregates over segments of an array: each row has the value over its segment so far.
+"""Aggregates over the rows of matches.
 
-`first[i]` marks the first row of a segment. Rows that are not `valid` leave the value as it is.
+The `running_` ones go over segments of an array, and each row has the value over its segment so
+far: `first[i]` marks the first row of a segment. The `reduced_` ones have one value for each match,
+over its rows whose state is one of those that `chosen` marks: matched row f of match m is the entry
+f + moves[m] of the column, and the rows of m are offsets[m] to offsets[m + 1]. Rows that are not
+`valid` leave the value as it is; where `valid` has no entry at all, every row is.
 """
 
 import cython
@@ -28,13 +32,14 @@ def running_floats(
     count: cython.double = 0.0
     step: cython.double
     none: cython.bint = True
+    every: cython.bint = valid.shape[0] == 0
     for i in range(values.shape[0]):
         if first[i]:
             value = 0.0
             mean = 0.0
             count = 0.0
             none = True
-        if valid[i]:
+        if every or valid[i]:
             if function == SUM:
                 value += values[i]
             elif function == SQUARES:
@@ -63,11 +68,12 @@ def running_ints(
     i: cython.Py_ssize_t
     value: cython.longlong = 0
     none: cython.bint = True
+    every: cython.bint = valid.shape[0] == 0
     for i in range(values.shape[0]):
         if first[i]:
             value = 0
             none = True
-        if valid[i]:
+        if every or valid[i]:
             if function == SUM:
                 value += values[i]
             elif (
@@ -100,3 +106,131 @@ def placed(
         position[i] = rows[i] + moves[at]
         first[i] = at != before
         before = at
+
+
+def nth_rows(
+    states: cython.const[cython.short][::1],
+    offsets: cython.const[cython.longlong][::1],
+    chosen: cython.const[cython.uchar][::1],
+    first: cython.bint,
+    offset: cython.longlong,
+    out: cython.longlong[::1],
+) -> None:
+    """For each match its chosen row `offset` from the front or from the back; -1 where it has
+    fewer."""
+    m: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    left: cython.longlong
+    for m in range(out.shape[0]):
+        left = offset
+        out[m] = -1
+        if first:
+            for i in range(offsets[m], offsets[m + 1]):
+                if chosen[states[i]]:
+                    if left == 0:
+                        out[m] = i
+                        break
+                    left -= 1
+        else:
+            for i in range(offsets[m + 1] - 1, offsets[m] - 1, -1):
+                if chosen[states[i]]:
+                    if left == 0:
+                        out[m] = i
+                        break
+                    left -= 1
+
+
+def counted(
+    states: cython.const[cython.short][::1],
+    offsets: cython.const[cython.longlong][::1],
+    moves: cython.const[cython.longlong][::1],
+    chosen: cython.const[cython.uchar][::1],
+    valid: cython.const[cython.uchar][::1],
+    out: cython.longlong[::1],
+) -> None:
+    """How many chosen rows each match has."""
+    m: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    count: cython.longlong
+    every: cython.bint = valid.shape[0] == 0
+    for m in range(out.shape[0]):
+        count = 0
+        for i in range(offsets[m], offsets[m + 1]):
+            if chosen[states[i]] and (every or valid[i + moves[m]]):
+                count += 1
+        out[m] = count
+
+
+def reduced_floats(
+    values: cython.const[cython.double][::1],
+    valid: cython.const[cython.uchar][::1],
+    states: cython.const[cython.short][::1],
+    offsets: cython.const[cython.longlong][::1],
+    moves: cython.const[cython.longlong][::1],
+    chosen: cython.const[cython.uchar][::1],
+    function: cython.int,
+    out: cython.double[::1],
+) -> None:
+    """What `running_floats` has at the last row."""
+    m: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    cython.declare(value=cython.double, mean=cython.double, count=cython.double)
+    cython.declare(step=cython.double, each=cython.double, none=cython.bint)
+    every: cython.bint = valid.shape[0] == 0
+    for m in range(out.shape[0]):
+        value = 0.0
+        mean = 0.0
+        count = 0.0
+        none = True
+        for i in range(offsets[m], offsets[m + 1]):
+            if chosen[states[i]] and (every or valid[i + moves[m]]):
+                each = values[i + moves[m]]
+                if function == SUM:
+                    value += each
+                elif function == SQUARES:
+                    count += 1.0
+                    step = each - mean
+                    mean += step / count
+                    value += step * (each - mean)
+                elif (
+                    none
+                    or value != value
+                    or (function == MINIMUM and each < value)
+                    or (function == MAXIMUM and each > value)
+                ):
+                    value = each
+                none = False
+        out[m] = value
+
+
+def reduced_ints(
+    values: cython.const[cython.longlong][::1],
+    valid: cython.const[cython.uchar][::1],
+    states: cython.const[cython.short][::1],
+    offsets: cython.const[cython.longlong][::1],
+    moves: cython.const[cython.longlong][::1],
+    chosen: cython.const[cython.uchar][::1],
+    function: cython.int,
+    out: cython.longlong[::1],
+) -> None:
+    """What `running_ints` has at the last row."""
+    m: cython.Py_ssize_t
+    i: cython.Py_ssize_t
+    cython.declare(value=cython.longlong, each=cython.longlong, none=cython.bint)
+    every: cython.bint = valid.shape[0] == 0
+    for m in range(out.shape[0]):
+        value = 0
+        none = True
+        for i in range(offsets[m], offsets[m + 1]):
+            if chosen[states[i]] and (every or valid[i + moves[m]]):
+                each = values[i + moves[m]]
+                if function == SUM:
+                    value += each
+                elif (
+                    none
+                    or (function == MINIMUM and each < value)
+                    or (function == MAXIMUM and each > value)
+                ):
+                    value = each
+                none = False
+        out[m] = value

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cereus.engine.memory import empty, filled
 from cereus.expr import tree as ex
 from cereus.expr.arrow import operators
 from cereus.expr.arrow.evaluate import value_of
@@ -27,28 +28,38 @@ from cereus.languages.match_recognize.match.sorting import SortedRows
 
 
 class SlotColumns:
-    """The columns so far. A column of labels has an entry for each variable, not for each row."""
+    """The columns so far. A column of labels has an entry for each variable, not for each row;
+    one that is `ranked` holds the places of values among those of all rows."""
 
-    def __init__(self, rows: SortedRows, variables: Sequence[str]) -> None:
+    def __init__(self, rows: SortedRows, variables: Sequence[str], room: int | None = None) -> None:
         self.rows, self.variables = rows, variables
         self.columns = RowColumns(rows)
-        self.width = max(len(rows), len(variables)) + 1
-        self.ints: list[npt.NDArray[np.int64]] = []
-        self.floats: list[npt.NDArray[np.float64]] = []
-        self.valid: list[npt.NDArray[np.uint8]] = []
+        self.width = max(len(rows) if room is None else room, len(variables)) + 1
+        self.of_labels: set[int] = set()
+        self.ranked = False
+        self.numbers: list[npt.NDArray[Any]] = []
+        self.valid: list[Any] = []
         self.known_columns: dict[Any, tuple[int, Kind, str]] = {}
 
     def arrays(self) -> tuple[Any, Any, Any]:
-        if not self.ints:
-            shape = (1, self.width)
-            return np.zeros(shape, np.int64), np.zeros(shape), np.zeros(shape, np.uint8)
-        return np.stack(self.ints), np.stack(self.floats), np.stack(self.valid)
+        """Whole numbers, floats and which entries are known. A column is in one of the first two;
+        what stands in the other is never used."""
+        shape = (max(len(self.numbers), 1), self.width)
+        ints, floats = empty(shape, np.int64), empty(shape, np.float64)
+        valid = empty(shape, np.uint8)
+        valid[len(self.numbers) :] = 0
+        for place, (numbers, known) in enumerate(zip(self.numbers, self.valid, strict=True)):
+            (floats if numbers.dtype == np.float64 else ints)[place] = numbers
+            valid[place] = known
+        return ints, floats, valid
 
     def column_of(self, node: ex.Expression, part: Part, base: Base) -> tuple[int, Kind, str]:
         key = repr((node, sorted(part.leaves.items()), base.label))
         if key not in self.known_columns:
             vector = self.vector(node, part, base)
             self.known_columns[key] = (*self.add(vector), vector.unit)
+            if base.label:
+                self.of_labels.add(self.known_columns[key][0])
         return self.known_columns[key]
 
     def vector(self, node: ex.Expression, part: Part, base: Base) -> Vector:
@@ -72,18 +83,11 @@ class SlotColumns:
     def add(self, vector: Vector) -> tuple[int, Kind]:
         if vector.kind not in (*WHOLE, Kind.FLOAT):
             raise NotForSlots
-        valid = np.ones(self.width, np.uint8) if vector.valid is None else vector.valid
-        self.valid.append(np.ascontiguousarray(valid, np.uint8))
-        whole = vector.kind is not Kind.FLOAT
-        numbers = vector.values
-        if whole and getattr(numbers, "dtype", None) == np.uint64:
+        numbers = np.asarray(vector.values)
+        if numbers.dtype == np.uint64:
             raise NotForSlots
-        self.ints.append(
-            np.ascontiguousarray(numbers, np.int64) if whole else np.zeros(self.width, np.int64)
-        )
-        self.floats.append(
-            np.zeros(self.width) if whole else np.ascontiguousarray(numbers, np.float64)
-        )
+        self.numbers.append(numbers)
+        self.valid.append(True if vector.valid is None else vector.valid)
         return len(self.valid) - 1, vector.kind
 
     def argument(self, argument: ex.Expression) -> Vector:
@@ -111,9 +115,9 @@ class SlotColumns:
             vector = replace(last, valid=np.False_)
         if isinstance(vector.values, pa.Array | pa.Scalar):
             return replace(vector, values=_arrow_with_last(vector, last, length, self.width))
-        values_ = np.zeros(self.width, np.asarray(vector.values).dtype)
+        values_ = filled(self.width, 0, np.asarray(vector.values).dtype)
         values_[:length] = vector.values
-        valid = np.zeros(self.width, np.bool_)
+        valid = filled(self.width, False, np.bool_)
         valid[:length] = True if vector.valid is None else vector.valid
         if last.kind is not Kind.NULL:
             values_[-1] = last.values

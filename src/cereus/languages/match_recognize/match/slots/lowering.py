@@ -39,13 +39,15 @@ from cereus.languages.match_recognize.match.sorting import SortedRows
 
 
 class Lowering:
-    """Makes the tables of a clause over its rows."""
+    """Makes the tables of a clause over its rows, with room for so many (None: for these)."""
 
-    def __init__(self, bound: Bound, automaton: RowAutomaton, rows: SortedRows) -> None:
+    def __init__(
+        self, bound: Bound, automaton: RowAutomaton, rows: SortedRows, room: int | None = None
+    ) -> None:
         self.bound, self.automaton = bound, automaton
         self.variables = bound.clause.variables()
         self.code = Code()
-        self.columns = SlotColumns(rows, self.variables)
+        self.columns = SlotColumns(rows, self.variables, room)
         self.groups = SlotGroups(self.variables, none=self.columns.width - 1)
         self.totals = SlotTotals(self.code, self.columns, self.groups)
 
@@ -160,6 +162,7 @@ class Lowering:
         kinds = {vector.kind for _, vector in sides}
         if not kinds & {Kind.STRING, Kind.DECIMAL} or kinds & {Kind.NULL, Kind.FLOAT}:
             return None
+        self.columns.ranked = True
         ranks = ranks_of([vector for _, vector in sides], self.columns.width)
         found = []
         for (base, _), vector in zip(sides, ranks, strict=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -36,12 +37,13 @@ class Keys:
         self.covered = np.zeros(0, np.int64)
         self.reported = np.zeros(0, np.int64)
         self.active = np.zeros(0, np.int64)
+        self.dropped = np.zeros(0, np.int64)
+        """Rows of the active keys that the last step did not keep."""
         self._resting: npt.NDArray[np.bool_] = np.zeros(0, np.bool_)
 
-    def push(self, batch: pa.RecordBatch) -> SortedRows:
-        """The kept and the new rows of the keys that have new rows."""
-        table = pa.Table.from_batches([batch])
-        codes = self._codes(table)
+    def push(self, table: pa.Table, codes: npt.NDArray[np.int32]) -> SortedRows:
+        """The kept and the new rows of the keys that have new rows; `codes` are those of the new
+        rows' keys."""
         touched = np.zeros(len(self.numbers), np.bool_)
         touched[codes] = True
         self._resting = ~touched[self.of_row]
@@ -56,7 +58,7 @@ class Keys:
         self._resting = np.zeros(len(self.of_row), np.bool_)
         return self._grouped(self.rows, self.of_row)
 
-    def _codes(self, table: pa.Table) -> npt.NDArray[np.int32]:
+    def codes(self, table: pa.Table) -> npt.NDArray[np.int32]:
         """The number of each row's key; new keys get the next ones."""
         if not self.partition:
             self._add(1 - len(self.numbers))
@@ -99,6 +101,7 @@ class Keys:
         lows, highs = rows.bounds[:-1], rows.bounds[1:]
         keep = np.maximum(lows, np.minimum(streams.resume - before, highs - 1))
         active = self.active
+        self.dropped = keep - lows
         self.numbers[active] = streams.numbers
         self.begun[active] |= keep > lows
         self.back[active] = streams.resume - keep
@@ -113,24 +116,40 @@ class Keys:
         self.rows = pa.concat_tables([resting, table]).combine_chunks()
         self.of_row = np.concatenate([self.of_row[self._resting], of_row])
 
-    def forget_idle(self, column: str, horizon: int) -> None:
+    def taken_out(self, key: int) -> pa.Table:
+        """The rows of a key, which are not kept here any more."""
+        of_key = self.of_row == key
+        rows = self.rows.filter(pa.array(of_key))
+        self.rows = self.rows.filter(pa.array(~of_key))
+        self.of_row = self.of_row[~of_key]
+        return rows
+
+    def put_back(self, key: int, rows: pa.Table) -> None:
+        """Keep the rows of a key here again."""
+        self.rows = pa.concat_tables([self.rows, rows]).combine_chunks()
+        self.of_row = np.append(self.of_row, np.full(rows.num_rows, key, np.int32))
+
+    def forget_idle(self, column: str, horizon: int, busy: Sequence[int]) -> Ints | None:
         """Drop the keys whose rows are all decided and before the time `horizon`: what is kept of
-        them only tells the order, and rows to come are behind that."""
+        them only tells the order, and rows to come are behind that. Those that are `busy` stay.
+        The new numbers of the keys, if that changed any."""
         if not self.partition or not len(self.numbers):
-            return
+            return None
         times = np.asarray(from_arrow(one_array(self.rows.column(column))).values).astype(np.int64)
         latest = np.full(len(self.numbers), NEVER, np.int64)
         np.maximum.at(latest, self.of_row, times)
         kept = np.bincount(self.of_row, minlength=len(self.numbers))
         stays = (self.back < kept) | (latest >= horizon)
+        stays[list(busy)] = True
         if stays.all():
-            return
+            return None
         self.rows = self.rows.filter(pa.array(stays[self.of_row]))
         places = np.cumsum(stays) - 1
         self.of_row = places[self.of_row[stays[self.of_row]]].astype(np.int32)
         self.values = self.values.filter(pa.array(stays))
         for name in ("numbers", "begun", "back", "covered", "reported"):
             setattr(self, name, getattr(self, name)[stays])
+        return places
 
     # ------------------------------------------------------------ state
 

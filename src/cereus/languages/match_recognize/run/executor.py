@@ -20,13 +20,15 @@ from cereus.engine.ingest.where import EventFilter
 from cereus.errors import DataError
 from cereus.languages.match_recognize import tree, values
 from cereus.languages.match_recognize.binding import Bound
-from cereus.languages.match_recognize.keys import Keys
-from cereus.languages.match_recognize.match.finding import Path, found_in
+from cereus.languages.match_recognize.match.finding import Finder, Path
 from cereus.languages.match_recognize.match.program import RowAutomaton
 from cereus.languages.match_recognize.match.runs import NEVER, RunStreams
 from cereus.languages.match_recognize.match.sorting import SortedRows, in_order
 from cereus.languages.match_recognize.output import batch as whole
 from cereus.languages.match_recognize.output.cells import Matched, cells, uncovered
+from cereus.languages.match_recognize.run.joining import joined
+from cereus.languages.match_recognize.run.keys import Keys
+from cereus.languages.match_recognize.run.waiting import WaitingKeys
 from cereus.limits import Limits
 from cereus.state import checked
 
@@ -51,8 +53,7 @@ class RecognizingExecutor(Executor):
         where: EventFilter | None = None,
     ) -> None:
         self.where = where
-        self.bound, self.automaton, self.path = bound, automaton, path
-        self.limits, self.unit = limits, unit
+        self.bound, self.automaton, self.unit = bound, automaton, unit
         self.fingerprint = fingerprint
         self.waits_for_time = bound.clause.within is not None
         self.emits_late = True
@@ -60,8 +61,9 @@ class RecognizingExecutor(Executor):
         self.forgets = self.before == 0 and forgets_keys(bound)
         self.horizon = NEVER
         self._deferred: list[pa.RecordBatch] | None = None
-        self.keys = Keys(bound)
-        self.schema = whole.run(bound, automaton, path, _empty(bound.schema), limits, unit).schema
+        self.finder = Finder(bound, automaton, path, limits, unit)
+        self.forget()
+        self.schema = whole.run(self.finder, _empty(bound.schema)).schema
 
     @property
     def header(self) -> dict[str, Any]:
@@ -80,25 +82,42 @@ class RecognizingExecutor(Executor):
         elif batch.num_rows:
             order = in_order(batch, self.bound.order)
             arrived = batch if order is None else batch.take(pa.array(order))
-            yield from self._decided(self.keys.push(arrived), ends_open=True)
+            yield from self._arrived(pa.Table.from_batches([arrived]))
+
+    def _arrived(self, rows: pa.Table) -> Iterator[pa.RecordBatch]:
+        codes = self.keys.codes(rows)
+        undecided = self.waiting.still(rows, codes, self.horizon)
+        if undecided is not None:
+            rows, codes = rows.filter(pa.array(~undecided)), codes[~undecided]
+        if not rows.num_rows:
+            return
+        taken = self.keys.push(rows, codes)
+        starts = self.keys.back[self.keys.active].copy()
+        yield from self._decided(taken, ends_open=True)
+        self.waiting.begin(taken, starts, self.horizon)
 
     def advance(self, time: int) -> Iterator[pa.RecordBatch]:
         self.horizon = max(self.horizon, int(time))
         if self._deferred is not None:
             return
         if self.waits_for_time:
+            self.waiting.end(self.horizon)
             yield from self._decided(self.keys.all(), ends_open=True)
         if self.forgets:
-            self.keys.forget_idle(self.bound.order[0].path[0], self.horizon)
+            time_column = self.bound.order[0].path[0]
+            numbers = self.keys.forget_idle(time_column, self.horizon, list(self.waiting.searches))
+            if numbers is not None:
+                self.waiting.renumber(numbers)
 
     def finish(self) -> Iterator[pa.RecordBatch]:
         if self._deferred is not None:
             # In one piece: every column is read several times, and would be put together each time.
-            table = pa.Table.from_batches(self._deferred, self.bound.schema).combine_chunks()
+            table = joined(self._deferred, self.bound.schema)
             self._deferred = []
-            result = whole.run(self.bound, self.automaton, self.path, table, self.limits, self.unit)
-            yield from _if_any(result)
+            for result in whole.run_in_pieces(self.finder, table):
+                yield from _if_any(result)
         else:
+            self.waiting.end()
             yield from self._decided(self.keys.all(), ends_open=False)
 
     def _decided(self, rows: SortedRows, *, ends_open: bool) -> Iterator[pa.RecordBatch]:
@@ -121,9 +140,7 @@ class RecognizingExecutor(Executor):
             ends_open,
             self.horizon,
         )
-        found = found_in(
-            self.bound, self.automaton, self.path, rows, self.limits, self.unit, streams
-        )
+        found = self.finder.found(rows, streams)
         clause = self.bound.clause
         matched = Matched(clause, self.automaton, found, rows.bounds, numbers)
         covered = lows + keys.covered[keys.active]
@@ -150,13 +167,16 @@ class RecognizingExecutor(Executor):
 
     def forget(self) -> None:
         self.keys = Keys(self.bound)
+        self.waiting = WaitingKeys(self.finder, self.keys, self.before, self.behind)
 
     def save(self) -> bytes:
+        self.waiting.end()
         state = {"keys": self.keys.save(), "horizon": self.horizon}
         return snapshot.dump(self.header, state)
 
     def restore(self, snapshot_bytes: bytes) -> None:
         state = snapshot.load(snapshot_bytes, self.header)
+        self.forget()
         with snapshot.restoring():
             self.keys.restore(state["keys"])
             self.horizon = checked.integer(state["horizon"], "the time so far")

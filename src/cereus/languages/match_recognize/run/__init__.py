@@ -1,0 +1,1 @@
+"""A clause over rows that come in batches: the executor and its state."""
