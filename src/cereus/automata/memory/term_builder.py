@@ -15,7 +15,7 @@ from typing import NamedTuple, Self
 import pyarrow as pa
 
 from cereus.automata.memory.refusal import CannotUseSlots
-from cereus.automata.memory.terms import MOST_OPERANDS, Function, Term, constant
+from cereus.automata.memory.terms import MOST_OPERANDS, LookedUp, Term, constant
 from cereus.expr import tree as ex
 from cereus.expr.check import TIME_ARITHMETIC, value_kind
 from cereus.expr.paths import type_at
@@ -135,7 +135,7 @@ class TermBuilder:
         fits = kind in LOOKED_UP and OPERANDS.issuperset(kinds)
         if not fits or not 0 < len(kinds) <= MOST_OPERANDS:
             return None
-        function = Function(expression, kinds, kind)
+        function = LookedUp(expression, kinds, kind)
         return TypedTerm(Term("function", (function, *(leaf.term for leaf in leaves))), kind)
 
     def _computed(self, node: Expression, read: Read) -> TypedTerm:

@@ -43,7 +43,7 @@ MOST_OPERANDS = 4
 """So many values a function of several events may have."""
 
 
-class Function(NamedTuple):
+class LookedUp(NamedTuple):
     """What the kernel does not compute itself: the values are computed when they are first needed,
     and looked up from then on. `expression` reads its operands as columns `0`, `1` …, which are of
     these `kinds`; the value is of the kind `result`."""
@@ -55,7 +55,7 @@ class Function(NamedTuple):
 
 class Term(NamedTuple):
     """`op` of `operands`: terms, or for a load a Slot, the number of a column, or a constant. The
-    first operand of a `function` is the Function."""
+    first operand of a `function` is the LookedUp."""
 
     op: str
     operands: tuple[Any, ...]

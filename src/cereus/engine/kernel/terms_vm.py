@@ -4,7 +4,7 @@ A value on the stack is an integer or a float, as the operation that made it say
 not (NULL). Slots, columns and constants are 64 bits that are read either way; NULL is a value of
 its own among them (`layout.NULL`, as a float the bits of -0.0, which is therefore never stored).
 
-Functions that are not computed here (`automata.memory.terms.Function`) are looked up by their
+Functions that are not computed here (`automata.memory.terms.LookedUp`) are looked up by their
 operands in a hash table, the memo; what is not there yet is computed in Python, with more that may
 be needed soon (`engine.match.functions`).
 """
@@ -45,7 +45,7 @@ EARTH_DIAMETER_METRES = cython.declare(cython.double, 2 * 6_371_008.8)
 INFINITY = cython.declare(cython.double, float("inf"))
 NAN = cython.declare(cython.double, float("nan"))
 GREATEST_EXPONENT = cython.declare(cython.double, 709.782712893384)
-WHOLE = cython.declare(cython.double, float(1 << 52))
+NO_FRACTIONS = cython.declare(cython.double, float(1 << 52))
 """From here on every float is a whole number."""
 PRIME = cython.declare(cython.ulonglong, 0x9E3779B97F4A7C15)
 FULL = cython.declare(cython.longlong, 1 << 20)
@@ -63,7 +63,6 @@ class Terms:
         self.float_bits = floats.view(np.int64)
         self.known = np.zeros(layout.TERM_STACK, np.uint8)
         self.n_functions = 0
-        self.computing = None
 
     def use_functions(self, functions: npt.NDArray[np.int32]) -> None:
         if len(functions) and not self.n_functions:
@@ -502,13 +501,13 @@ def _power(x: cython.double, y: cython.double) -> cython.double:
 def _rounded(value: cython.double, units: cython.double) -> cython.double:
     """Half away from zero: scaled, rounded to a whole number, and scaled back."""
     scaled: cython.double = abs(value) * units if units > 0 else abs(value) / -units
-    if not scaled < WHOLE:  # whole already, infinite, or NaN
+    if not scaled < NO_FRACTIONS:  # whole already, infinite, or NaN
         return value
-    whole: cython.double = floor(scaled)
-    if scaled - whole >= 0.5:
-        whole += 1
-    whole = whole / units if units > 0 else whole * -units
-    return -whole if value < 0 else whole
+    nearest: cython.double = floor(scaled)
+    if scaled - nearest >= 0.5:
+        nearest += 1
+    nearest = nearest / units if units > 0 else nearest * -units
+    return -nearest if value < 0 else nearest
 
 
 def _rest(value: cython.longlong) -> cython.longlong:

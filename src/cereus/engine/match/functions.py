@@ -1,4 +1,4 @@
-"""Values of functions that the kernel does not compute itself (`automata.memory.terms.Function`).
+"""Values of functions that the kernel does not compute itself (`automata.memory.terms.LookedUp`).
 
 They are computed when they are first needed. A function of strings is computed for all strings that
 are known, at once, as long as these are few: `concat(a.name, b.name) LIKE '%X%'` is then one pass
@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cereus.automata.memory.terms import Function
+from cereus.automata.memory.terms import LookedUp
 from cereus.engine.ingest.compared import ComparedColumns
 from cereus.engine.kernel import layout
 from cereus.expr.arrow.evaluate import evaluate as evaluate_all
@@ -29,7 +29,7 @@ MOST_AT_ONCE = 1 << 17
 class FunctionValues:
     """The values of functions, over strings that are known by their codes."""
 
-    def __init__(self, functions: list[Function], strings: ComparedColumns) -> None:
+    def __init__(self, functions: list[LookedUp], strings: ComparedColumns) -> None:
         self.functions, self.strings = functions, strings
         self.done: dict[int, int] = {}
         """Per function: what it has of strings with smaller codes than this was computed."""
@@ -63,9 +63,10 @@ class FunctionValues:
         grid = np.meshgrid(*[codes] * len(operands), indexing="ij")
         combinations = np.stack([each.ravel() for each in grid], axis=1)
         self.done[which] = self.strings.next_code
-        return combinations[combinations.max(axis=1) >= done]
+        fresh: Ints = combinations[combinations.max(axis=1) >= done]
+        return fresh
 
-    def _at_once(self, function: Function, combinations: Ints) -> Ints:
+    def _at_once(self, function: LookedUp, combinations: Ints) -> Ints:
         codes = np.fromiter(self.strings.words, np.int64, len(self.strings.words))
         words = pa.array(self.strings.words.values(), pa.string())
         order = np.argsort(codes)
@@ -85,7 +86,7 @@ class FunctionValues:
         null = values.is_null().to_numpy(zero_copy_only=False)
         return np.where(null, np.int64(layout.NULL), integers)
 
-    def _one(self, function: Function, operands: Sequence[int]) -> int:
+    def _one(self, function: LookedUp, operands: Sequence[int]) -> int:
         event = {
             str(place): None if word == layout.NULL else self._value(kind, word)
             for place, (kind, word) in enumerate(zip(function.kinds, operands, strict=True))

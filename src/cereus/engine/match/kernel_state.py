@@ -78,6 +78,7 @@ def _check_carry(saved: dict[str, Any], bounds: KernelBounds, nodes: int) -> Non
 
 
 def _check_past(saved: dict[str, Any], bounds: KernelBounds) -> None:
+    assert bounds.past is not None
     kinds, width = bounds.past
     sizes = integers(saved["past_sizes"], "the numbers of events of the past")
     within(sizes, 0, 2**40, "the number of events of the past")

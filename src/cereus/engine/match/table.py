@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cereus.automata.memory.terms import OPERATIONS, Absent, Function, Term
+from cereus.automata.memory.terms import OPERATIONS, Absent, LookedUp, Term
 from cereus.automata.model import NOTHING, Automaton, Label, Slot, Slots, States
 from cereus.automata.subset import JointMove, index_columns, joint_moves, slots_of
 from cereus.engine.kernel import layout
@@ -112,7 +112,7 @@ class TransitionTable:
         self.slot_counts: npt.NDArray[np.int32] = np.zeros(4, np.int32)
         self.programs: npt.NDArray[np.int32] = np.zeros(0, np.int32)
         self.constants: npt.NDArray[np.int64] = np.zeros(1, np.int64)
-        self.functions: list[Function] = []
+        self.functions: list[LookedUp] = []
         self.function_words: npt.NDArray[np.int32] = np.zeros((0, 2), np.int32)
         self.layouts: list[tuple[Slot, ...]] = []
         self.ambiguous = False
@@ -319,7 +319,7 @@ class TransitionTable:
         words = [word for operand in operands for word in self._postfix(operand, slots)]
         return [*words, OPERATION[term.op], number]
 
-    def _function(self, function: Function) -> int:
+    def _function(self, function: LookedUp) -> int:
         """The number of a function."""
         if function not in self.functions:
             floats = sum(1 << n for n, kind in enumerate(function.kinds) if kind is Kind.FLOAT)

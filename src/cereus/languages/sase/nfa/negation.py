@@ -46,7 +46,7 @@ class NegatedComponent(ABC):
     def violated(self, region: Region, remembered: Remembered, memory: NfaMemory) -> bool:
         """Whether an event, or a series of events, came that it forbids."""
 
-    def asked(self, stage: int) -> tuple[Check, ...]:
+    def checked_at(self, stage: int) -> tuple[Check, ...]:
         """What the kernel checks when a state selects an event."""
         return ()
 
@@ -99,7 +99,7 @@ class ForbiddenPast(NegatedComponent):
     def violated(self, region: Region, remembered: Remembered, memory: NfaMemory) -> bool:
         return False
 
-    def asked(self, stage: int) -> tuple[Check, ...]:
+    def checked_at(self, stage: int) -> tuple[Check, ...]:
         return (absent(self.event),) if stage == self.stage else ()
 
 
