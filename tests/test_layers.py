@@ -53,7 +53,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "show": CORE | {"api", "funnels", "why"},
     "report": CORE | {"api", "why", "show"},
     "lsp": CORE | {"api"},
-    "cli": CORE | {"api", "funnels", "why", "report", "lsp", "spark", "show", "demo", "translate"},
+    "play": CORE | {"api", "why", "report", "lsp", "show", "translate"},
+    "cli": CORE
+    | {"api", "funnels", "why", "report", "lsp", "play", "spark", "show", "demo", "translate"},
     "__init__": CORE | {"api", "funnels", "languages"},
 }
 """For each stage the others it may import. Only the package itself, `translate` and the

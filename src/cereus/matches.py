@@ -78,15 +78,9 @@ class Matches:
     def _matched_rows(self) -> tuple[pa.Array, pa.Array]:
         """Which match has which row: from lists of rows, or, where each match is one event, its
         row."""
-        name = next((n for n in self._query.row_columns if n in self.table.column_names), None)
-        if name is None:
-            raise CereusError(
-                "these matches do not say which events they are made of",
-                hint=self._query.rows_hint,
-            )
-        rows = self.table.column(name).combine_chunks()
-        if not pa.types.is_list(rows.type):
-            return pa.array(np.arange(len(rows))), rows
+        empty = pa.RecordBatch.from_pylist([], self._schema)
+        batches = [self._query.rows_of(batch) for batch in self.table.to_batches() or [empty]]
+        rows = pa.concat_arrays(batches)
         return rows.value_parent_indices().cast(pa.int64()), rows.flatten()
 
     def _variables_of(self, match: pa.Array, rows: pa.Array) -> pa.Array:

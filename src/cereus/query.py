@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, TypeVar
 
@@ -14,6 +15,8 @@ import pyarrow as pa
 
 from cereus.engine.executor import Executor
 from cereus.engine.match.counting_runner import AmbiguousCount
+from cereus.engine.parallel.run import ParallelRun
+from cereus.engine.parallel.workers import thread_count
 from cereus.engine.results.counts import counted
 from cereus.engine.results.time_order import in_order
 from cereus.errors import CereusError
@@ -71,6 +74,22 @@ def _checked_option(value: Option | None, kind: type[Option], example: str) -> O
             f"a {kind.__name__} is needed, not a {type(value).__name__}", hint=f"write {example}"
         )
     return kind() if value is None else value
+
+
+@dataclass(frozen=True)
+class _Work:
+    """A query over one input."""
+
+    compiled: CompiledQuery
+    events: Source
+    columns: list[str] | None
+
+    def executor(self, share: int) -> Executor:
+        compiled = self.compiled if share == 1 else self.compiled.with_share(share)
+        return compiled.executor(self.events.schema, row_numbers=self.events.row_numbers)
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        return self.events.batches(self.columns)
 
 
 class Query:
@@ -145,21 +164,24 @@ class Query:
         progress: Progress | None = None,
         flat: bool = False,
         order: Literal["time"] | None = None,
+        threads: int | None = None,
     ) -> Matches:
         """All matches in a table: pyarrow, pandas, polars, a DuckDB relation, a Parquet, CSV or
         JSON path, or, with `Stream(stream=…)`, a dict of such by stream name.
 
         flat   columns like `a_price` for variables that hold one event
         order  "time" puts the matches in the order in which they end, then start; without it
-               those of one key come together"""
+               those of one key come together
+        threads  how many threads work on it, where the query can be split; without it as many
+               as the environment variable CEREUS_THREADS says, or as there are cores"""
         events = source(data, self.stream, sort=sort)
         query = self.flat(events.schema) if flat else self
-        executor, batches = query._start(events, progress)
-        rows = list(batches)
+        run = query._start(events, progress, threads)
+        rows, schema = list(run.batches()), run.result_schema
         if order is not None:
-            rows = in_order(rows, executor.schema, order)
+            rows = in_order(rows, schema, order)
         notes = self.notes(events, rows, above=2)
-        return Matches(executor.schema, rows, query.compiled, events, executor.shed, notes)
+        return Matches(schema, rows, query.compiled, events, run.shed, notes)
 
     def notes(self, events: Source, rows: list[pa.RecordBatch], *, above: int) -> list[str]:
         """What to know of a run, which becomes Python warnings as well."""
@@ -172,13 +194,17 @@ class Query:
         return unseen_types(self.compiled, types_in(events, self.compiled))
 
     def batches(
-        self, data: Any, *, sort: bool = False, progress: Progress | None = None
+        self,
+        data: Any,
+        *,
+        sort: bool = False,
+        progress: Progress | None = None,
+        threads: int | None = None,
     ) -> Iterator[pa.RecordBatch]:
         """The same rows as `run(data).table`, in record batches of bounded size."""
-        _, batches = self._start(source(data, self.stream, sort=sort), progress)
-        return batches
+        return self._start(source(data, self.stream, sort=sort), progress, threads).batches()
 
-    def count(self, data: Any, *, sort: bool = False) -> int | float:
+    def count(self, data: Any, *, sort: bool = False, threads: int | None = None) -> int | float:
         """How many matches there are in all. They are counted without being listed wherever the
         pattern allows it; past 2**53 the answer is the nearest float."""
         counting = self.compiled.counting()
@@ -186,28 +212,20 @@ class Query:
         if counting is not None:
             # a pattern may show itself as ambiguous while it runs: then it must be listed
             with suppress(AmbiguousCount):
-                return counted(Query(counting).batches(events))
-        return int(sum(batch.num_rows for batch in self.batches(events)))
+                return counted(Query(counting).batches(events, threads=threads))
+        return int(sum(batch.num_rows for batch in self.batches(events, threads=threads)))
 
-    def _start(
-        self, events: Source, progress: Progress | None
-    ) -> tuple[Executor, Iterator[pa.RecordBatch]]:
-        executor = self.executor(events.schema, row_numbers=events.row_numbers)
-        executor.defer()
-        return executor, self._result_batches(executor, events, progress)
-
-    def _result_batches(
-        self, executor: Executor, events: Source, progress: Progress | None
-    ) -> Iterator[pa.RecordBatch]:
-        read = matches = 0
-        for batch in events.batches(self.columns(events.schema)):
-            for part in executor.push(batch):
-                matches += part.num_rows
-                yield part
-            read += batch.num_rows
-            if progress is not None:
-                progress(read, matches)
-        yield from executor.finish()
+    def _start(self, events: Source, progress: Progress | None, threads: int | None) -> ParallelRun:
+        number = 1 if self.limits.shed else thread_count(threads)
+        return ParallelRun(
+            _Work(self.compiled, events, self.columns(events.schema)),
+            self.stream,
+            events.schema,
+            self.compiled.split(events.schema),
+            number,
+            rows=events.quick_count(),
+            progress=progress,
+        )
 
     def columns(self, schema: pa.Schema) -> list[str] | None:
         """The columns that the query reads, in the order of the schema."""
@@ -242,6 +260,8 @@ class Query:
         columns = self.schema if schema is None else to_schema(schema)
         with errors_in(None):
             text = self.compiled.explain(columns)
+        with errors_in(None):
+            text += f"\n\nthreads\n  {self.compiled.split(columns).words()}"
         where = self.stream.where
         return text if where is None else f"{text}\n\nstream\n  only events where {where}"
 

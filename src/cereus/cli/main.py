@@ -9,7 +9,18 @@ import typer
 
 import cereus
 from cereus.cli import run
-from cereus.cli.commands import demo, equivalent, fmt, funnel, lsp, queries, report, spark, why
+from cereus.cli.commands import (
+    demo,
+    equivalent,
+    fmt,
+    funnel,
+    lsp,
+    play,
+    queries,
+    report,
+    spark,
+    why,
+)
 from cereus.cli.help import PlainFlags
 from cereus.cli.view import err, out, show_error, show_warning
 from cereus.compiled import compiled_notice
@@ -76,6 +87,7 @@ app.command("explain")(queries.explain)
 app.command("check")(queries.check)
 app.command("why")(why.why)
 app.command("report")(report.report)
+app.command("play")(play.play)
 app.command("fmt")(fmt.fmt)
 app.command("lsp")(lsp.lsp)
 app.command("show")(queries.show)

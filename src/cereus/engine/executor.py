@@ -24,6 +24,7 @@ from cereus.engine.match.strategies.listing import ListingRunner
 from cereus.engine.match.strategies.replay import ReplayRunner
 from cereus.engine.match.table_cache import TableCache
 from cereus.engine.match.value_letters import ValueLetters
+from cereus.engine.parallel.sharing import Sharing
 from cereus.engine.results.counts import CountRows
 from cereus.engine.results.event_rows import EventRows, EventShape
 from cereus.engine.results.results import Results
@@ -126,6 +127,16 @@ class Executor(ABC):
         """Go on from a snapshot of the same query."""
 
     @property
+    def steps(self) -> int:
+        """How much compiled code has done so far, beyond one look at each event: the steps of
+        partial matches. Threads pay where these are many."""
+        return 0
+
+    def sharing(self) -> Sharing | None:
+        """This executor as one of several that read an input together, if it can be."""
+        return None
+
+    @property
     @abstractmethod
     def events(self) -> pa.Table | None:
         """The remembered events, when columns of them are kept."""
@@ -198,6 +209,16 @@ class PatternExecutor(Executor):
         if self.following:
             chunks = chain(self.following.read(chunks), self.following.finish())
         return self.results.batches(chunks)
+
+    @property
+    def steps(self) -> int:
+        return self.runner.steps
+
+    def sharing(self) -> Sharing | None:
+        if self.following is not None:
+            return None
+        self.results.notes_keys = True
+        return Sharing((self.runner.reader,), self.results.order_of_last)
 
     def share_letters(self, shared: SharedLetters) -> None:
         """Ask the tests together with other executors, of the same batches."""

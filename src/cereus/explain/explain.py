@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from cereus.automata.explore import Edge, Explored
 from cereus.automata.model import NOTHING
-from cereus.clauses.tree import Consume, Skip, Strategy
+from cereus.clauses.tree import AttributeWindow, Consume, Skip, Strategy, TimeWindow
 from cereus.explain.analysis import PlanAnalysis, warnings
 from cereus.explain.conditions import ambiguity, doing_text, growth, slot_names
 from cereus.explain.description import Description
@@ -20,6 +20,8 @@ from cereus.syntax.literals import duration_text
 __all__ = ["explain", "moves", "warnings"]
 
 NODE_BYTES = 32
+KEY_BYTES = 88
+"""Of a key: its last position, floor and time, when it woke, and one configuration."""
 REMEMBERED_BYTES = 20
 """Of an event that passed a test: its row number, its time, its key."""
 
@@ -240,6 +242,21 @@ def _memory(plan: Plan, analysis: PlanAnalysis) -> Iterator[str]:
         f"per event that passes a test: {nodes} of {NODE_BYTES} bytes, shared by all partial "
         f"matches, and {REMEMBERED_BYTES} bytes"
     )
+    if plan.keys:
+        yield f"per key: {KEY_BYTES} bytes and its values, {_until(plan)}"
+
+
+def _until(plan: Plan) -> str:
+    """When a recognizer forgets a key."""
+    window = plan.query.window
+    in_time = isinstance(window, TimeWindow) or (
+        isinstance(window, AttributeWindow) and window.attribute == (plan.stream.time,)
+    )
+    if plan.traits.closes or plan.query.unfollowed is not None:
+        return "for as long as matches of it may wait"
+    if in_time:
+        return "until a window after its last event, if events come in the order of time"
+    return "until nothing of it has begun"
 
 
 def _each_key(plan: Plan) -> str:

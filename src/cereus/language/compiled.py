@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar
+from copy import copy
+from dataclasses import replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from cereus.engine.executor import Executor
+from cereus.engine.parallel.split import Split
 from cereus.errors import CereusError
 from cereus.explain.wording import test_text
 from cereus.language.anatomy import Anatomy, Step
@@ -117,6 +120,16 @@ class CompiledQuery(ABC):
         """What runs the query over batches of this schema. `keep` names columns that are
         remembered of every event in a result; `row_numbers` renames the rows."""
 
+    def split(self, schema: pa.Schema | None = None) -> Split:
+        """How its input may be cut into parts for several threads."""
+        return Split(why_not=f"queries in {self.dialect} read their input in one piece")
+
+    def with_share(self, share: int) -> Self:
+        """The same query with one of so many shares of what a run may use."""
+        made = copy(self)
+        made.limits = replace(self.limits, nodes=self.limits.nodes // share)
+        return made
+
     def counting(self) -> CompiledQuery | None:
         """A query that counts the matches of this one without listing them, if there is one."""
         return None
@@ -167,6 +180,10 @@ class EventwiseQuery(CompiledQuery):
     @abstractmethod
     def result_columns(self) -> tuple[str, ...]:
         """The columns of a result, after the keys."""
+
+    def split(self, schema: pa.Schema | None = None) -> Split:
+        keys = self.keys
+        return Split(keys) if keys else Split(why_not="there are no keys")
 
     def check(self, schema: pa.Schema | None) -> None:
         check_keys(self.keys, self.result_columns)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from abc import abstractmethod
 from copy import copy
 from typing import Any, ClassVar, Generic, Self, TypeVar
@@ -14,6 +15,7 @@ from cereus.clauses.tree import ParsedQuery, PatternTree
 from cereus.engine.executor import Executor, PatternExecutor
 from cereus.engine.ingest.clock import Clock
 from cereus.engine.match.table_cache import TableCache
+from cereus.engine.parallel.split import Split, split_of_plan
 from cereus.engine.rules.shape import Shaped, shaped
 from cereus.explain.analysis import slowness
 from cereus.explain.description import Description
@@ -28,6 +30,7 @@ from cereus.plan.tests import EventTest
 from cereus.stream import Stream
 
 P = TypeVar("P", bound=PatternTree)
+CORES = os.cpu_count() or 1
 
 
 class PatternQuery(CompiledQuery, Generic[P]):
@@ -38,7 +41,7 @@ class PatternQuery(CompiledQuery, Generic[P]):
     def __init__(self, query: ParsedQuery[P], stream: Stream, limits: Limits) -> None:
         self.query, self.stream, self.limits = query, stream, limits
         self._plans: dict[bytes | None, Plan] = {}
-        self._caches: dict[int, TableCache] = {}
+        self._caches: dict[int, list[TableCache]] = {}
         self._shapes: dict[int, Shaped | None] = {}
 
     @abstractmethod
@@ -75,7 +78,8 @@ class PatternQuery(CompiledQuery, Generic[P]):
 
     @property
     def counts_events(self) -> bool:
-        return self.plan().traits.position_sensitive
+        known = next(iter(self._plans.values()), None)  # types of columns make no difference
+        return (known or self.plan()).traits.position_sensitive
 
     @property
     def keys(self) -> tuple[Path, ...]:
@@ -120,16 +124,26 @@ class PatternQuery(CompiledQuery, Generic[P]):
         row_numbers: npt.NDArray[np.int64] | None = None,
     ) -> Executor:
         plan = self.plan(schema)
-        if id(plan) not in self._caches:
-            self._caches[id(plan)] = TableCache.empty(plan, self.limits.states)
         return PatternExecutor(
             plan,
             schema,
             limits=self.limits,
             keep=keep,
             row_numbers=row_numbers,
-            cache=self._caches[id(plan)],
+            cache=self._cache(plan),
         )
+
+    def _cache(self, plan: Plan) -> TableCache:
+        """A table that no other run uses, as far as there are cores for both."""
+        known = self._caches.setdefault(id(plan), [])
+        fewest = min(known, key=lambda cache: len(cache.users), default=None)
+        if fewest is None or (fewest.users and len(known) < CORES):
+            fewest = TableCache.empty(plan, self.limits.states)
+            known.append(fewest)
+        return fewest
+
+    def split(self, schema: pa.Schema | None = None) -> Split:
+        return split_of_plan(self.plan(schema))
 
     def __getstate__(self) -> dict[str, Any]:
         """Plans and their tables stay here: another process makes them anew."""

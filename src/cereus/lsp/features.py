@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
+from typing import Any
+
+import pyarrow as pa
 
 from cereus.errors import CereusError, QueryError
 from cereus.expr.functions import FUNCTIONS
@@ -16,8 +19,11 @@ from cereus.language.registry import compile_source, default_name, dialect_of, l
 from cereus.limits import Limits
 from cereus.query import Query
 from cereus.stream import Stream
+from cereus.syntax.parsing import errors_in
 
+BEGUN = re.compile(r"(?P<dot>\.)?(?P<word>\w*)$")
 NAME = re.compile(r"[^\W\d]\w*")
+IMPORTED = re.compile(r"^%import ([a-z_.]+)\.grammar ", re.MULTILINE)
 KEYWORD = re.compile(r'"([A-Za-z_]{2,})"|/([A-Za-z_]{2,})\b')
 
 
@@ -31,23 +37,45 @@ class TextProblem:
     error: bool = True
 
 
+TIMED = Stream(time="time")
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What is known beside a text: which columns are what, the columns of the events if they are
+    known, the types of events that there are, the options of the language, values of parameters.
+    Where nothing is known, a stream has a time."""
+
+    stream: Stream = TIMED
+    schema: pa.Schema | None = None
+    types: tuple[str, ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
+    params: Mapping[str, Any] | None = None
+
+
+NOTHING_KNOWN = Surroundings()
+
+
 def language_of(path: str) -> Language:
     return language(dialect_of(path) or default_name())
 
 
-def compiled(text: str, chosen: Language) -> Query:
-    """The query of a text. Whether a stream has a time is not known here, so it has one."""
-    stream = Stream(time="time")
-    return Query(compile_source(text, chosen.name, stream, Limits(), {}))
+def compiled(text: str, chosen: Language, known: Surroundings = NOTHING_KNOWN) -> Query:
+    """The query of a text, checked against what is known."""
+    with errors_in(text):
+        made = compile_source(
+            text, chosen.name, known.stream, Limits(), known.options, known.params
+        )
+        made.check(known.schema)
+    return Query(made, known.schema)
 
 
-def problems(text: str, chosen: Language) -> list[TextProblem]:
+def problems(text: str, chosen: Language, known: Surroundings = NOTHING_KNOWN) -> list[TextProblem]:
     """The first error of a text, else its warnings."""
     if not text.strip():
         return []
     try:
-        query = compiled(text, chosen)
-        query.compiled.check(None)
+        query = compiled(text, chosen, known)
         return [TextProblem(0, len(text), each, error=False) for each in query.warnings]
     except QueryError as error:
         start, end = error.span or (0, len(text))
@@ -60,39 +88,57 @@ def _message(message: str, hint: str | None) -> str:
     return message if hint is None else f"{message}\nhint: {hint}"
 
 
-def meaning(text: str, chosen: Language) -> str | None:
+def meaning(text: str, chosen: Language, known: Surroundings = NOTHING_KNOWN) -> str | None:
     """What a text asks, in plain English; None while it has an error."""
     try:
-        return compiled(text, chosen).words()
+        return compiled(text, chosen, known).words()
     except CereusError:
         return None
 
 
-def completions(text: str, offset: int, chosen: Language) -> list[tuple[str, str]]:
-    """Words that may stand at a place, each with its kind: keywords of the language, functions,
-    and the names that the text has elsewhere."""
-    begun = re.search(r"\w*$", text[:offset])
-    prefix = "" if begun is None else begun[0].lower()
-    return [each for each in _known(text, offset, chosen) if each[0].lower().startswith(prefix)]
+def completions(
+    text: str, offset: int, chosen: Language, known: Surroundings = NOTHING_KNOWN
+) -> list[tuple[str, str]]:
+    """Words that may stand at a place, each with its kind: columns and types of the events,
+    keywords of the language, functions, and the names that the text has elsewhere. Behind
+    `name.` there are columns only, where they are known."""
+    begun = BEGUN.search(text[:offset])
+    assert begun is not None  # it may be empty
+    columns = [] if known.schema is None else known.schema.names
+    words = (
+        ((name, "column") for name in columns)
+        if begun["dot"] and columns
+        else _known_words(text, offset, chosen, known)
+    )
+    prefix = begun["word"].lower()
+    return [each for each in words if each[0].lower().startswith(prefix)]
 
 
-def _known(text: str, offset: int, chosen: Language) -> Iterator[tuple[str, str]]:
+def _known_words(
+    text: str, offset: int, chosen: Language, known: Surroundings
+) -> Iterator[tuple[str, str]]:
+    columns = () if known.schema is None else tuple(known.schema.names)
     words = keywords(chosen)
+    yield from ((name, "column") for name in columns)
+    yield from ((name, "type") for name in known.types)
     yield from ((word, "keyword") for word in words)
     yield from ((name, "function") for name in sorted(FUNCTIONS))
-    known = {word.lower() for word in words} | set(FUNCTIONS)
+    seen = {word.lower() for word in words} | set(FUNCTIONS) | {*columns, *known.types}
     here = {match[0] for match in NAME.finditer(text) if not match.start() <= offset <= match.end()}
-    yield from ((name, "name") for name in sorted(here) if name.lower() not in known)
+    yield from ((name, "name") for name in sorted(here) if not {name, name.lower()} & seen)
 
 
 @cache
 def keywords(chosen: Language) -> tuple[str, ...]:
-    """The words of a language's grammar."""
+    """The words of a language's grammar, and of the grammars it imports."""
     package = type(chosen).__module__.rpartition(".")[0]
     grammar = files(package).joinpath("grammar.lark")
     if not grammar.is_file():
         return ()
-    written = KEYWORD.findall(grammar.read_text("utf-8"))
+    text = grammar.read_text("utf-8")
+    for name in sorted(set(IMPORTED.findall(text))):
+        text += files("cereus").joinpath(*name.split("."), "grammar.lark").read_text("utf-8")
+    written = KEYWORD.findall(text)
     return tuple(sorted({quoted or pattern for quoted, pattern in written}))
 
 
@@ -102,3 +148,8 @@ def laid_out(text: str, chosen: Language) -> str | None:
         return formatted(text, chosen)
     except CereusError:
         return None
+
+
+def function_names() -> list[str]:
+    """The functions of conditions, which all languages share."""
+    return sorted(FUNCTIONS)

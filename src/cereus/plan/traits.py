@@ -197,6 +197,8 @@ def _looks_back(query: AnyQuery, facts: PatternFacts) -> str | None:
         return "WITHIN counts events, not time"
     if query.consume is not Consume.NONE:
         return "CONSUME makes a match depend on the ones before it"
+    if query.skip is not None:
+        return "AFTER MATCH SKIP makes a match depend on the ones before it"
     if query.unfollowed is not None:
         return "NOT FOLLOWED BY looks past the last event"
     if facts.open_ended:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import suppress
 from html import escape
@@ -14,8 +13,10 @@ from cereus.engine.results.time_order import BY_TIME
 from cereus.errors import CereusError
 from cereus.matches import Matches
 from cereus.query import Query
+from cereus.report.table import cells, embedded
 from cereus.show.diagram import diagram
 from cereus.show.graphs import library
+from cereus.show.located import located
 from cereus.show.timeline import matches_per_key, matches_per_time, timeline
 from cereus.sources import Source, source
 from cereus.why.html import why_html
@@ -39,7 +40,7 @@ def report(query: Query, data: Any, *, sort: bool = False, title: str | None = N
         f"<h1>{escape(heading)}</h1>",
         _numbers(query, matches, events.num_rows),
         *_query(query),
-        *_pictures(query, matches),
+        *_pictures(query, events, matches),
         *_table(matches),
     ]
     if len(matches) <= FEW:
@@ -64,7 +65,7 @@ def _page(title: str, parts: list[str]) -> str:
             f"<title>{escape(title)}</title><style>{_file('page.css')}</style></head><body>",
             *parts,
             f'<p class="note">Made by Cereus {escape(cereus.__version__)}.</p>',
-            f"<script>{_file('page.js')}</script></body></html>",
+            f"<script>{_file('table.js')}\n{_file('page.js')}</script></body></html>",
         ]
     )
 
@@ -98,15 +99,16 @@ def _query(query: Query) -> Iterator[str]:
         yield f'<p class="warning">{escape(warning)}</p>'
 
 
-def _pictures(query: Query, matches: Matches) -> Iterator[str]:
+def _pictures(query: Query, events: Source, matches: Matches) -> Iterator[str]:
     with suppress(CereusError):
         svg = diagram(query).svg()
         yield f'<h2>The automaton</h2><div class="scroll">{svg}</div>'
     if not len(matches):
         return
-    time = query.stream.time
+    time = query.compiled.stream.time
     with suppress(CereusError):
-        chart = timeline(matches, time=time, most=MOST_DRAWN)
+        shown = located(query, events, matches, MOST_DRAWN)
+        chart = timeline(shown, time=time, most=MOST_DRAWN)
         yield f"<h2>Along time</h2>{_chart(chart)}"
         if len(matches) > MOST_DRAWN:
             yield f'<p class="note">The first {MOST_DRAWN} matches.</p>'
@@ -124,7 +126,7 @@ def _chart(chart: Any) -> str:
 
 def _table(matches: Matches) -> Iterator[str]:
     table = matches.table.slice(0, MOST_ROWS)
-    rows = [[_cell(value) for value in row.values()] for row in table.to_pylist()]
+    rows = cells(table)
     heads = "".join(
         f'<th aria-sort="none"><button type="button">{escape(name)}</button></th>'
         for name in table.column_names
@@ -139,28 +141,10 @@ def _table(matches: Matches) -> Iterator[str]:
         f'<div class="scroll"><table id="matches"><thead><tr>{heads}</tr></thead>'
         f"<tbody>{''.join(map(_row, rows))}</tbody></table></div>"
     )
-    yield f'<script type="application/json" id="rows">{_embedded({"rows": rows})}</script>'
+    yield f'<script type="application/json" id="rows">{embedded({"rows": rows})}</script>'
 
 
 def _row(row: list[Any]) -> str:
     """For readers without scripts, and for paper."""
     cells = "".join(f"<td>{escape('' if cell is None else str(cell))}</td>" for cell in row)
     return f"<tr>{cells}</tr>"
-
-
-def _cell(value: Any) -> Any:
-    if isinstance(value, list):
-        return ", ".join("" if each is None else str(_cell(each)) for each in value)
-    if isinstance(value, dict):
-        return ", ".join(f"{name} {_cell(part)}" for name, part in value.items())
-    if isinstance(value, float) and value != value:
-        return "NaN"
-    finite = isinstance(value, float) and abs(value) == float("inf")
-    known = isinstance(value, int | float | str | bool) and not finite
-    return value if known or value is None else str(value)
-
-
-def _embedded(value: Any) -> str:
-    """JSON inside a page: nothing in it can end the script it stands in."""
-    text = json.dumps(value, ensure_ascii=False)
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

@@ -55,7 +55,7 @@ def timeline(
             _quoted(along),
             type=_scale(events, along),
             title=title,
-            scale=alt.Scale(zero=False, padding=12),
+            scale=_spread(alt, events, along),
         ),
         y=alt.Y(f"{LABEL}:O", title=" · ".join([MATCH, *keys]), sort=None)
         if lanes == MATCH
@@ -70,7 +70,21 @@ def timeline(
             alt.Tooltip(_quoted(name), type="nominal", title=name) for name in events.column_names
         ],
     )
-    return _styled((bands + points).properties(width=640)).interactive()
+    count = len({*map(str, events.column(LABEL if lanes == MATCH else lanes).to_pylist())})
+    shaped = (bands + points).properties(width=640, height=lane_height(count))
+    return _styled(shaped).interactive(bind_y=False)
+
+
+def lane_height(count: int) -> int:
+    """The height of a chart with so many lanes. A number, where a page may stretch the width."""
+    return max(count, 2) * 20
+
+
+def _spread(alt: Any, events: pa.Table, along: str) -> Any:
+    """Numbers need not begin at 0; times never do."""
+    if _scale(events, along) == "temporal":
+        return alt.Scale(padding=12)
+    return alt.Scale(zero=False, nice=False, padding=12)
 
 
 def _colour(alt: Any, matches: Matches, events: pa.Table, shade: str | None) -> Any:
@@ -131,7 +145,8 @@ def matches_per_time(matches: Matches, *, time: str = "end_time") -> Any:
     values = [{time: _plain(value)} for value in table.column(time).to_pylist()]
     chart = alt.Chart(alt.Data(values=values)).mark_bar(color=PALETTE[0])
     x = alt.X(_quoted(time), type=kind, bin=alt.Bin(maxbins=BINS), title=time)
-    return _styled(chart.encode(x=x, y=alt.Y("count()", title="matches")).properties(width=640))
+    y = alt.Y("count()", title="matches", axis=alt.Axis(tickMinStep=1))
+    return _styled(chart.encode(x=x, y=y).properties(width=640, height=160))
 
 
 def matches_per_key(matches: Matches, key: str, *, most: int = 30) -> Any:
@@ -143,7 +158,8 @@ def matches_per_key(matches: Matches, key: str, *, most: int = 30) -> Any:
     values = [{key: _plain(each["values"]), "matches": each["counts"]} for each in largest]
     chart = alt.Chart(alt.Data(values=values)).mark_bar(color=PALETTE[0])
     y = alt.Y(_quoted(key), type="nominal", sort="-x", title=key)
-    return _styled(chart.encode(x=alt.X("matches:Q"), y=y).properties(width=640))
+    x = alt.X("matches:Q", axis=alt.Axis(tickMinStep=1))
+    return _styled(chart.encode(x=x, y=y).properties(width=640, height=lane_height(len(values))))
 
 
 def save(chart: Any, path: str | Path) -> None:
@@ -182,7 +198,7 @@ def _check(table: pa.Table, names: Iterable[str | None]) -> None:
 
 def _quoted(name: str) -> str:
     """A column as Vega-Lite reads it, whatever signs are in its name."""
-    for sign in ("\\", ".", "[", "]", ":"):
+    for sign in ("\\", ".", "[", "]", ":", "'", '"'):
         name = name.replace(sign, f"\\{sign}")
     return name
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -28,11 +28,16 @@ class EventTable:
     """EventTable in memory, in the order in which they are read. `rows` are their numbers in the
     input. Queries call them by their places, which they have in the column `ROW`.
 
-    Which events satisfy a condition is computed once, however many queries ask for it."""
+    `origin` are the places that they have among the events they were chosen from.
+
+    Which events satisfy a condition is computed once, however many queries ask for it, and so are
+    the events that matter to queries with the same tests."""
 
     table: pa.Table
     rows: Rows
+    origin: Rows | None = None
     _masks: dict[Expression, Mask] = field(default_factory=dict)
+    _parts: dict[tuple[bytes, tuple[str, ...]], EventTable] = field(default_factory=dict)
 
     @staticmethod
     def of(source: Source) -> EventTable:
@@ -51,7 +56,8 @@ class EventTable:
         """The events at some places."""
         names = self.table.column_names if columns is None else columns
         kept = self.table.select([name for name in names if name != ROW])
-        return EventTable.numbered(kept.take(pa.array(places)), self.rows[places])
+        part = EventTable.numbered(kept.take(pa.array(places)), self.rows[places])
+        return replace(part, origin=places)
 
     @cached_property
     def _order(self) -> Rows | None:
@@ -96,11 +102,14 @@ class EventTable:
         columns = [name for name in schema.names if name in needed] or schema.names[:1]
         tests = query.tests(schema)
         if query.counts_events or not tests:
-            return EventTable(self.table, self.rows, self._masks)
+            return self
         passed = np.zeros(len(self.rows), bool)
         for test in tests:
             passed |= self.passing(test, query.stream)
-        return self.part(np.flatnonzero(passed), columns)
+        key = (np.packbits(passed).tobytes(), tuple(columns))
+        if key not in self._parts:
+            self._parts[key] = self.part(np.flatnonzero(passed), columns)
+        return self._parts[key]
 
 
 @dataclass(frozen=True)
@@ -110,11 +119,15 @@ class Run:
 
     query: CompiledQuery
     events: EventTable
-    schema: pa.Schema
+    of_all: EventTable
 
     @staticmethod
     def of(query: CompiledQuery, events: EventTable) -> Run:
-        return Run(query, events.relevant(query), events.table.schema)
+        return Run(query, events.relevant(query), events)
+
+    @property
+    def schema(self) -> pa.Schema:
+        return self.of_all.table.schema
 
     def results(self) -> Iterator[pa.RecordBatch]:
         """As they come: whoever has seen enough stops."""
@@ -125,6 +138,14 @@ class Run:
         for batch in self.events.batches(columns):
             yield from executor.push(batch)
         yield from executor.finish()
+
+    def mask(self, places: list[Rows]) -> Mask:
+        """Which of all events are those at some places."""
+        chosen = np.concatenate(places)
+        origin = self.events.origin
+        mask = np.zeros(len(self.of_all.rows), bool)
+        mask[chosen if origin is None else origin[chosen]] = True
+        return mask
 
     def rows_at(self, places: Iterable[int]) -> list[int]:
         numbers: list[int] = self.events.rows[list(places)].tolist()

@@ -9,6 +9,7 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from cereus.clauses.tree import AttributeWindow, EventWindow, TimeWindow
@@ -22,8 +23,9 @@ from cereus.language.anatomy import QueryRule
 from cereus.plan.tests import EventTest
 from cereus.stream import Stream
 from cereus.syntax.literals import duration_text
-from cereus.why.events import EventTable, FoundMatch
+from cereus.why.events import EventTable, FoundMatch, Rows
 
+Floats = npt.NDArray[np.float64]
 MOST_COMBINATIONS = 20_000
 """Combinations of events that a condition is evaluated on."""
 
@@ -44,7 +46,7 @@ def measured(
     nothing: list[Measured | None] = [None] * len(misses)
     try:
         if rule.window is not None:
-            return [_too_long(rule, miss, events, stream) for miss in misses]
+            return _too_long(rule, misses, events, stream) if misses else nothing
         if rule.condition is not None:
             return _Condition(rule, misses, events, stream).measured()
     except (CereusError, pa.ArrowException, TypeError, OverflowError):
@@ -56,34 +58,43 @@ def measured(
 
 
 def _too_long(
-    rule: QueryRule, miss: FoundMatch, events: EventTable, stream: Stream
-) -> Measured | None:
-    places = events.places(np.array([miss.rows[0], miss.rows[-1]]))
+    rule: QueryRule, misses: Sequence[FoundMatch], events: EventTable, stream: Stream
+) -> list[Measured | None]:
+    first, last = (events.places(np.array([m.rows[end] for m in misses])) for end in (0, -1))
     match rule.window:
         case TimeWindow(length) if stream.time is not None:
             kind = events.table.schema.field(stream.time).type
             allowed = in_units_of(kind, length, stream)
             microseconds = length / float(allowed) if allowed else 1.0
-            over = (_span(events, (stream.time,), places) - allowed) * microseconds
-            text = f"{duration_text(round(over))} too long"
-            return Measured(text, over / max(length, 1))
+            overs = (_spans(events, (stream.time,), first, last) - allowed) * microseconds
+            return [
+                Measured(f"{duration_text(round(over))} too long", over / max(length, 1))
+                for over in overs.tolist()
+            ]
         case EventWindow(size) if not stream.keys:
-            over = int(places[1] - places[0]) + 1 - size
-            return Measured(f"{over} event{'' if over == 1 else 's'} too long", over / size)
+            counts = (last - first + 1 - size).tolist()
+            return [
+                Measured(f"{over} event{'' if over == 1 else 's'} too long", over / size)
+                for over in counts
+            ]
         case AttributeWindow(size, path):
-            over = _span(events, path, places) - size
-            return Measured(f"{over:g} too long", over / max(size, 1))
-    return None
+            overs = _spans(events, path, first, last) - size
+            return [Measured(f"{over:g} too long", over / max(size, 1)) for over in overs.tolist()]
+    return [None] * len(misses)
 
 
-def _span(events: EventTable, path: tuple[str, ...], places: Any) -> float:
-    """How far two events lie apart, in the unit of a column."""
+def _spans(events: EventTable, path: tuple[str, ...], first: Rows, last: Rows) -> Floats:
+    """How far pairs of events lie apart, in the unit of a column."""
+    return _numbers(events, path, last) - _numbers(events, path, first)
+
+
+def _numbers(events: EventTable, path: tuple[str, ...], places: Rows) -> Floats:
     column = column_at(events.table.take(pa.array(places)), path)
     values = pa.chunked_array(column) if isinstance(column, list) else column
     if pa.types.is_temporal(values.type):
         values = values.cast(pa.int32() if values.type.bit_width == 32 else pa.int64())
-    first, last = values.to_pylist()
-    return float(last - first)
+    numbers: Floats = np.array(values.to_pylist(), np.float64)
+    return numbers
 
 
 # ---------------------------------------------------------------- conditions

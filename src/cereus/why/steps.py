@@ -29,10 +29,10 @@ ALWAYS = (RuleKind.NEGATION, RuleKind.WINDOW, RuleKind.STRATEGY)
 
 @dataclass(frozen=True)
 class Tally:
-    """The matches of a query: how many, and the rows that they end at."""
+    """The matches of a query: how many, and which events they end at."""
 
     total: int | float
-    ends: Rows
+    ends: Mask
     exact: bool = True
 
 
@@ -49,11 +49,11 @@ def step_counts(
             (each for each in loosened if _may_end(each.rule, known)),
             key=lambda each: each.rule.kind is RuleKind.WINDOW,  # last: it explains too much
         )
-        left = np.setdiff1d(tested.passed_rows, tally.ends)
+        left = tested.passed & ~tally.ends
         ended = tuple(_ended(left, relevant, step, events)) if reached else ()
-        yield tested.counted(tally, ended, len(left))
+        yield tested.counted(tally, ended, int(left.sum()))
         known = frozenset(each.rule for each in loosened)
-        reached = len(tally.ends) > 0
+        reached = bool(tally.ends.any())
 
 
 def _may_end(rule: QueryRule, known: frozenset[QueryRule]) -> bool:
@@ -65,19 +65,19 @@ def _may_end(rule: QueryRule, known: frozenset[QueryRule]) -> bool:
     return rule not in known and not alone
 
 
-def _ended(left: Rows, loosened: list[Loosened], step: Step, events: EventTable) -> Iterator[Ended]:
+def _ended(left: Mask, loosened: list[Loosened], step: Step, events: EventTable) -> Iterator[Ended]:
     """Each event is blamed on the first rule without which it would have been taken."""
     for each in loosened:
-        if not len(left):
+        if not left.any():
             return
         try:
             ends = tally_of(each.much, events, step.column).ends
         except CereusError:
             continue  # the pattern makes no sense without it, or needs more than the limits allow
-        blamed = np.intersect1d(left, ends)
-        if len(blamed):
-            yield Ended(each.rule.kind, each.rule.text, len(blamed))
-        left = np.setdiff1d(left, blamed)
+        blamed = int((left & ends).sum())
+        if blamed:
+            yield Ended(each.rule.kind, each.rule.text, blamed)
+        left = left & ~ends
 
 
 # ---------------------------------------------------------------- counting matches
@@ -98,12 +98,7 @@ def _counted(query: CompiledQuery, events: EventTable) -> Tally:
     for batch in run.results():
         ends.append(batch.column("end").to_numpy())
         total += float(pc.sum(batch.column("count")).as_py() or 0)
-    return Tally(int(total) if total < 2**53 else total, _numbers(ends, run.events))
-
-
-def _numbers(places: list[Rows], events: EventTable) -> Rows:
-    """Which rows stand at these places."""
-    return np.sort(events.rows[np.unique(np.concatenate(places))])
+    return Tally(int(total) if total < 2**53 else total, run.mask(ends))
 
 
 def _listed(query: CompiledQuery, events: EventTable, column: str | None) -> Tally:
@@ -114,8 +109,8 @@ def _listed(query: CompiledQuery, events: EventTable, column: str | None) -> Tal
         total += int(pc.sum(pc.greater(pc.list_value_length(rows), 0)).as_py() or 0)
         ends.append(_last_rows(rows) if column is None else _all_rows(batch.column(column)))
         if total >= MOST_LISTED:
-            return Tally(total, _numbers(ends, run.events), exact=False)
-    return Tally(total, _numbers(ends, run.events))
+            return Tally(total, run.mask(ends), exact=False)
+    return Tally(total, run.mask(ends))
 
 
 def _all_rows(lists: pa.Array) -> Rows:
@@ -160,10 +155,6 @@ class TestedStep:
         self.typed |= typed
         self.passed |= passed
 
-    @property
-    def passed_rows(self) -> Rows:
-        return np.sort(self.events.rows[self.passed])
-
     def counted(self, tally: Tally, ended: tuple[Ended, ...], left: int) -> StepCounts:
         known = bool(self.step.tests)
         return StepCounts(
@@ -171,7 +162,7 @@ class TestedStep:
             int(self.typed.sum()) if known else None,
             tuple((text, int(passed.sum())) for text, passed in self.counts.items()),
             int(self.passed.sum()) if known else None,
-            len(tally.ends),
+            int(tally.ends.sum()),
             tally.total,
             tally.exact,
             ended,

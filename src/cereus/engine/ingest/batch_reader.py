@@ -113,6 +113,11 @@ class BatchReader:
         watched = ("time",) if clock is None else ("time", "window")
         self.substreams = self._new_substreams(schema, watched)
         self.row = 0
+        self.rows_of_batch: Ints | None = None
+        """What the rows of the next batch are called, where it has some rows of the input."""
+        self._first = 0
+        self.first_seen: Ints | None = None
+        """The row of each key's first event, where that is to be known."""
         self.seen: Ints = np.zeros(1, np.int64)
         """How many events of each key there have been, where positions are counted."""
 
@@ -122,6 +127,17 @@ class BatchReader:
     @property
     def key_index(self) -> KeyIndex:
         return self.substreams.index
+
+    def number_rows(self, rows: int | Ints) -> None:
+        """The next rows are the input's from this one on, or those of the next batch are these."""
+        if isinstance(rows, int):
+            self.row, self.rows_of_batch = rows, None
+        else:
+            self.rows_of_batch = rows
+
+    def rows_read(self, places: Ints) -> Ints:
+        """The rows, in the order of the input, of rows of the last batch."""
+        return places + self._first if self.rows_of_batch is None else self.rows_of_batch[places]
 
     @property
     def counted_keys(self) -> int:
@@ -163,7 +179,8 @@ class BatchReader:
         return undo
 
     def _read(self, batch: pa.RecordBatch) -> Events:
-        rows = RowNumbers(self.row, self._selected(batch), self.row_numbers)
+        rows = self._row_numbers(batch)
+        self._first = self.row
         self.row += batch.num_rows
         if rows.selected is not None:
             batch = batch.take(pa.array(rows.selected))
@@ -175,6 +192,8 @@ class BatchReader:
                 batch, self.known, keep_all=self.reading.keeps_all
             )
         keys = self._keys(batch, None if everyone else places)
+        if self.first_seen is not None:
+            self._note_first(keys, None if everyone else places, rows.selected)
         self.substreams.check_order("time", time, times, keys, places, rows)
         positions = self._positions(keys, places) if counted else zeros(len(places))
         if not len(places):
@@ -205,6 +224,13 @@ class BatchReader:
         places = np.flatnonzero(wanted.to_numpy(zero_copy_only=False))
         return places if passing is None else np.intersect1d(places, passing, assume_unique=True)
 
+    def _row_numbers(self, batch: pa.RecordBatch) -> RowNumbers:
+        selected, called = self._selected(batch), self.rows_of_batch
+        if called is None:
+            return RowNumbers(self.row, selected, self.row_numbers)
+        numbers = called if self.row_numbers is None else self.row_numbers[called]
+        return RowNumbers(0, selected, numbers)
+
     def _times(self, batch: pa.RecordBatch, rows: RowNumbers) -> Ints:
         name = self.stream.time
         if name is None:
@@ -224,6 +250,18 @@ class BatchReader:
             self.seen = longer(self.seen, len(self.key_index), 0)
         return keys
 
+    def _note_first(self, keys: Codes, places: Ints | None, selected: Ints | None) -> None:
+        """Note where keys come for the first time. They are numbered in the order in which they
+        do, so that is where the largest number so far grows."""
+        assert self.first_seen is not None
+        known = len(self.first_seen)
+        if len(self.key_index) == known:
+            return
+        new = np.flatnonzero(np.diff(np.maximum.accumulate(keys), prepend=known - 1) > 0)
+        new = new if places is None else places[new]
+        new = new if selected is None else selected[new]
+        self.first_seen = np.concatenate([self.first_seen, self.rows_read(new)])
+
     def _positions(self, keys: Codes, places: Ints) -> Ints:
         """Positions within the key; `keys` are those of all rows."""
         if self.reading.keys:
@@ -241,7 +279,7 @@ class BatchReader:
             return events
         order = events.positions
         if not self.reading.counts_positions:
-            order = places + rows.first if rows.first else places
+            order = places + self._first if self._first else places
         measures, floors = clock.read(batch, places, order, events.times, rows)
         if clock.path is not None and not clock.follows_time:
             column = ".".join(clock.path)
@@ -326,6 +364,8 @@ class BatchReader:
         self.substreams.forget()
         self.compared.strings.clear()
         self.seen = np.zeros(1, np.int64)
+        if self.first_seen is not None:
+            self.first_seen = np.zeros(0, np.int64)
         if self.idle_keys is not None:
             self.idle_keys.forget()
         if self.lookahead is not None:

@@ -28,6 +28,7 @@ LOW_64 = (1 << 64) - 1
 
 
 @cython.cfunc
+@cython.nogil
 @cython.exceptval(check=False)
 @cython.inline
 def _prefix(
@@ -44,12 +45,16 @@ def _prefix(
             if size < 8:
                 value = value & ((cython.cast(cython.ulonglong, 1) << (8 * size)) - 1)
             return value
-    for k in range(min(size, 8)):
-        value = value | (cython.cast(cython.ulonglong, int(data[at + k])) << (8 * k))
+        for k in range(min(size, 8)):
+            value = value | (cython.cast(cython.ulonglong, data[at + k]) << (8 * k))
+    else:
+        for k in range(min(size, 8)):
+            value = value | (int(data[at + k]) << (8 * k))
     return value
 
 
 @cython.cfunc
+@cython.nogil
 @cython.exceptval(check=False)
 @cython.inline
 def _slot(prefix: cython.ulonglong, size: cython.longlong) -> cython.ulonglong:
@@ -101,24 +106,25 @@ def string_codes(
     k: cython.longlong
     code: cython.int
     at: cython.ulonglong
-    for i in range(n):
-        begin: cython.longlong = offsets[i]
-        size: cython.longlong = offsets[i + 1] - begin
-        prefix: cython.ulonglong = _prefix(data, begin, size)
-        at = _slot(prefix, size) & last
-        while True:
-            code = buckets[at]
-            if code == 0:
-                break
-            word: cython.longlong = word_offsets[code - 1]
-            if prefixes[code - 1] == prefix and word_offsets[code] - word == size:
-                k = 8
-                while k < size and data[begin + k] == word_data[word + k]:
-                    k += 1
-                if k >= size:
+    with cython.nogil:
+        for i in range(n):
+            begin: cython.longlong = offsets[i]
+            size: cython.longlong = offsets[i + 1] - begin
+            prefix: cython.ulonglong = _prefix(data, begin, size)
+            at = _slot(prefix, size) & last
+            while True:
+                code = buckets[at]
+                if code == 0:
                     break
-            at = (at + 1) & last
-        index[i] = cython.cast(cython.ushort, index[i] * radix + code)
+                word: cython.longlong = word_offsets[code - 1]
+                if prefixes[code - 1] == prefix and word_offsets[code] - word == size:
+                    k = 8
+                    while k < size and data[begin + k] == word_data[word + k]:
+                        k += 1
+                    if k >= size:
+                        break
+                at = (at + 1) & last
+            index[i] = cython.cast(cython.ushort, index[i] * radix + code)
 
 
 def entry_codes(
@@ -129,8 +135,9 @@ def entry_codes(
 ) -> None:
     """The same for a dictionary array: the codes of its entries, and each row's place in them."""
     i: cython.longlong
-    for i in range(places.shape[0]):
-        index[i] = cython.cast(cython.ushort, index[i] * radix + entries[places[i]])
+    with cython.nogil:
+        for i in range(places.shape[0]):
+            index[i] = cython.cast(cython.ushort, index[i] * radix + entries[places[i]])
 
 
 def values_at(values: cython.const[cython.int][::1], places: cython.const[NUMBER][::1]) -> Codes:
@@ -138,25 +145,27 @@ def values_at(values: cython.const[cython.int][::1], places: cython.const[NUMBER
     result = empty(places.shape[0], np.int32)
     out: cython.int[::1] = result
     i: cython.longlong
-    for i in range(places.shape[0]):
-        out[i] = values[places[i]]
+    with cython.nogil:
+        for i in range(places.shape[0]):
+            out[i] = values[places[i]]
     return result
 
 
 def places_without_value(values: cython.int[::1], places: cython.const[NUMBER][::1]) -> Ints:
-    """Those of the places, each once and in order, where the value is below zero."""
+    """Those of the places, each once and as they come, where the value is below zero."""
     result = empty(values.shape[0], np.int64)
     out: cython.longlong[::1] = result
     i: cython.longlong
     used: cython.longlong = 0
-    for i in range(places.shape[0]):
-        if values[places[i]] < 0:
-            values[places[i]] = 0  # so that it is found once
-            out[used] = places[i]
-            used += 1
-    for i in range(used):
-        values[out[i]] = -1
-    return np.sort(result[:used])
+    with cython.nogil:
+        for i in range(places.shape[0]):
+            if values[places[i]] < 0:
+                values[places[i]] = 0  # so that it is found once
+                out[used] = places[i]
+                used += 1
+        for i in range(used):
+            values[out[i]] = -1
+    return result[:used].copy()
 
 
 def number_integers(
@@ -172,13 +181,14 @@ def number_integers(
     out_distinct: cython.longlong[::1] = distinct
     i: cython.longlong
     used: cython.int = 0
-    for i in range(n):
-        at: cython.longlong = values[i] - low
-        if known[at] < 0:
-            known[at] = used
-            out_distinct[used] = values[i]
-            used += 1
-        out[i] = known[at]
+    with cython.nogil:
+        for i in range(n):
+            at: cython.longlong = values[i] - low
+            if known[at] < 0:
+                known[at] = used
+                out_distinct[used] = values[i]
+                used += 1
+            out[i] = known[at]
     return numbers, distinct[:used]
 
 
@@ -200,15 +210,17 @@ def numbered_rows(
     out_classes: cython.int[::1] = found
     i: cython.longlong
     used: cython.longlong = 0
-    for i in range(n):
-        k = index[i]
-        if classes[k] == -2:
-            # another combination of codes may have the same mask
-            classes[k] = known.setdefault(int(masks[k]), len(known))
-        # written always, kept if it counts: no branch to guess
-        out_rows[used] = i
-        out_classes[used] = classes[k]
-        used += classes[k] >= 0
+    with cython.nogil:
+        for i in range(n):
+            k = index[i]
+            if classes[k] == -2:
+                # another combination of codes may have the same mask
+                with cython.gil:
+                    classes[k] = known.setdefault(int(masks[k]), len(known))
+            # written always, kept if it counts: no branch to guess
+            out_rows[used] = i
+            out_classes[used] = classes[k]
+            used += classes[k] >= 0
     return rows[:used], found[:used]
 
 
@@ -219,8 +231,9 @@ def masks_of(
     result = empty(index.shape[0], np.uint64)
     out: cython.ulonglong[::1] = result
     i: cython.longlong
-    for i in range(index.shape[0]):
-        out[i] = masks[index[i]]
+    with cython.nogil:
+        for i in range(index.shape[0]):
+            out[i] = masks[index[i]]
     return result
 
 
@@ -237,10 +250,11 @@ def possible_rows(
     out_masks: cython.ulonglong[::1] = found
     i: cython.longlong
     used: cython.longlong = 0
-    for i in range(n):
-        out_rows[used] = i
-        out_masks[used] = masks[index[i]]
-        used += open_masks[index[i]] != 0
+    with cython.nogil:
+        for i in range(n):
+            out_rows[used] = i
+            out_masks[used] = masks[index[i]]
+            used += open_masks[index[i]] != 0
     return rows[:used], found[:used]
 
 
@@ -257,10 +271,11 @@ def rows_with(
     out_rows: cython.longlong[::1] = found
     i: cython.longlong
     used: cython.longlong = 0
-    for i in range(n):
-        out_places[used] = i
-        out_rows[used] = rows[i]
-        used += (masks[i] & bits) != 0
+    with cython.nogil:
+        for i in range(n):
+            out_places[used] = i
+            out_rows[used] = rows[i]
+            used += (masks[i] & bits) != 0
     return places[:used], found[:used]
 
 
@@ -272,9 +287,10 @@ def clear_failed(
 ) -> None:
     """Take the bits from the masks at those places that did not pass."""
     i: cython.longlong
-    for i in range(places.shape[0]):
-        if not passed[i]:
-            masks[places[i]] ^= masks[places[i]] & bits
+    with cython.nogil:
+        for i in range(places.shape[0]):
+            if not passed[i]:
+                masks[places[i]] ^= masks[places[i]] & bits
 
 
 def clear_failed_rows(
@@ -282,8 +298,9 @@ def clear_failed_rows(
 ) -> None:
     """The same where every row was asked."""
     i: cython.longlong
-    for i in range(masks.shape[0]):
-        masks[i] = masks[i] if passed[i] else masks[i] ^ (masks[i] & bits)
+    with cython.nogil:
+        for i in range(masks.shape[0]):
+            masks[i] = masks[i] if passed[i] else masks[i] ^ (masks[i] & bits)
 
 
 def dense_classes(masks: cython.const[cython.ulonglong][::1], known: dict[int, int]) -> Codes:
@@ -299,23 +316,25 @@ def dense_classes(masks: cython.const[cython.ulonglong][::1], known: dict[int, i
     filled: cython.ulonglong = 0
     i: cython.longlong
     at: cython.ulonglong
-    for i in range(n):
-        mask: cython.ulonglong = masks[i]
-        at = _slot(mask, 0) & (size - 1)
-        while values[at] >= 0 and keys[at] != mask:
-            at = (at + 1) & (size - 1)
-        if values[at] < 0:
-            keys[at] = mask
-            values[at] = known.setdefault(int(mask), len(known))
-            filled += 1
-            out[i] = values[at]
-            if 2 * filled > size:
-                size *= 4
-                keys = np.zeros(size, np.uint64)
-                values = np.full(size, -1, np.int32)
-                filled = 0
-        else:
-            out[i] = values[at]
+    with cython.nogil:
+        for i in range(n):
+            mask: cython.ulonglong = masks[i]
+            at = _slot(mask, 0) & (size - 1)
+            while values[at] >= 0 and keys[at] != mask:
+                at = (at + 1) & (size - 1)
+            if values[at] < 0:
+                keys[at] = mask
+                filled += 1
+                with cython.gil:
+                    values[at] = known.setdefault(int(mask), len(known))
+                    out[i] = values[at]
+                    if 2 * filled > size:
+                        size *= 4
+                        keys = np.zeros(size, np.uint64)
+                        values = np.full(size, -1, np.int32)
+                        filled = 0
+            else:
+                out[i] = values[at]
     return result
 
 
@@ -327,14 +346,15 @@ def ordered_floats(
     """Floats as integers in the same order, and NaN as the smallest one; `bits` are the values
     seen as integers."""
     i: cython.longlong
-    for i in range(values.shape[0]):
-        if values[i] != values[i]:
-            out[i] = layout.NULL
-        elif bits[i] < 0:
-            out[i] = layout.NULL - bits[i]
-            out[i] -= values[i] != 0  # -0.0 is 0.0
-        else:
-            out[i] = bits[i]
+    with cython.nogil:
+        for i in range(values.shape[0]):
+            if values[i] != values[i]:
+                out[i] = layout.NULL
+            elif bits[i] < 0:
+                out[i] = layout.NULL - bits[i]
+                out[i] -= values[i] != 0  # -0.0 is 0.0
+            else:
+                out[i] = bits[i]
 
 
 def count_positions(keys: cython.const[cython.int][::1], seen: cython.longlong[::1]) -> Ints:
@@ -343,9 +363,10 @@ def count_positions(keys: cython.const[cython.int][::1], seen: cython.longlong[:
     result = empty(n, np.int64)
     out: cython.longlong[::1] = result
     i: cython.longlong
-    for i in range(n):
-        out[i] = seen[keys[i]]
-        seen[keys[i]] += 1
+    with cython.nogil:
+        for i in range(n):
+            out[i] = seen[keys[i]]
+            seen[keys[i]] += 1
     return result
 
 
@@ -355,12 +376,13 @@ def first_backward(
     latest: cython.longlong[::1],
 ) -> int:
     """The first row whose time is before an earlier row's of its key, or -1; `latest` moves on."""
-    i: cython.longlong
-    for i in range(keys.shape[0]):
-        if times[i] < latest[keys[i]]:
-            return i
-        latest[keys[i]] = times[i]
-    return -1
+    i: cython.longlong = 0
+    n: cython.longlong = keys.shape[0]
+    with cython.nogil:
+        while i < n and times[i] >= latest[keys[i]]:
+            latest[keys[i]] = times[i]
+            i += 1
+    return i if i < n else -1
 
 
 def group_rows(
@@ -371,15 +393,17 @@ def group_rows(
     n: cython.longlong = keys.shape[0]
     counts: cython.longlong[::1] = np.zeros(n_keys + 1, np.int64)
     i: cython.longlong
-    for i in range(n):
-        counts[keys[i] + 1] += 1
+    with cython.nogil:
+        for i in range(n):
+            counts[keys[i] + 1] += 1
     totals = np.cumsum(np.asarray(counts))
     starts: cython.longlong[::1] = totals[:n_keys].copy()
     result = empty(n, np.int32)
     to: cython.int[::1] = result
-    for i in range(n):
-        to[i] = cython.cast(cython.int, starts[keys[i]])
-        starts[keys[i]] += 1
+    with cython.nogil:
+        for i in range(n):
+            to[i] = cython.cast(cython.int, starts[keys[i]])
+            starts[keys[i]] += 1
     present = np.flatnonzero(np.asarray(counts)[1:]).astype(np.int32)
     return result, present, totals[1:][present]
 
@@ -395,8 +419,9 @@ def move(
     if not cython.compiled:
         np.asarray(out)[to] = values
         return
-    for i in range(to.shape[0]):
-        out[to[i]] = values[i]
+    with cython.nogil:
+        for i in range(to.shape[0]):
+            out[to[i]] = values[i]
 
 
 def awake_rows(
@@ -413,18 +438,19 @@ def awake_rows(
     out: cython.longlong[::1] = result
     i: cython.longlong
     used: cython.longlong = 0
-    for i in range(n):
-        how: cython.int = wakes[classes[i]]
-        until: cython.longlong = woken[keys[i]]
-        if how:
-            until = (
-                layout.LATEST
-                if how == layout.WAKES_FOR_GOOD or until == layout.LATEST
-                else measures[i]
-            )
-            woken[keys[i]] = until
-        out[used] = i
-        used += until >= floors[i]
+    with cython.nogil:
+        for i in range(n):
+            how: cython.int = wakes[classes[i]]
+            until: cython.longlong = woken[keys[i]]
+            if how:
+                until = (
+                    layout.LATEST
+                    if how == layout.WAKES_FOR_GOOD or until == layout.LATEST
+                    else measures[i]
+                )
+                woken[keys[i]] = until
+            out[used] = i
+            used += until >= floors[i]
     return result[:used]
 
 
@@ -451,46 +477,49 @@ def hopeful_rows(
     at: cython.int
     target: cython.int = layout.EDGES_MOVES + layout.MOVE_TO  # of the first move
     size: cython.longlong = 0
-    for i in range(n):
-        size += n_moving[classes[i]]
+    with cython.nogil:
+        for i in range(n):
+            size += n_moving[classes[i]]
     starts: cython.longlong[::1] = empty(int(size), np.int64)
     start: cython.longlong
     used: cython.longlong = 0
-    for i in range(n):
-        c = classes[i]
-        for j in range(n_moving[c]):
-            s = moving[c, j]
-            start = measures[i] if s == initial else latest[s]
-            starts[used] = start
-            used += 1
-            if start >= floors[i]:
-                at = head[c, s]
-                for k in range(edges[at + layout.EDGES_COUNT]):
-                    to: cython.int = edges[at + target + layout.MOVE_WORDS * k]
-                    latest[to] = max(latest[to], start)
+    with cython.nogil:
+        for i in range(n):
+            c = classes[i]
+            for j in range(n_moving[c]):
+                s = moving[c, j]
+                start = measures[i] if s == initial else latest[s]
+                starts[used] = start
+                used += 1
+                if start >= floors[i]:
+                    at = head[c, s]
+                    for k in range(edges[at + layout.EDGES_COUNT]):
+                        to: cython.int = edges[at + target + layout.MOVE_WORDS * k]
+                        latest[to] = max(latest[to], start)
     # the floor of the event at which a run in the state may be complete, at the earliest
     complete: cython.longlong[::1] = filled(latest.shape[0], floors[n - 1], np.int64)
     result = empty(n, np.int64)
     out: cython.longlong[::1] = result
     free: cython.longlong = n
-    for i in range(n - 1, -1, -1):
-        c = classes[i]
-        used -= n_moving[c]
-        hopeful: cython.bint = False
-        for j in range(n_moving[c]):
-            s = moving[c, j]
-            start = starts[used + j]
-            if start < floors[i]:
-                continue
-            at = head[c, s]
-            soonest: cython.longlong = layout.LATEST
-            for k in range(edges[at + layout.EDGES_COUNT]):
-                to = edges[at + target + layout.MOVE_WORDS * k]
-                soonest = min(soonest, floors[i] if accepting[to] else complete[to])
-            complete[s] = min(complete[s], soonest)
-            if start >= soonest:
-                hopeful = True
-        if hopeful:
-            free -= 1
-            out[free] = i
+    with cython.nogil:
+        for i in range(n - 1, -1, -1):
+            c = classes[i]
+            used -= n_moving[c]
+            hopeful: cython.bint = False
+            for j in range(n_moving[c]):
+                s = moving[c, j]
+                start = starts[used + j]
+                if start < floors[i]:
+                    continue
+                at = head[c, s]
+                soonest: cython.longlong = layout.LATEST
+                for k in range(edges[at + layout.EDGES_COUNT]):
+                    to = edges[at + target + layout.MOVE_WORDS * k]
+                    soonest = min(soonest, floors[i] if accepting[to] else complete[to])
+                complete[s] = min(complete[s], soonest)
+                if start >= soonest:
+                    hopeful = True
+            if hopeful:
+                free -= 1
+                out[free] = i
     return result[free:]

@@ -26,7 +26,7 @@ batch has less than 2**31 rows, so two numbers of what occurs in it always fit."
 
 
 class KeyIndex:
-    """Numbers every distinct key. A null is a key too."""
+    """Numbers every distinct key, in the order in which they first come. A null is a key too."""
 
     def __init__(self, fields: list[pa.Field]) -> None:
         self.fields = fields
@@ -146,7 +146,7 @@ class KeyIndex:
 
 
 def _combined(columns: list[pa.Array]) -> tuple[npt.NDArray[Any], pa.RecordBatch]:
-    """Codes local to this batch, and the distinct keys in their order."""
+    """Codes local to this batch, and the distinct keys in their order: as they first come."""
     names = [str(place) for place in range(len(columns))]
     encoded = [_dictionary(column) for column in columns]
     local: npt.NDArray[Any] = places_in_dictionary(encoded[0])
@@ -159,7 +159,10 @@ def _combined(columns: list[pa.Array]) -> tuple[npt.NDArray[Any], pa.RecordBatch
             size = len(kinds)
         local = local * len(each.dictionary) + places_in_dictionary(each)
         size *= len(each.dictionary)
-    _, first, local = np.unique(local, return_index=True, return_inverse=True)
+    codes_of_rows = pa.array(local).dictionary_encode()
+    local = codes_of_rows.indices.to_numpy()
+    first = np.zeros(len(codes_of_rows.dictionary), np.int64)
+    first[local[::-1]] = np.arange(len(local) - 1, -1, -1)  # of several rows the last one stays
     rows = pa.array(first)
     return local, pa.RecordBatch.from_arrays([_plain(c).take(rows) for c in columns], names)
 

@@ -14,20 +14,20 @@ cdef class ChoosingKernel(Kernel):
     cdef int chosen_depth
     cdef long long chosen_start
 
-    cdef int _meld(self, int a, int b) except? -1
+    cdef int _meld(self, int a, int b) except? -1 nogil
     @cython.final
-    cdef inline int _before(self, int n) noexcept
+    cdef inline int _before(self, int n) noexcept nogil
     @cython.final
-    cdef int _compare(self, int a, int b) except -2
+    cdef int _compare(self, int a, int b) except -2 nogil
     @cython.final
-    cdef inline bint _undecided(self, int n) noexcept
+    cdef inline bint _undecided(self, int n) noexcept nogil
     @cython.final
-    cdef int _decide(self, int heap) except? -1
+    cdef int _decide(self, int heap) except? -1 nogil
     @cython.final
-    cdef int _best(self) except? -1
-    cdef bint _report(self) except? -1
+    cdef int _best(self) except? -1 nogil
+    cdef bint _report(self) except? -1 nogil
     @cython.final
-    cdef int _set_out(self, int last) except? -1
+    cdef int _set_out(self, int last) except? -1 nogil
     @cython.final
-    cdef bint _write(self) except? -1
-    cdef int _sweep(self) except? -1
+    cdef bint _write(self) except? -1 nogil
+    cdef int _sweep(self) except? -1 nogil

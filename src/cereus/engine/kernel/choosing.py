@@ -96,8 +96,9 @@ class ChoosingKernel(Kernel):
     def _decide(self, heap: cython.int) -> cython.int:
         """Find the choice of a heap, after those of all heaps that it is made of."""
         if self.choice.shape[0] < self.wide.shape[0]:
-            self.choice = longer(self.choice, self.wide.shape[0], 0)
-            self.began = longer(self.began, self.wide.shape[0], 0)
+            with cython.gil:
+                self.choice = longer(self.choice, self.wide.shape[0], 0)
+                self.began = longer(self.began, self.wide.shape[0], 0)
         n: cython.int
         k: cython.int
         self._push(heap, 0)
@@ -159,9 +160,10 @@ class ChoosingKernel(Kernel):
         depth: cython.int = 0
         while n:
             if depth == self.chosen.shape[0]:
-                self.chosen = longer(self.chosen, 2 * depth, 0)
-                self.path = longer(self.path, 2 * depth, 0)
-                self.path_label = longer(self.path_label, 2 * depth, 0)
+                with cython.gil:
+                    self.chosen = longer(self.chosen, 2 * depth, 0)
+                    self.path = longer(self.path, 2 * depth, 0)
+                    self.path_label = longer(self.path_label, 2 * depth, 0)
             self.chosen[depth] = self.wide[n, layout.NODE_EVENT]
             self.chosen_start = self.wide[
                 n, layout.NODE_START
@@ -215,7 +217,8 @@ class ChoosingKernel(Kernel):
 
     def _sweep(self) -> cython.int:
         Kernel._sweep(self)
-        np.asarray(self.choice)[:] = 0  # nodes have new numbers
+        with cython.gil:
+            np.asarray(self.choice)[:] = 0  # nodes have new numbers
         return 0
 
     def restore(self, saved: dict[str, Any]) -> None:

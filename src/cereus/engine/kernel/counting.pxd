@@ -21,32 +21,32 @@ cdef class CountingKernel(Kernel):
     cdef double[:, ::1] out_totals
 
     @cython.final
-    cdef int _room_for_cells(self, long long more) except? -1
+    cdef int _room_for_cells(self, long long more) except? -1 nogil
     @cython.final
-    cdef inline int _put(self, long long start, double count) except? -1
+    cdef inline int _put(self, long long start, double count) except? -1 nogil
     @cython.final
-    cdef inline int _put_copy(self, long long cell) except? -1
+    cdef inline int _put_copy(self, long long cell) except? -1 nogil
     @cython.final
-    cdef int _put_copies(self, int vector) except? -1
+    cdef int _put_copies(self, int vector) except? -1 nogil
     @cython.final
-    cdef int _vector(self, long long begin) except? -1
+    cdef int _vector(self, long long begin) except? -1 nogil
     @cython.final
-    cdef inline int _total_nothing(self) except? -1
+    cdef inline int _total_nothing(self) except? -1 nogil
     @cython.final
-    cdef inline int _total_into(self, long long cell, long long other) except? -1
+    cdef inline int _total_into(self, long long cell, long long other) except? -1 nogil
     @cython.final
-    cdef int _total_event(self, long long begin, int label) except? -1
-    cdef int _mark(self, int label, int r, int unseen) except? -1
-    cdef int _meld(self, int a, int b) except? -1
-    cdef bint _report(self) except? -1
+    cdef int _total_event(self, long long begin, int label) except? -1 nogil
+    cdef int _mark(self, int label, int r, int unseen) except? -1 nogil
+    cdef int _meld(self, int a, int b) except? -1 nogil
+    cdef bint _report(self) except? -1 nogil
     @cython.final
-    cdef bint _write_row(self, long long cell) except? -1
-    cdef int _sweep(self) except? -1
+    cdef bint _write_row(self, long long cell) except? -1 nogil
+    cdef int _sweep(self) except? -1 nogil
     @cython.final
-    cdef int _kept(self, int r, int nodes) except? -1
+    cdef int _kept(self, int r, int nodes) except? -1 nogil
     @cython.final
-    cdef int _move_to_front(self, int nodes, long long cells) except? -1
+    cdef int _move_to_front(self, int nodes, long long cells) except? -1 nogil
 
 
-cdef double _nothing(int kind) noexcept
-cdef double _joined(int kind, double a, double b) noexcept
+cdef double _nothing(int kind) noexcept nogil
+cdef double _joined(int kind, double a, double b) noexcept nogil

@@ -73,9 +73,10 @@ class CountingKernel(Kernel):
     def _room_for_cells(self, more: cython.longlong) -> cython.int:
         size: cython.longlong = self.starts.shape[0]
         if self.cells + more > size:
-            self.starts = longer(self.starts, 2 * size + more, 0)
-            self.counts = longer(self.counts, 2 * size + more, 0)
-            self.totals = taller(self.totals, 2 * size + more)
+            with cython.gil:
+                self.starts = longer(self.starts, 2 * size + more, 0)
+                self.counts = longer(self.counts, 2 * size + more, 0)
+                self.totals = taller(self.totals, 2 * size + more)
         return 0
 
     def _put(self, start: cython.longlong, count: cython.double) -> cython.int:
@@ -231,7 +232,8 @@ class CountingKernel(Kernel):
         the last one; then move these copies to the front."""
         self.sweeps += 1
         if self.consuming_all:
-            self._forget_consumed()
+            with cython.gil:
+                self._forget_consumed()
         nodes: cython.int = self.used
         cells: cython.longlong = self.cells
         i: cython.longlong
@@ -266,12 +268,14 @@ class CountingKernel(Kernel):
     def _move_to_front(self, nodes: cython.int, cells: cython.longlong) -> cython.int:
         """Drop the first nodes and cells; node 0 stays."""
         left: cython.int = self.used - nodes
-        wide = np.asarray(self.wide)
-        wide[1 : 1 + left] = wide[nodes : self.used]
-        wide[1 : 1 + left, layout.VECTOR_BEGIN] -= cells
+        with cython.gil:
+            wide = np.asarray(self.wide)
+            wide[1 : 1 + left] = wide[nodes : self.used]
+            wide[1 : 1 + left, layout.VECTOR_BEGIN] -= cells
+            every = (np.asarray(self.starts), np.asarray(self.counts), np.asarray(self.totals))
+            for array in every:
+                array[: self.cells - cells] = array[cells : self.cells]
         self.used = 1 + left
-        for array in (np.asarray(self.starts), np.asarray(self.counts), np.asarray(self.totals)):
-            array[: self.cells - cells] = array[cells : self.cells]
         self.cells -= cells
         return 0
 

@@ -50,23 +50,25 @@ cdef class Kernel(KeyedStepper):
     cdef int n_cells
 
     @cython.final
-    cdef int _tidy_carry(self) except? -1
+    cdef int _run(self) except? -1 nogil
     @cython.final
-    cdef inline int _leave_event(self) except? -1
+    cdef int _tidy_carry(self) except? -1 nogil
     @cython.final
-    cdef int _next_accepted(self, int c) noexcept
-    cdef bint _report(self) except? -1
+    cdef inline int _leave_event(self) except? -1 nogil
     @cython.final
-    cdef bint _reported(self) except? -1
+    cdef int _next_accepted(self, int c) noexcept nogil
+    cdef bint _report(self) except? -1 nogil
     @cython.final
-    cdef int _push(self, int n, int depth) except? -1
+    cdef bint _reported(self) except? -1 nogil
     @cython.final
-    cdef bint _walk(self) except? -1
+    cdef int _push(self, int n, int depth) except? -1 nogil
     @cython.final
-    cdef int _room_to_walk(self) except? -1
+    cdef bint _walk(self) except? -1 nogil
     @cython.final
-    cdef int _walk_on(self) except? -1
-    cdef int _push_siblings(self, int n, int depth) except? -1
+    cdef int _room_to_walk(self) except? -1 nogil
     @cython.final
-    cdef bint _shows(self, int depth) except? -1
-    cdef bint _emit(self, int first, int depth) except? -1
+    cdef int _walk_on(self) except? -1 nogil
+    cdef int _push_siblings(self, int n, int depth) except? -1 nogil
+    @cython.final
+    cdef bint _shows(self, int depth) except? -1 nogil
+    cdef bint _emit(self, int first, int depth) except? -1 nogil

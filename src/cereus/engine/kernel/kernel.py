@@ -137,6 +137,14 @@ class Kernel(KeyedStepper):
 
         After a limit one may go on: matches past theirs were left out; for the others `shed`.
         """
+        state: cython.int
+        with cython.nogil:
+            state = self._run()
+        if state == layout.FINISHED:
+            self.key_of = np.zeros(0, np.int32)
+        return state
+
+    def _run(self) -> cython.int:
         n: cython.longlong = self.classes.shape[0]
         while True:
             if self.reporting:
@@ -172,14 +180,15 @@ class Kernel(KeyedStepper):
             else:
                 self._leave_event()
         if self.consuming_all:
-            self._forget_consumed()
+            with cython.gil:
+                self._forget_consumed()
         if self.n_carry > self.carry_at:
             self._tidy_carry()
-        self.key_of = np.zeros(0, np.int32)
         return layout.FINISHED
 
     def _tidy_carry(self) -> cython.int:
-        self.carry_at = max(1 << 10, 4 * len(self._carried()))
+        with cython.gil:
+            self.carry_at = max(1 << 10, 4 * len(self._carried()))
         return 0
 
     def _leave_event(self) -> cython.int:
@@ -246,8 +255,9 @@ class Kernel(KeyedStepper):
 
     def _push(self, n: cython.int, depth: cython.int) -> cython.int:
         if self.height == self.stack_node.shape[0]:
-            self.stack_node = longer(self.stack_node, 2 * self.height, 0)
-            self.stack_depth = longer(self.stack_depth, 2 * self.height, 0)
+            with cython.gil:
+                self.stack_node = longer(self.stack_node, 2 * self.height, 0)
+                self.stack_depth = longer(self.stack_depth, 2 * self.height, 0)
         self.stack_node[self.height] = n
         self.stack_depth[self.height] = depth
         self.height += 1
@@ -264,12 +274,14 @@ class Kernel(KeyedStepper):
     def _room_to_walk(self) -> cython.int:
         """Room on the stack for one more node, and on the path for the one at the top."""
         if self.height + WALK_ROOM > self.stack_node.shape[0]:
-            self.stack_node = longer(self.stack_node, 2 * self.height + WALK_ROOM, 0)
-            self.stack_depth = longer(self.stack_depth, 2 * self.height + WALK_ROOM, 0)
+            with cython.gil:
+                self.stack_node = longer(self.stack_node, 2 * self.height + WALK_ROOM, 0)
+                self.stack_depth = longer(self.stack_depth, 2 * self.height + WALK_ROOM, 0)
         depth: cython.int = self.stack_depth[self.height - 1]
         if depth >= self.path.shape[0]:
-            self.path = longer(self.path, 2 * depth, 0)
-            self.path_label = longer(self.path_label, 2 * depth, 0)
+            with cython.gil:
+                self.path = longer(self.path, 2 * depth, 0)
+                self.path_label = longer(self.path_label, 2 * depth, 0)
         return 0
 
     def _walk_on(self) -> cython.int:
@@ -472,6 +484,11 @@ class Kernel(KeyedStepper):
     @property
     def configuration_count(self) -> int:
         return self.n_configurations
+
+    @property
+    def step_count(self) -> int:
+        """How many times a configuration has read an event."""
+        return self.steps
 
     @property
     def sweep_count(self) -> int:

@@ -31,14 +31,14 @@ cdef class KeyedStepper(Stepper):
     cdef int sweep_from
     cdef long long sweeps
 
-    cdef int _take_up(self, int key) except? -1
-    cdef int _save(self, int key) except? -1
-    cdef int _sweep(self) except? -1
+    cdef int _take_up(self, int key) except? -1 nogil
+    cdef int _save(self, int key) except? -1 nogil
+    cdef int _sweep(self) except? -1 nogil
     @cython.final
     cdef int _reach_row(
         self, long long i, long long bound, long long[::1] bounds, int[::1] moved
-    ) except? -1
+    ) except? -1 nogil
     @cython.final
     cdef int _reach_unseen(
         self, int n, long long bound, long long[::1] bounds, int[::1] moved
-    ) noexcept
+    ) noexcept nogil

@@ -85,7 +85,8 @@ class KeyedStepper(Stepper):
             c: cython.int = self.first[self.active[i]]
             while c >= 0:
                 if self.n_carry == self.carry.shape[0]:
-                    self.carry = taller(self.carry, 2 * self.n_carry + 64)
+                    with cython.gil:
+                        self.carry = taller(self.carry, 2 * self.n_carry + 64)
                 self.carry[self.n_carry, layout.CARRY_STATE] = self.state_of[c]
                 self.carry[self.n_carry, layout.CARRY_ROOT] = self.root[c]
                 self.carry[self.n_carry, layout.CARRY_EMPTY] = self.empty[c]
@@ -188,10 +189,13 @@ class KeyedStepper(Stepper):
     def _sweep(self) -> cython.int:
         """Keep the nodes that some configuration reaches: two passes over the ids."""
         self.sweeps += 1
-        if self.consuming_all:
-            self._forget_consumed()
-        bounds: cython.longlong[::1] = filled(self.used, layout.NO_BOUND, np.int64)
-        moved: cython.int[::1] = filled(self.used, 0, np.int32)
+        bounds: cython.longlong[::1]
+        moved: cython.int[::1]
+        with cython.gil:
+            if self.consuming_all:
+                self._forget_consumed()
+            bounds = filled(self.used, layout.NO_BOUND, np.int64)
+            moved = filled(self.used, 0, np.int32)
         i: cython.longlong
         k: cython.longlong
         here: cython.longlong = layout.NO_BOUND

@@ -26,15 +26,15 @@ cdef class PastEvents:
     cdef int record(
         self, long long i, long long ordinal, long long measure, long long floor,
         long long[:, ::1] columns, long long e
-    ) except? -1
+    ) except? -1 nogil
     @cython.final
-    cdef int drop(self, long long i) except? -1
+    cdef int drop(self, long long i) noexcept nogil
     @cython.final
-    cdef int _make_room(self, long long i, long long floor) except? -1
+    cdef int _make_room(self, long long i, long long floor) except? -1 nogil
     @cython.final
     cdef int _gather(self, long long more) except? -1
     @cython.final
     cdef bint none(
         self, long long i, long long after, long long before, long long floor, int program, int c,
         long long e
-    ) except? -1
+    ) except? -1 nogil

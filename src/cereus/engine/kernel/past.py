@@ -103,7 +103,8 @@ class PastEvents:
             if self.used + room > self.rows.shape[0]:
                 self.end[i] = first + live
                 self.begin[i] = first
-                self._gather(room)
+                with cython.gil:
+                    self._gather(room)
                 first = self.begin[i]
             to = self.used
             self.used += room

@@ -26,46 +26,46 @@ cdef class SlidingCountingKernel(CountingKernel):
     cdef double[:, ::1] suffix_totals
 
     @cython.final
-    cdef inline int _set_nothing(self, long long at, long long numbers) noexcept
+    cdef inline int _set_nothing(self, long long at, long long numbers) noexcept nogil
     @cython.final
-    cdef inline int _add(self, long long at, long long other, long long numbers) noexcept
+    cdef inline int _add(self, long long at, long long other, long long numbers) noexcept nogil
     @cython.final
-    cdef inline int _with_amounts(self, long long at, int n) noexcept
+    cdef inline int _with_amounts(self, long long at, int n) noexcept nogil
     @cython.final
-    cdef inline int _add_product(self, long long cell, long long at, long long i, bint suffix) noexcept
+    cdef inline int _add_product(self, long long cell, long long at, long long i, bint suffix) noexcept nogil
     @cython.final
-    cdef inline long long _form(self, int n) noexcept
+    cdef inline long long _form(self, int n) noexcept nogil
     @cython.final
-    cdef int _dag_node(self, int kind, long long start, int left, int right) except? -1
+    cdef int _dag_node(self, int kind, long long start, int left, int right) except? -1 nogil
     @cython.final
-    cdef inline int _copy_form(self, int n, int other) noexcept
+    cdef inline int _copy_form(self, int n, int other) noexcept nogil
     @cython.final
-    cdef int _take_amounts(self, int n, int label) noexcept
+    cdef int _take_amounts(self, int n, int label) noexcept nogil
     @cython.final
-    cdef inline bint _counts_for_total(self, int label) noexcept
-    cdef int _mark(self, int label, int r, int unseen) except? -1
-    cdef int _meld(self, int a, int b) except? -1
-    cdef bint _report(self) except? -1
+    cdef inline bint _counts_for_total(self, int label) noexcept nogil
+    cdef int _mark(self, int label, int r, int unseen) except? -1 nogil
+    cdef int _meld(self, int a, int b) except? -1 nogil
+    cdef bint _report(self) except? -1 nogil
     @cython.final
-    cdef int _follow_window(self) noexcept
+    cdef int _follow_window(self) noexcept nogil
     @cython.final
-    cdef int _add_value(self, long long cell, long long at) noexcept
-    cdef int _take_up(self, int key) except? -1
-    cdef int _save(self, int key) except? -1
-    cdef int _sweep(self) except? -1
+    cdef int _add_value(self, long long cell, long long at) noexcept nogil
+    cdef int _take_up(self, int key) except? -1 nogil
+    cdef int _save(self, int key) except? -1 nogil
+    cdef int _sweep(self) except? -1 nogil
     @cython.final
-    cdef int _begin_dag(self) except? -1
+    cdef int _begin_dag(self) except? -1 nogil
     @cython.final
-    cdef int _new_base(self, int j, int vector) except? -1
+    cdef int _new_base(self, int j, int vector) except? -1 nogil
     @cython.final
-    cdef int _make_vectors(self) except? -1
+    cdef int _make_vectors(self) except? -1 nogil
     @cython.final
-    cdef int _vector_of(self, int r) except? -1
+    cdef int _vector_of(self, int r) except? -1 nogil
     @cython.final
-    cdef int _weigh(self, int r) except? -1
+    cdef int _weigh(self, int r) except? -1 nogil
     @cython.final
-    cdef int _put_bases(self, long long begin) except? -1
+    cdef int _put_bases(self, long long begin) except? -1 nogil
     @cython.final
-    cdef int _put_start(self, long long begin, long long start) except? -1
+    cdef int _put_start(self, long long begin, long long start) except? -1 nogil
     @cython.final
-    cdef int _total_weight(self, long long cell, long long at) noexcept
+    cdef int _total_weight(self, long long cell, long long at) noexcept nogil

@@ -162,11 +162,13 @@ class SlidingCountingKernel(CountingKernel):
         self.thin[n, layout.NODE_RIGHT] = right
         end: cython.longlong = self._form(n + 1)
         if end > self.forms.shape[0]:
-            self.forms = longer(self.forms, 2 * end, 0)
+            with cython.gil:
+                self.forms = longer(self.forms, 2 * end, 0)
         t: cython.int
         if self.words > 1:
             if n - self.dag >= self.node_amounts.shape[0]:
-                self.node_amounts = taller(self.node_amounts, 2 * (n - self.dag + 1))
+                with cython.gil:
+                    self.node_amounts = taller(self.node_amounts, 2 * (n - self.dag + 1))
             for t in range(self.kinds.shape[0]):
                 self.node_amounts[n - self.dag, t] = NOT_COUNTED
         return n
@@ -304,12 +306,14 @@ class SlidingCountingKernel(CountingKernel):
                 c = self.following[c]
         self.width = (1 + self.n_bases) * self.words
         if self.n_bases > self.cursor.shape[0]:
-            self.cursor = np.zeros(2 * self.n_bases, np.int64)
-            self.front_end = np.zeros(2 * self.n_bases, np.int64)
-            self.place = np.zeros(2 * self.n_bases, np.int64)
+            with cython.gil:
+                self.cursor = np.zeros(2 * self.n_bases, np.int64)
+                self.front_end = np.zeros(2 * self.n_bases, np.int64)
+                self.place = np.zeros(2 * self.n_bases, np.int64)
         if self.suffix_counts.shape[0] < self.starts.shape[0]:
-            self.suffix_counts = np.zeros(self.starts.shape[0])
-            self.suffix_totals = np.zeros((self.starts.shape[0], self.kinds.shape[0]))
+            with cython.gil:
+                self.suffix_counts = np.zeros(self.starts.shape[0])
+                self.suffix_totals = np.zeros((self.starts.shape[0], self.kinds.shape[0]))
         j: cython.int = 0
         for i in range(self.n_active):
             c = self.first[self.active[i]]

@@ -7,6 +7,7 @@ from cereus.engine.kernel.terms_vm cimport Terms
 cdef class Stepper:
     # the automaton, grown on demand by `table`
     cdef object table
+    cdef int initial
     cdef int[:, ::1] head
     cdef int[:, ::1] moving
     cdef int[::1] n_moving
@@ -96,76 +97,76 @@ cdef class Stepper:
     cdef bint watching
 
     @cython.final
-    cdef int _look_up(self) except? -1
+    cdef int _look_up(self) except? -1 nogil
     @cython.final
     cdef int _room_for_configurations(self, int size) except? -1
     @cython.final
     cdef int _set_nodes(self, object nodes) except? -1
     @cython.final
-    cdef inline int _node(self, long long ordinal, long long start, int link, int label) except? -1
-    cdef int _meld(self, int a, int b) except? -1
+    cdef inline int _node(self, long long ordinal, long long start, int link, int label) except? -1 nogil
+    cdef int _meld(self, int a, int b) except? -1 nogil
     @cython.final
-    cdef inline int _copied(self, int n) except? -1
+    cdef inline int _copied(self, int n) except? -1 nogil
     @cython.final
-    cdef inline int _rank(self, int n) noexcept
+    cdef inline int _rank(self, int n) noexcept nogil
     @cython.final
-    cdef inline int _label(self, int n) noexcept
+    cdef inline int _label(self, int n) noexcept nogil
     @cython.final
-    cdef inline long long _start(self, int n) noexcept
+    cdef inline long long _start(self, int n) noexcept nogil
     @cython.final
-    cdef inline int _link(self, int n) noexcept
+    cdef inline int _link(self, int n) noexcept nogil
     @cython.final
-    cdef inline void _set_children(self, int n, int one, int other) noexcept
+    cdef inline void _set_children(self, int n, int one, int other) noexcept nogil
     @cython.final
-    cdef int _reach(self, int n, long long bound, long long[::1] bounds, int[::1] moved) noexcept
+    cdef int _reach(self, int n, long long bound, long long[::1] bounds, int[::1] moved) noexcept nogil
     @cython.final
-    cdef int _reach_below(self, long long[::1] bounds, int[::1] moved) except? -1
+    cdef int _reach_below(self, long long[::1] bounds, int[::1] moved) except? -1 nogil
     @cython.final
-    cdef int _move_live(self, int[::1] moved) except? -1
+    cdef int _move_live(self, int[::1] moved) except? -1 nogil
     @cython.final
-    cdef int _step(self, long long e) except? -1
+    cdef int _step(self, long long e) except? -1 nogil
     @cython.final
-    cdef bint _close(self) except? -1
+    cdef bint _close(self) except? -1 nogil
     @cython.final
-    cdef int _unstarted(self) except? -1
+    cdef int _unstarted(self) noexcept nogil
     @cython.final
-    cdef inline bint _read(self, int s, int letter, long long e) except? -1
+    cdef inline bint _read(self, int s, int letter, long long e) except? -1 nogil
     @cython.final
-    cdef inline int _go(self, int c, int s, int at, long long e) except? -1
+    cdef inline int _go(self, int c, int s, int at, long long e) except? -1 nogil
     @cython.final
-    cdef inline bint _holds(self, int at, int c, long long e) except? -1
+    cdef inline bint _holds(self, int at, int c, long long e) except? -1 nogil
     @cython.final
-    cdef bint _absent(self, int at, int c, long long e) except? -1
+    cdef bint _absent(self, int at, int c, long long e) except? -1 nogil
     @cython.final
-    cdef int _record(self, int recorded, long long e) except? -1
+    cdef int _record(self, int recorded, long long e) except? -1 nogil
     @cython.final
-    cdef inline int _copy(self, int at, int c, long long e, int row) except? -1
-    cdef int _mark(self, int label, int r, int unseen) except? -1
+    cdef inline int _copy(self, int at, int c, long long e, int row) except? -1 nogil
+    cdef int _mark(self, int label, int r, int unseen) except? -1 nogil
     @cython.final
     cdef inline int _send(
         self, int to, int label, int r, int unseen, int c, int copy, long long e
-    ) except? -1
+    ) except? -1 nogil
     @cython.final
-    cdef inline int _settle(self) except? -1
+    cdef inline int _settle(self) except? -1 nogil
     @cython.final
-    cdef int _sort_arrivals(self) except? -1
+    cdef int _sort_arrivals(self) except? -1 nogil
     @cython.final
-    cdef inline long long _bucket(self, int s, long long value) noexcept
+    cdef inline long long _bucket(self, int s, long long value) noexcept nogil
     @cython.final
-    cdef inline int _find(self, int s, int row) noexcept
+    cdef inline int _find(self, int s, int row) noexcept nogil
     @cython.final
-    cdef int _new(self, int s, int row) except? -1
+    cdef int _new(self, int s, int row) except? -1 nogil
     @cython.final
-    cdef int _enter_chain(self, int c) except? -1
+    cdef int _enter_chain(self, int c) except? -1 nogil
     @cython.final
-    cdef int _drop(self, int c) except? -1
+    cdef int _drop(self, int c) except? -1 nogil
     @cython.final
-    cdef inline int _later(self, int a, int b) noexcept
+    cdef inline int _later(self, int a, int b) noexcept nogil
     @cython.final
-    cdef int _forget_empty(self) except? -1
+    cdef int _forget_empty(self) except? -1 nogil
     @cython.final
-    cdef int _skip(self, long long skipped) except? -1
+    cdef int _skip(self, long long skipped) except? -1 nogil
     @cython.final
-    cdef int _begin(self) except? -1
+    cdef int _begin(self) except? -1 nogil
     @cython.final
-    cdef int _drop_all(self) except? -1
+    cdef int _drop_all(self) except? -1 nogil

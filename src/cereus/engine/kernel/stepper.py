@@ -26,6 +26,10 @@ Invariants
   3. Heaps are leftist: inserting a start that is not older than the head costs one store;
      otherwise a meld copies O(log n) nodes, but for those that this event has made.
 
+**Threads.** Events are read without the interpreter's lock, so that threads with a kernel each run
+side by side. It is taken where arrays grow, where the table does not know a move yet, and now and
+then to see whether the run was interrupted.
+
 **Memory follows the window.** Nodes out of every heap's reach, or out of the window, are swept
 when the arena has doubled since the last sweep; a node is moved at most once per doubling.
 """
@@ -38,6 +42,7 @@ import cython
 import numpy as np
 import numpy.typing as npt
 
+from cereus.engine.interrupts import look_up
 from cereus.engine.memory import filled, longer, taller
 
 if cython.compiled:
@@ -137,6 +142,7 @@ class Stepper:
         self.gap_copy = self.table.gap_copy
         self.slot_counts = self.table.slot_counts
         self.programs = self.table.programs
+        self.initial = self.table.initial
         self.terms.use_programs(self.table.programs, self.table.constants)
         self.terms.use_functions(self.table.function_words)
         if self.n_past:
@@ -199,7 +205,8 @@ class Stepper:
     ) -> cython.int:
         n: cython.int = self.used
         if n >= self.wide.shape[0]:
-            self._set_nodes(taller(self.wide, 2 * n))
+            with cython.gil:
+                self._set_nodes(taller(self.wide, 2 * n))
         self.wide[n, layout.NODE_EVENT] = ordinal
         self.wide[n, layout.NODE_START] = start
         self.thin[n, layout.NODE_LINK] = link
@@ -309,8 +316,10 @@ class Stepper:
     def _look_up(self) -> cython.int:
         """Let Ctrl-C interrupt a long call. Uncompiled, Python itself does."""
         self.look_at = self.steps + LOOK_EVERY
-        if cython.compiled:
-            PyErr_CheckSignals()
+        with cython.gil:
+            look_up()
+            if cython.compiled:
+                PyErr_CheckSignals()
         return 0
 
     def _step(self, e: cython.longlong) -> cython.int:
@@ -392,8 +401,9 @@ class Stepper:
         """The configurations of state s read an event; whether none of them is left there."""
         at: cython.int = self.head[letter, s]
         if at == layout.UNKNOWN:
-            self.table.expand(s, letter)
-            self.load_table()
+            with cython.gil:
+                self.table.expand(s, letter)
+                self.load_table()
             at = self.head[letter, s]
             if at == layout.STAY:
                 return False
@@ -594,10 +604,11 @@ class Stepper:
         arrives when all have read the event."""
         n: cython.int = self.n_pending
         if n == self.pending.shape[0]:
-            self.pending = taller(self.pending, 2 * n)
-            self.pending_values = taller(self.pending_values, 2 * n)
-            self.pending_starts = longer(self.pending_starts, 2 * n, 0)
-            self.arrivals = longer(self.arrivals, 2 * n, 0)
+            with cython.gil:
+                self.pending = taller(self.pending, 2 * n)
+                self.pending_values = taller(self.pending_values, 2 * n)
+                self.pending_starts = longer(self.pending_starts, 2 * n, 0)
+                self.arrivals = longer(self.arrivals, 2 * n, 0)
         self.pending[n, layout.PENDING_STATE] = to
         self.pending[n, layout.PENDING_LABEL] = label
         self.pending[n, layout.PENDING_ROOT] = r
@@ -708,7 +719,8 @@ class Stepper:
             self.free = self.following[c]
         else:
             if self.made == self.root.shape[0]:
-                self._room_for_configurations(2 * self.made)
+                with cython.gil:
+                    self._room_for_configurations(2 * self.made)
             c = self.made
             self.made += 1
         if not self.is_active[s]:
@@ -794,8 +806,9 @@ class Stepper:
                 s: cython.int = self.active[i]
                 to: cython.int = self.gap_to[s]
                 if to == layout.UNKNOWN:
-                    to = self.table.expand_gap(s)
-                    self.load_table()
+                    with cython.gil:
+                        to = self.table.expand_gap(s)
+                        self.load_table()
                 if to != s:
                     moved = True
                     while self.first[s] >= 0:
@@ -821,7 +834,7 @@ class Stepper:
     def _begin(self) -> cython.int:
         """Evaluation starts (anew): one partial match that has seen nothing."""
         self._drop_all()
-        self.empty[self._new(self.table.initial, 0)] = layout.UNSTARTED
+        self.empty[self._new(self.initial, 0)] = layout.UNSTARTED
         return 0
 
     def _drop_all(self) -> cython.int:

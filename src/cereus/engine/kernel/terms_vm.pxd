@@ -32,31 +32,31 @@ cdef class Terms:
     cdef object computing
 
     @cython.final
-    cdef bint is_true(self, int at, int c, long long e) except? -1
+    cdef bint is_true(self, int at, int c, long long e) except? -1 nogil
     @cython.final
-    cdef bint is_true_of_past(self, int at, int c, long long e, long long row) except? -1
+    cdef bint is_true_of_past(self, int at, int c, long long e, long long row) except? -1 nogil
     @cython.final
-    cdef long long total(self, int how, int slot, int column, int c, long long e) except? -1
+    cdef long long total(self, int how, int slot, int column, int c, long long e) except? -4611686018427387905 nogil
     @cython.final
-    cdef inline bint _compares(self, int first, int op, int c, long long e) except? -1
+    cdef inline bint _compares(self, int first, int op, int c, long long e) except? -1 nogil
     @cython.final
-    cdef inline int _load(self, int top, long long integer, double number) except? -1
+    cdef inline int _load(self, int top, long long integer, double number) except? -1 nogil
     @cython.final
-    cdef int _change(self, int op, int t) except? -1
+    cdef int _change(self, int op, int t) except? -1 nogil
     @cython.final
-    cdef int _combine(self, int op, int t) except? -1
+    cdef int _combine(self, int op, int t) except? -1 nogil
     @cython.final
-    cdef int _apply(self, int op, int t) except? -1
+    cdef int _apply(self, int op, int t) noexcept nogil
     @cython.final
-    cdef int _raise_to(self, int t, double x, double y) except? -1
+    cdef int _raise_to(self, int t, double x, double y) noexcept nogil
     @cython.final
-    cdef int _calculate(self, int op, int t, long long a, long long b) except? -1
+    cdef int _calculate(self, int op, int t, long long a, long long b) except? -1 nogil
     @cython.final
-    cdef int _join(self, int t, long long low, long long high) except? -1
+    cdef int _join(self, int t, long long low, long long high) except? -1 nogil
     @cython.final
-    cdef int _look_up(self, int which, int t) except? -1
+    cdef int _look_up(self, int which, int t) except? -1 nogil
     @cython.final
-    cdef long long _place(self, long long[::1] key) except? -1
+    cdef long long _place(self, long long[::1] key) noexcept nogil
     @cython.final
     cdef int _compute(self, int which) except? -1
     @cython.final
@@ -66,12 +66,11 @@ cdef class Terms:
     @cython.final
     cdef int _forget_values(self, long long size) except? -1
     @cython.final
-    cdef int _distance(self, int t) except? -1
+    cdef int _distance(self, int t) except? -1 nogil
     @cython.final
-    cdef inline int _choose(self, int t) noexcept
+    cdef inline int _choose(self, int t) noexcept nogil
 
 
-cdef double _power(double x, double y) except? -1
-cdef double _rounded(double value, double units) noexcept
-cdef long long _rest(long long value) noexcept
-cdef bint _compared(int op, bint less, bint equal, bint greater) noexcept
+cdef double _rounded(double value, double units) noexcept nogil
+cdef long long _rest(long long value) noexcept nogil
+cdef bint _compared(int op, bint less, bint equal, bint greater) noexcept nogil

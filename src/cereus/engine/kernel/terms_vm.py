@@ -25,15 +25,16 @@ from cython.cimports.libc.math import (
     fmod,
     log,
     log10,
-    pow,
     sin,
     sqrt,
 )
 
 if cython.compiled:
     from cython.cimports.cereus.engine.kernel import layout
+    from cython.cimports.libc.math import pow as raised
 else:
     from cereus.engine.kernel import layout
+    from cereus.expr.python.functions import power as raised
 
 if TYPE_CHECKING:
     from cereus.engine.match.functions import FunctionValues
@@ -268,7 +269,7 @@ class Terms:
         elif (x == 0 and y < 0) or (x < 0 and abs(y) < INFINITY and floor(y) != y):
             self.known[t] = 0
         else:
-            self.floats[t] = _power(x, y)
+            self.floats[t] = raised(x, y)
         return 0
 
     def _combine(self, op: cython.int, t: cython.int) -> cython.int:
@@ -405,7 +406,8 @@ class Terms:
         self.sought[layout.MEMO_FUNCTION] = which
         at: cython.longlong = self._place(self.sought)
         if self.memo[at, layout.MEMO_FUNCTION] == layout.NONE:
-            self._compute(which)
+            with cython.gil:
+                self._compute(which)
             at = self._place(self.sought)
         self._load(t, self.memo_values[at], self.memo_floats[at])
         return 0
@@ -487,15 +489,6 @@ class Terms:
         half: cython.double = sin(north / 2) ** 2 + across * sin(east / 2) ** 2
         self.floats[t] = EARTH_DIAMETER_METRES * asin(sqrt(min(half, 1.0)))
         return 0
-
-
-def _power(x: cython.double, y: cython.double) -> cython.double:
-    if cython.compiled:
-        return pow(x, y)
-    try:
-        return pow(x, y)
-    except OverflowError:  # as C has it
-        return -INFINITY if x < 0 and fmod(y, 2) != 0 else INFINITY
 
 
 def _rounded(value: cython.double, units: cython.double) -> cython.double:

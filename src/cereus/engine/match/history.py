@@ -54,6 +54,47 @@ class Growing:
             self.replace(self.values.copy())
 
 
+class GrowingTable:
+    """A table that grows at its end. Adding rows copies nothing; when it is looked at, pieces are
+    joined so that each is at least twice as long as the next: a row is moved once per doubling, and
+    there are few pieces."""
+
+    def __init__(self) -> None:
+        self.replace(None)
+
+    def replace(self, table: pa.Table | None) -> None:
+        """Hold these rows, and no others."""
+        self._pieces = [] if table is None else [table]
+        self._table = table
+
+    def append(self, table: pa.Table) -> None:
+        self._pieces.append(table)
+        self._table = None
+
+    @property
+    def table(self) -> pa.Table | None:
+        """All rows; None if none were ever added."""
+        if self._table is None and self._pieces:
+            self._pieces = _fewer(self._pieces)
+            self._table = pa.concat_tables(self._pieces)
+        return self._table
+
+    def forget(self, count: int) -> None:
+        """Drop so many rows at the front, and the memory of them."""
+        table = self.table
+        if table is not None:
+            self.replace(table.slice(count).combine_chunks())
+
+
+def _fewer(pieces: list[pa.Table]) -> list[pa.Table]:
+    kept: list[pa.Table] = []
+    for piece in pieces:
+        while kept and kept[-1].num_rows < 2 * piece.num_rows:
+            piece = pa.concat_tables([kept.pop(), piece]).combine_chunks()
+        kept.append(piece)
+    return kept
+
+
 class History:
     """What is remembered of the events from ordinal `first` on."""
 
@@ -61,7 +102,12 @@ class History:
         self.first = 0
         self._rows, self._times, self._floors = (Growing(np.int64) for _ in range(3))
         self._keys = Growing(np.int32)
-        self.payload: pa.Table | None = None
+        self._payload = GrowingTable()
+
+    @property
+    def payload(self) -> pa.Table | None:
+        """The columns that are kept of the events."""
+        return self._payload.table
 
     @property
     def rows(self) -> Ints:
@@ -102,9 +148,7 @@ class History:
         for array, values in self._arrays(rows, times, floors, keys):
             array.append(values)
         if payload is not None:
-            self.payload = (
-                payload if self.payload is None else pa.concat_tables([self.payload, payload])
-            )
+            self._payload.append(payload)
 
     def _arrays(self, *values: Any) -> Iterator[tuple[Growing, Any]]:
         return zip((self._rows, self._times, self._floors, self._keys), values, strict=True)
@@ -116,8 +160,7 @@ class History:
             self.first += gone
             for array, count in self._arrays(gone, gone, gone, gone):
                 array.forget(count)
-            if self.payload is not None:
-                self.payload = self.payload.slice(gone).combine_chunks()
+            self._payload.forget(gone)
 
     def save(self) -> dict[str, Any]:
         return {
@@ -148,7 +191,7 @@ class History:
         checked.within(keys, -1, known_keys, "the key of an event")
         for array, values in self._arrays(rows, times, floors, keys):
             array.replace(values)
-        self.payload = saved["payload"]
+        self._payload.replace(saved["payload"])
         if payload is None or (size == 0 and self.payload is None):
             checked.refuse_unless(self.payload is None, "it remembers columns of events")
         else:

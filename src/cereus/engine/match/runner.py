@@ -95,6 +95,8 @@ class Runner:
         self.tidy_at, self.forget_at = TIDY_AT, forgetting.FORGET_AT
         self.forgets = False
         self.history_of_batch = 0
+        self.expiring = False
+        """What is found now was waiting for its window to pass."""
         self.events_read: list[Events] = []
         """The events of the last batch, for what follows matches (`WaitingMatches`)."""
         self.pinned = np.iinfo(np.int64).max
@@ -114,6 +116,7 @@ class Runner:
         cache does."""
         plan, windowed = self.plan, self.plan.query.window is not None
         self.labels, self.table, self.lock = cache.labels, cache.table, cache.lock
+        cache.users.add(self)
         self.reader = self._new_reader(
             reading,
             self.schema,
@@ -134,6 +137,11 @@ class Runner:
         return kind(self.table, KernelOptions.of(self.plan, self.limits))
 
     @property
+    def steps(self) -> int:
+        """The steps of the kernel; none count where Python expands states again and again."""
+        return 0 if self.plan.traits.remembers_values else self.kernel.step_count
+
+    @property
     def key_count(self) -> int:
         """How many keys are known."""
         return len(self.reader.key_index)
@@ -151,6 +159,7 @@ class Runner:
     def push(self, batch: pa.RecordBatch) -> Iterator[MatchChunk]:
         """Read a batch; the matches that it completes, in chunks."""
         self.tidy()  # not after: results still look up the events of the last matches
+        self.expiring = False
         events = self.reader.read(batch)
         if len(events):
             events = self._remember(events, batch)
@@ -223,6 +232,7 @@ class Runner:
 
     def _expire(self, keys: Codes, floors: Ints) -> Iterator[MatchChunk]:
         """Whatever begins before the floor of its key has left its window."""
+        self.expiring = True
         passing = KernelInput.expiring(keys, floors, self.history, self._shown())
         self.kernel.expire(passing, self.key_count)
         yield from self._turns(self.kernel)

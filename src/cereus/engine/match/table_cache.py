@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, field
+from typing import Any
+from weakref import WeakSet
 
 from cereus.automata.model import Label
 from cereus.automata.selection import BEGINS_UNSEEN
@@ -51,13 +53,15 @@ class LabelCodes:
 class TableCache:
     """States and transitions that runs of one plan have explored, for the next run to start with.
 
-    Runs may be in several threads: one that adds to it holds the lock.
+    Runs may be in several threads: one that adds to it holds the lock. So that they need not wait
+    for each other, a run takes a cache that no other one uses, where there is one (`users`).
     """
 
     labels: LabelCodes
     table: TransitionTable
     letters: dict[int, int]
     lock: threading.Lock = field(default_factory=threading.Lock)
+    users: WeakSet[Any] = field(default_factory=WeakSet)
 
     @classmethod
     def empty(cls, plan: Plan, max_states: int) -> TableCache:

@@ -9,10 +9,12 @@ import numpy as np
 import pyarrow as pa
 
 from cereus.engine.ingest.clock import as_times, deadline_span
+from cereus.engine.ingest.substreams import Codes
 from cereus.engine.kernel.layout import FIRST_SHOWN
 from cereus.engine.match.after.skipping import SkippingRunner
 from cereus.engine.match.history import History
 from cereus.engine.match.runner import Runner
+from cereus.engine.parallel.sharing import NotSplitError, ResultOrder
 from cereus.engine.results.distinct import DistinctRows
 from cereus.engine.results.match_chunks import Mask, MatchChunk
 from cereus.engine.results.values import MatchValues, VariableEvents
@@ -35,6 +37,9 @@ class Results(ABC):
         fields = zip(self.plan.keys, runner.reader.key_index.fields, strict=True)
         keys = [field for path, field in fields if path in self.plan.shown_keys]
         self.schema = pa.schema([*keys, *self._fields(schema)])
+        self.notes_keys = False
+        self.keys_of_last: Codes = np.zeros(0, np.int32)
+        """The keys of the rows that were made last, where they are noted."""
 
     @abstractmethod
     def _fields(self, schema: pa.Schema) -> list[pa.Field]:
@@ -80,6 +85,12 @@ class Results(ABC):
             del chunk
         yield from rows.rest()
 
+    def order_of_last(self) -> ResultOrder:
+        """What orders the rows that were made last, where keys are noted."""
+        if self.plan.traits.closes and self.may_repeat:
+            raise NotSplitError("rows that are found in several ways come when all are known")
+        return ResultOrder(int(self.runner.expiring), self.keys_of_last)
+
     # ------------------------------------------------------------ what rows are made of
 
     @property
@@ -88,9 +99,14 @@ class Results(ABC):
 
     def _key_columns(self, chunk: MatchChunk) -> list[pa.Array]:
         shown = self.plan.shown_keys
+        if not shown and not self.notes_keys:
+            return []
+        keys = self.history.keys[chunk.at - self.history.first]
+        if self.notes_keys:
+            self.keys_of_last = keys
+        columns = self.runner.reader.key_columns(keys) if shown else []
         if not shown:
             return []
-        columns = self.runner.reader.key_columns(self.history.keys[chunk.at - self.history.first])
         return [each for path, each in zip(self.plan.keys, columns, strict=True) if path in shown]
 
     def _deadline_fields(self) -> list[pa.Field]:

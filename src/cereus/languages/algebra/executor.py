@@ -14,6 +14,8 @@ from cereus.engine.executor import Executor
 from cereus.engine.ingest.batch_reader import BatchReader, Reading
 from cereus.engine.ingest.clock import as_times
 from cereus.engine.ingest.substreams import Ints
+from cereus.engine.match.forgetting import FORGET_AT
+from cereus.engine.parallel.sharing import ResultOrder, Sharing
 from cereus.languages.algebra.detect.detector import Detector
 from cereus.languages.algebra.detect.program import DetectorProgram
 from cereus.languages.algebra.detect.run import Instances
@@ -54,11 +56,13 @@ class DetectingExecutor(Executor):
         reading = Reading(tuple(tests), stream, keys, counts_positions=stream.time is None)
         self.reader = BatchReader(reading, schema, row_numbers=row_numbers)
         self.detector = self._new_detector()
+        self._forgets, self._forget_at = False, FORGET_AT
         self.kind = pa.int64() if stream.time is None else schema.field(stream.time).type
         self._masks = np.zeros((0, program.words), np.uint64)
         self._keep = keep
         self._events = schema.empty_table().select(list(keep)) if keep else None
         self._event_rows = np.zeros(0, np.int64)
+        self._turn, self._keys_of_last = 0, np.zeros(0, np.int64)
         fields = [pa.field("start", self.kind), pa.field("end", self.kind)]
         if program.values:
             fields.append(pa.field("constituents", ROWS))
@@ -68,12 +72,16 @@ class DetectingExecutor(Executor):
         return Detector(self.program, repeated="merge" if self.merge_ties else "refuse")
 
     def push(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        if self._forgets and self.stream.time and len(self.reader.substreams) >= self._forget_at:
+            self._forget_keys()
         events = self.reader.read(batch)
         rows = events.rows
         self._remember(batch, events.places, rows)
         masks, keys = self._mask_of_letter()[events.classes], events.keys.astype(np.int64)
         times = events.positions if self.stream.time is None else events.times
+        self._turn = 0
         yield from self._result(self.detector.push(times, masks, rows=rows, keys=keys))
+        self._turn = 1
         if self.stream.time is None:
             yield from self._result(self.detector.finish())
         elif not self.stream.keys and batch.num_rows:
@@ -100,6 +108,7 @@ class DetectingExecutor(Executor):
     def _result(self, instances: Instances) -> Iterator[pa.RecordBatch]:
         if not len(instances):
             return
+        self._keys_of_last = instances.keys
         columns = self.reader.key_columns(instances.keys)
         columns += [as_times(instances.starts, self.kind), as_times(instances.ends, self.kind)]
         if self.program.values:
@@ -132,9 +141,23 @@ class DetectingExecutor(Executor):
 
     # ------------------------------------------------------------ state
 
+    def sharing(self) -> Sharing | None:
+        return Sharing((self.reader,), lambda: ResultOrder(self._turn, self._keys_of_last))
+
     @property
     def header(self) -> dict[str, Any]:
         return {"version": VERSION, "query fingerprint": self.fingerprint}
+
+    def forget_idle(self) -> None:
+        self._forgets = True
+
+    def _forget_keys(self) -> None:
+        """Forget the keys of which nothing is remembered; the others are numbered anew. (Without a
+        time column positions are times, so the number of a key's events is remembered.)"""
+        kept = self.detector.busy_keys(len(self.reader.substreams))
+        self.detector.keep(kept)
+        self.reader.keep(kept)
+        self._forget_at = max(FORGET_AT, 2 * len(kept))
 
     def forget(self) -> None:
         self.reader.forget()

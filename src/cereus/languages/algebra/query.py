@@ -258,6 +258,8 @@ class AlgebraQuery(EventwiseQuery):
             yield str(self.bounds)
         if self.stream.time is not None:
             yield f"and {self.bounds.waiting_bytes} bytes per key for a tick that may not be over"
+            if self.stream.keys:
+                yield "a key of which nothing is remembered is forgotten"
         yield f"{self.bounds.working_bytes} bytes once; whatever the stream, never more"
         columns = len(self.stream.keys)
         once = self.bounds.snapshot_bytes(0, key_columns=columns)

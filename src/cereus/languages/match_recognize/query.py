@@ -14,11 +14,12 @@ import pyarrow as pa
 
 from cereus.engine.executor import Executor
 from cereus.engine.ingest.where import EventFilter
+from cereus.engine.parallel.split import Split
 from cereus.language.anatomy import Anatomy
 from cereus.language.compiled import EventwiseQuery, sections
 from cereus.languages.match_recognize import tree
 from cereus.languages.match_recognize.binding import Bound, bound
-from cereus.languages.match_recognize.explaining.anatomy import POSITIONS, anatomy
+from cereus.languages.match_recognize.explaining.anatomy import EVERY, POSITIONS, anatomy
 from cereus.languages.match_recognize.explaining.diagram import dot
 from cereus.languages.match_recognize.explaining.words import words
 from cereus.languages.match_recognize.match.finding import Path, path_of
@@ -88,6 +89,15 @@ class MatchRecognizeQuery(EventwiseQuery):
         return (*names, *tree.TIMEOUTS) if within is not None and within.timeouts else names
 
     @property
+    def variables(self) -> tuple[str, ...]:
+        """Only the form that `anatomy` makes shows the rows of each variable."""
+        return self.returned[1:] if self._shows_rows else ()
+
+    @property
+    def _shows_rows(self) -> bool:
+        return any(each.name == EVERY for each in self.clause.subsets)
+
+    @property
     def result_columns(self) -> tuple[str, ...]:
         return self.returned
 
@@ -145,6 +155,9 @@ class MatchRecognizeQuery(EventwiseQuery):
                     read |= names_in(argument)
         read |= {path[0] for path in self.stream.where_columns}
         return frozenset((name,) for name in read if name in schema.names)
+
+    def split(self, schema: pa.Schema | None = None) -> Split:
+        return Split(why_not="all rows are sorted and matched together")
 
     def executor(
         self,
@@ -266,7 +279,7 @@ class MatchRecognizeQuery(EventwiseQuery):
 
     def rows_of(self, results: pa.RecordBatch) -> pa.Array:
         """The measure that `anatomy` adds, where it is there."""
-        if POSITIONS not in results.schema.names:
+        if not self._shows_rows:
             return super().rows_of(results)
         return results.column(POSITIONS)
 

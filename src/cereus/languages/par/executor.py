@@ -14,6 +14,8 @@ from cereus.engine.executor import Executor
 from cereus.engine.ingest.batch_reader import BatchReader, Reading
 from cereus.engine.ingest.events import Events
 from cereus.engine.ingest.substreams import Codes, Ints, longer
+from cereus.engine.match.forgetting import FORGET_AT
+from cereus.engine.parallel.sharing import ResultOrder, Sharing
 from cereus.languages.par.machine.machine import Machine
 from cereus.languages.par.machine.runner import MachineRunner, Reactions
 from cereus.plan.tests import EventTest
@@ -52,11 +54,13 @@ class ReactiveExecutor(Executor):
         self.reader = BatchReader(reading, schema, row_numbers=row_numbers)
         self.runner = MachineRunner(machine)
         self.states = self.runner.start()
+        self._forgets, self._forget_at = False, FORGET_AT
         self._classes = np.zeros(0, np.int32)
         self._shown = pa.array([sorted(names) for names in machine.output_sets], OUTPUTS)
         self._keep = keep
         self._events: pa.Table | None = None
         self._event_rows = np.zeros(0, np.int64)
+        self._rows_of_last = np.zeros(0, np.int64)
         fields = [pa.field("position", pa.int64())]
         if stream.time is not None:
             fields.append(pa.field("time", schema.field(stream.time).type))
@@ -64,6 +68,8 @@ class ReactiveExecutor(Executor):
         self.schema = pa.schema([*self.reader.substreams.fields, *fields])
 
     def push(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        if self._forgets and len(self.reader.substreams) >= self._forget_at:
+            self._forget_keys()
         events = self.reader.read(batch)
         self.states = longer(self.states, len(self.reader.substreams), 0)
         classes = self._class_of_letter()[events.classes]
@@ -89,6 +95,7 @@ class ReactiveExecutor(Executor):
     ) -> pa.RecordBatch:
         places = events.places[reactions.rows]
         rows = events.row_numbers.of_places(places)
+        self._rows_of_last = self.reader.rows_read(places)
         columns = [*self.reader.key_columns(events.keys[reactions.rows]), pa.array(rows)]
         taken = pa.array(places)
         if self.stream.time is not None:
@@ -100,9 +107,23 @@ class ReactiveExecutor(Executor):
             self._events, self._event_rows = pa.Table.from_batches([kept]), rows
         return pa.RecordBatch.from_arrays(columns, schema=self.schema)
 
+    def sharing(self) -> Sharing | None:
+        return Sharing((self.reader,), lambda: ResultOrder(0, self._rows_of_last), by_rows=True)
+
     @property
     def header(self) -> dict[str, Any]:
         return {"version": VERSION, "query fingerprint": self.fingerprint}
+
+    def forget_idle(self) -> None:
+        self._forgets = True
+
+    def _forget_keys(self) -> None:
+        """Forget the keys whose program is where that of a new one begins; the others are numbered
+        anew. That events of a forgotten key come in the order of time is not checked any more."""
+        kept = np.flatnonzero(self.states[: len(self.reader.substreams)])
+        self.reader.keep(kept)
+        self.states = longer(self.states[kept], 1, 0)
+        self._forget_at = max(FORGET_AT, 2 * len(kept))
 
     def forget(self) -> None:
         self.reader.forget()

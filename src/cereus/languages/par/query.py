@@ -171,7 +171,9 @@ class ParQuery(EventwiseQuery):
         yield "one row for each event with output or completion, in the order of the events"
 
     def _each_key(self) -> str:
-        return ", for each key" if self.stream.keys else ""
+        if not self.stream.keys:
+            return ""
+        return ", for each key; one whose program begins anew is forgotten"
 
 
 def _kinds(sizes: dict[str, int]) -> str:

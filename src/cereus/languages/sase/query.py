@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from cereus.clauses.tree import TimeWindow
 from cereus.engine.executor import Executor
+from cereus.engine.parallel.split import Split
 from cereus.explain.analysis import slowness
 from cereus.explain.explain import explain
 from cereus.language.anatomy import Anatomy
@@ -131,6 +132,16 @@ class SaseQuery(EventwiseQuery):
         return SaseQuery(
             self.program, stream, self.limits, self.aggregates, self.output, implicit_keys
         )
+
+    def split(self, schema: pa.Schema | None = None) -> Split:
+        plan = self.plan(schema)
+        if plan.composed:
+            return Split(why_not="its queries read each other's events")
+        if not plan.splits:
+            return Split(why_not="its matches wait for time to pass in the whole input")
+        keys = tuple((name,) for name in (*self.stream.keys, *shared_keys(plan)))
+        ordered = None if self.stream.keys else self.stream.time
+        return Split(keys, ascending=ordered, why_not="there are no keys")
 
     def executor(
         self,

@@ -18,6 +18,7 @@ COMPILED = cython.compiled
 
 
 @cython.cfunc
+@cython.nogil
 @cython.inline
 @cython.exceptval(check=False)
 def copy_rows(
@@ -33,6 +34,7 @@ def copy_rows(
 
 
 @cython.cfunc
+@cython.nogil
 @cython.inline
 @cython.exceptval(check=False)
 def join_rows(
@@ -56,6 +58,7 @@ def join_rows(
 
 
 @cython.cfunc
+@cython.nogil
 @cython.exceptval(check=False)
 def conjoin(
     m: cython.longlong[::1],
@@ -85,6 +88,7 @@ def conjoin(
 
 
 @cython.cfunc
+@cython.nogil
 @cython.inline
 @cython.exceptval(check=False)
 def best_before(
@@ -106,6 +110,7 @@ def best_before(
 
 
 @cython.cfunc
+@cython.nogil
 @cython.inline
 @cython.exceptval(check=False)
 def mark(
@@ -124,6 +129,7 @@ def mark(
 
 
 @cython.cfunc
+@cython.nogil
 @cython.exceptval(check=False)
 def make_room(
     m: cython.longlong[::1],
@@ -167,6 +173,7 @@ def make_room(
 
 
 @cython.cfunc
+@cython.nogil
 @cython.inline
 @cython.exceptval(check=False)
 def store(
@@ -188,6 +195,7 @@ def store(
 
 
 @cython.cfunc
+@cython.nogil
 @cython.inline
 @cython.exceptval(check=False)
 def row_of(
@@ -205,6 +213,7 @@ def row_of(
 
 
 @cython.cfunc
+@cython.nogil
 @cython.exceptval(check=False)
 def step(
     m: cython.longlong[::1],
@@ -322,38 +331,39 @@ def detect(
     written: cython.Py_ssize_t = 0
     cython.declare(schedule=cython.Py_ssize_t, result=cython.Py_ssize_t)
     cython.declare(stop=cython.Py_ssize_t, i=cython.Py_ssize_t)
-    while tick < last:
-        for i in range(width):
-            m[state_at + i] = states[key, i]
-        stop = min(last, stops[key])
-        while tick < stop:
-            schedule = schedules[tick]
-            m[1] = times[tick]
-            step(
-                m,
-                code,
-                sources,
-                entries[schedule],
-                entries[schedule + 1],
-                values,
-                row_masks,
-                rows,
-                tick_rows[tick],
-                tick_rows[tick + 1],
-            )
-            result = results[schedule]
-            if m[result] > m[0]:
-                out[found, 0] = tick
-                out[found, 1] = m[result]
-                while values and m[result + 1] >= 0:
-                    result += 1
-                    out_rows[written] = m[result]
-                    written += 1
-                out[found, 2] = written
-                found += 1
-            tick += 1
-        for i in range(width):
-            states[key, i] = m[state_at + i]
-        tick = min(last, key_ticks[key + 1])
-        key += 1
+    with cython.nogil:
+        while tick < last:
+            for i in range(width):
+                m[state_at + i] = states[key, i]
+            stop = min(last, stops[key])
+            while tick < stop:
+                schedule = schedules[tick]
+                m[1] = times[tick]
+                step(
+                    m,
+                    code,
+                    sources,
+                    entries[schedule],
+                    entries[schedule + 1],
+                    values,
+                    row_masks,
+                    rows,
+                    tick_rows[tick],
+                    tick_rows[tick + 1],
+                )
+                result = results[schedule]
+                if m[result] > m[0]:
+                    out[found, 0] = tick
+                    out[found, 1] = m[result]
+                    while values and m[result + 1] >= 0:
+                        result += 1
+                        out_rows[written] = m[result]
+                        written += 1
+                    out[found, 2] = written
+                    found += 1
+                tick += 1
+            for i in range(width):
+                states[key, i] = m[state_at + i]
+            tick = min(last, key_ticks[key + 1])
+            key += 1
     return found

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cereus.errors import DataError, SnapshotError
+from cereus.languages.algebra.detect.instructions import NEVER
 from cereus.languages.algebra.detect.program import DetectorProgram
 from cereus.languages.algebra.detect.restored import check_states, check_waiting
 from cereus.languages.algebra.detect.run import Instances, detect
@@ -96,6 +97,23 @@ class Detector:
         if keys > self.keys:
             new = self.program.new_states(keys - self.keys)
             self.states = np.concatenate([self.states, new])
+
+    # ------------------------------------------------------------ keys
+
+    def busy_keys(self, keys: int) -> Int64s:
+        """Those of so many keys that differ from new ones: something of them is remembered."""
+        busy = np.zeros(keys, np.bool_)
+        busy[: self.keys] = np.any(self.states[:, self.program.layout.lasting] != NEVER, axis=1)
+        busy[self.waiting.keys] = True
+        return np.flatnonzero(busy)
+
+    def keep(self, kept: Int64s) -> None:
+        """Forget all keys but these; they are numbered anew, in their order."""
+        numbers = np.full(max(self.keys, int(kept[-1]) + 1 if len(kept) else 0), -1, np.int64)
+        numbers[kept] = np.arange(len(kept))
+        old = self.waiting
+        self.waiting = Rows(old.times, old.masks, old.rows, numbers[old.keys])
+        self.states = self.states[kept[kept < self.keys]]
 
     # ------------------------------------------------------------ snapshots
 

@@ -7,6 +7,7 @@ register for B, and `(A;B) + ((A;B);C)` detects `A;B` once.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from cereus.languages.algebra.detect.instructions import FIRST_REGISTER, NEVER, NEVER_CELL, NO_QUEUE
 from cereus.languages.algebra.sizes import Sized, sized
@@ -56,6 +57,18 @@ class Layout:
     @property
     def state_width(self) -> int:
         return len(self.initial) - self.state_at
+
+    @cached_property
+    def lasting(self) -> tuple[int, ...]:
+        """The cells of a state that make a difference to instances yet to begin. What a queue holds
+        has been in such a cell, and a negation asks only about starts before what it remembers."""
+        cells = (
+            cell
+            for node, place in self.places.items()
+            if not isinstance(node, Negation)
+            for cell in (place.left, place.right)
+        )
+        return tuple(cell - self.state_at for cell in cells if cell != NEVER_CELL)
 
 
 def lay_out(expression: EventExpression, *, values: bool) -> Layout:

@@ -111,6 +111,12 @@ class ProgramPlan:
         """A result may be emitted after its last event."""
         return self.composed or any(block.emits_late for block in self.result.blocks)
 
+    @property
+    def splits(self) -> bool:
+        """Whether keys may be read apart: without keys of the stream, a match that waits for its
+        window is emitted when any event has passed it."""
+        return not self.composed and (not self.emits_late or bool(self.stream.keys))
+
     @cached_property
     def fingerprint(self) -> str:
         """Identifies what the state in a snapshot means."""

@@ -22,6 +22,7 @@ from cereus.engine.ingest.clock import RowNumbers, as_integers, read
 from cereus.engine.ingest.substreams import Substreams
 from cereus.engine.ingest.where import EventFilter
 from cereus.engine.match.runner import Runner
+from cereus.engine.parallel.sharing import ResultOrder, Sharing
 from cereus.engine.results.aggregates import Ints
 from cereus.engine.results.match_chunks import MatchChunk
 from cereus.errors import CereusError, DataError
@@ -80,6 +81,7 @@ class ProgramExecutor(Executor):
             self.runs.append(self._started(stage, schema, limits))
         self.schema = self.runs[-1][0].output.schema
         self._has_read = self._torn = False
+        self._emitting = 0
         self._events: pa.Table | None = None
         self._event_rows = np.zeros(0, np.int64)
 
@@ -185,6 +187,7 @@ class ProgramExecutor(Executor):
         return NEVER if late == OVER else frontier - late
 
     def _emitted(self, run: BlockRun, made: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        self._emitting = self.runs[-1].index(run)
         for batch in made:
             of = run.output.last_constituents
             if self.keep and of is not None and of.events is not None:
@@ -241,6 +244,23 @@ class ProgramExecutor(Executor):
     @property
     def shed(self) -> list[str]:
         return [note for run in self._every() for note in run.runner.shed]
+
+    @property
+    def steps(self) -> int:
+        return sum(run.runner.steps for run in self._every())
+
+    def sharing(self) -> Sharing | None:
+        """Where no query reads another's events, and none of its matches waits for time to pass in
+        the whole input."""
+        if not self.plan.splits:
+            return None
+        for run in self.runs[-1]:
+            run.output.notes_keys = True
+        return Sharing(tuple(run.runner.reader for run in self.runs[-1]), self._order_of_last)
+
+    def _order_of_last(self) -> ResultOrder:
+        order = self.runs[-1][self._emitting].output.order_of_last()
+        return ResultOrder(2 * self._emitting + order.segment, order.numbers, self._emitting)
 
     # ------------------------------------------------------------ state that outlives the process
 

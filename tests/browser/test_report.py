@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-import pytest
-
-from .test_page import EVIL, page
+from tests.browser.conftest import LOOKS, Watched
+from tests.report.test_page import EVIL, page
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1200])
-def test_the_page_works(browser: Any, tmp_path: Path, scheme: str, width: int) -> None:
+@LOOKS
+def test_the_page_works(
+    watched: Callable[..., Watched], tmp_path: Path, width: int, scheme: str
+) -> None:
     file = tmp_path / "report.html"
     file.write_text(page("SELECT * WHERE SELL AS s ; BUY AS b PARTITION BY name"), "utf-8")
-    opened = browser.new_page(color_scheme=scheme, viewport={"width": width, "height": 800})
-    messages: list[str] = []
-    requests: list[str] = []
-    opened.on("console", lambda message: messages.append(message.text))
-    opened.on("pageerror", lambda error: messages.append(str(error)))
-    opened.on("request", lambda request: requests.append(request.url))
+    seen = watched(width, scheme)
+    opened = seen.page
     opened.goto(file.as_uri())
-    assert messages == []
-    assert requests == [file.as_uri()]
-    assert opened.evaluate("document.documentElement.scrollWidth") <= width
+    assert seen.requests == [file.as_uri()]
     names = opened.locator("#matches tbody tr td:first-child")
     assert names.all_text_contents() == [EVIL, "b"]
     opened.locator("#matches th button").nth(1).click()  # start: upwards, then downwards
@@ -36,13 +30,12 @@ def test_the_page_works(browser: Any, tmp_path: Path, scheme: str, width: int) -
     assert opened.locator("svg.cereus-graph").count() == 1
     paper = opened.evaluate("getComputedStyle(document.body).backgroundColor")
     assert paper == ("rgb(255, 255, 255)" if scheme == "light" else "rgb(17, 20, 24)")
-    opened.close()
+    seen.check(file.as_uri())
 
 
-def test_it_prints(browser: Any, tmp_path: Path) -> None:
+def test_it_prints(watched: Callable[..., Watched], tmp_path: Path) -> None:
     file = tmp_path / "report.html"
     file.write_text(page(), "utf-8")
-    opened = browser.new_page()
-    opened.goto(file.as_uri())
-    assert opened.pdf().startswith(b"%PDF")
-    opened.close()
+    seen = watched()
+    seen.page.goto(file.as_uri())
+    assert seen.page.pdf().startswith(b"%PDF")

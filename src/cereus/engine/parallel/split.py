@@ -1,0 +1,63 @@
+"""How the input of a query may be cut into parts that know nothing of each other.
+
+By time: a match that depends on nothing outside its window is found by whoever reads the window, so
+the input is cut into slices, each read from a window before it on. By key: what happens in one key
+does not depend on the others, so keys are dealt out. Spark's batches are cut by the same rules.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cereus.clauses.tree import Consume, Window
+from cereus.plan.plan import Plan
+
+Path = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Split:
+    """The cuts that a query allows.
+
+    keys      the columns whose values may be dealt out; () if none may
+    window    the length that slices of time overlap by; None if there are no slices
+    ascending  a column that must not go back over all keys, where keys are dealt out
+    why_not   why there is no slice, or no cut at all
+    """
+
+    keys: tuple[Path, ...] = ()
+    window: Window | None = None
+    ascending: str | None = None
+    why_not: str = ""
+
+    @property
+    def possible(self) -> bool:
+        return bool(self.keys) or self.window is not None
+
+    def words(self) -> str:
+        """What `explain` says."""
+        names = ", ".join(".".join(path) for path in self.keys)
+        if self.window is not None:
+            dealt = f"; where times are not in order, {names} is dealt out" if names else ""
+            return f"the input is cut into slices of time that overlap by the window{dealt}"
+        if self.keys:
+            return f"the values of {names} are dealt out"
+        return f"one: {self.why_not}"
+
+
+def apart(plan: Plan) -> tuple[Path, ...]:
+    """The keys of a plan, if what happens in one does not depend on the others."""
+    return () if plan.query.consume is Consume.ANY else plan.keys
+
+
+def split_of_plan(plan: Plan) -> Split:
+    """The cuts that a plan for the automaton kernel allows."""
+    keys, reason = apart(plan), plan.traits.looks_back
+    if plan.query.unfollowed is not None:
+        return Split(why_not="NOT FOLLOWED BY makes matches wait for each other's events")
+    if reason is None and plan.traits.emits_late:
+        reason = "matches are emitted after later events"
+    if plan.keys and not keys:
+        reason = "CONSUME BY ANY lets a match of one key end those of all"
+    window = plan.query.window if reason is None else None
+    return Split(keys, window, why_not=reason or "there is no key")

@@ -1,0 +1,97 @@
+"""Slices of time: the rows of a batch in parts, each with the rows of a window before it.
+
+What is emitted while the rows before are read belongs to an earlier slice and is dropped. So a
+slice gives the results of its own rows, if these depend on nothing before the window.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from cereus.engine.ingest.clock import Clock, RowNumbers, as_integers, read
+from cereus.engine.ingest.substreams import ascending
+from cereus.engine.parallel.sharing import NotSplitError
+
+Ints = npt.NDArray[np.int64]
+MOST_OVERLAP = 0.25
+"""Slices that would read more than this part of their rows twice are not worth it."""
+
+
+@dataclass(frozen=True)
+class Slice:
+    """Rows to be read: `before`, from row `first` of the input on, and then those of the slice."""
+
+    first: int
+    before: tuple[pa.RecordBatch, ...]
+    rows: pa.RecordBatch
+
+
+@dataclass(frozen=True)
+class _Recent:
+    first: int
+    batch: pa.RecordBatch
+    measures: Ints
+
+
+class TimeSlices:
+    """Cuts batches, whose measures must ascend, into `parts` slices of at least `least` rows."""
+
+    def __init__(self, clock: Clock, parts: int, *, least: int, always: bool) -> None:
+        self._clock, self._parts, self._least, self._always = clock, parts, least, always
+        self._recent: deque[_Recent] = deque()
+        self._row = 0
+
+    def cut(self, batch: pa.RecordBatch) -> list[Slice]:
+        """The slices of the next batch, in order."""
+        if not batch.num_rows:
+            return []
+        measures = self._measures(batch)
+        self._recent.append(_Recent(self._row, batch, measures))
+        parts = max(1, min(self._parts, batch.num_rows // self._least))
+        ends = [batch.num_rows * (part + 1) // parts for part in range(parts)]
+        begins = [0, *ends[:-1]]
+        slices = [self._slice(begin, end) for begin, end in zip(begins, ends, strict=True)]
+        self._refuse_overlap(slices, batch.num_rows)
+        self._row += batch.num_rows
+        self._forget(int(measures[-1]))
+        return slices
+
+    def _measures(self, batch: pa.RecordBatch) -> Ints:
+        assert self._clock.path is not None
+        column = read(batch, self._clock.path, "the window's column")
+        measures = as_integers(column, "the window's column", RowNumbers(self._row))
+        earlier = self._recent and measures[0] < self._recent[-1].measures[-1]
+        if earlier or not ascending(measures):
+            raise NotSplitError("times are not in order")
+        return measures
+
+    def _slice(self, begin: int, end: int) -> Slice:
+        here = self._recent[-1]
+        floor = self._clock.floor_at(int(here.measures[begin]))
+        before: list[pa.RecordBatch] = []
+        first = here.first + begin
+        for each in reversed(self._recent):
+            stop = begin if each is here else each.batch.num_rows
+            start = int(np.searchsorted(each.measures[:stop], floor))
+            if start < stop:
+                before.insert(0, each.batch.slice(start, stop - start))
+                first = each.first + start
+            if start > 0:
+                break
+        return Slice(first, tuple(before), here.batch.slice(begin, end - begin))
+
+    def _refuse_overlap(self, slices: list[Slice], rows: int) -> None:
+        twice = sum(each.num_rows for slice in slices for each in slice.before)
+        if twice > MOST_OVERLAP * rows and not self._always:
+            raise NotSplitError("the window is long for the number of events")
+
+    def _forget(self, measure: int) -> None:
+        """Batches that no window of later rows reaches."""
+        floor = self._clock.floor_at(measure)
+        while self._recent[0].measures[-1] < floor:
+            self._recent.popleft()

@@ -1,0 +1,62 @@
+"""The threads of a run."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from cereus.engine.interrupts import stopping_at
+from cereus.errors import CereusError
+
+VARIABLE = "CEREUS_THREADS"
+Made = TypeVar("Made")
+
+
+def thread_count(given: int | None = None) -> int:
+    """How many threads a run uses: as given, or as the environment says, or one for each core
+    that this process may use."""
+    if given is not None:
+        return _checked(given, f"threads={given!r}")
+    variable = os.environ.get(VARIABLE, "")
+    if variable:
+        return _checked(int(variable) if variable.isdecimal() else None, f"{VARIABLE}={variable}")
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _checked(threads: Any, what: str) -> int:
+    if not isinstance(threads, int) or isinstance(threads, bool) or threads < 1:
+        raise CereusError(f"{what} is no number of threads", hint="write 1 or more")
+    return threads
+
+
+class Workers:
+    """Threads that work until they are left; whatever they are at ends soon after that."""
+
+    def __init__(self, threads: int) -> None:
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="cereus")
+        self._stop = threading.Event()
+
+    def submit(self, work: Callable[..., Made], *arguments: Any) -> Future[Made]:
+        return self._pool.submit(self._work, work, arguments)
+
+    def _work(self, work: Callable[..., Made], arguments: tuple[Any, ...]) -> Made:
+        with stopping_at(self._stop):
+            return work(*arguments)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stop.set()
+        self._pool.shutdown(wait=True, cancel_futures=True)

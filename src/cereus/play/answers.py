@@ -1,0 +1,230 @@
+"""What the playground answers: each function takes a request and the events, and gives plain
+values. They run in the process that may be ended at any time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import asdict
+from typing import Any
+
+import pyarrow as pa
+
+from cereus.engine.results.time_order import BY_TIME, in_order
+from cereus.errors import CereusError
+from cereus.language.registry import default_name, languages
+from cereus.lsp import features
+from cereus.matches import Matches
+from cereus.play.data import PlayData, PlayEvents
+from cereus.play.request import PlayRequest, asked, number
+from cereus.play.snippets import snippets
+from cereus.query import Query
+from cereus.report.table import cells
+from cereus.show.diagram import diagram
+from cereus.show.located import located
+from cereus.show.timeline import matches_per_key, matches_per_time, timeline
+from cereus.sources import source
+from cereus.translate.translate import INTO, translated
+from cereus.why.html import why_html
+
+MOST_MATCHES = 20_000
+"""Matches that are looked for: a page cannot show more."""
+MOST_ROWS = 500
+MOST_DRAWN = 40
+EVENTS_SHOWN = 100
+MOST_COMPLETIONS = 200
+
+Given = Mapping[str, Any]
+Answer = dict[str, Any]
+
+
+def start(given: Given, events: PlayData) -> Answer:
+    """What the page needs to begin: languages, and events with their examples."""
+    return {
+        "languages": [
+            {"name": each.name, "title": each.title, "keywords": list(features.keywords(each))}
+            for each in languages()
+        ],
+        "default": default_name(),
+        "functions": features.function_names(),
+        "data": [events.of(name).described() for name in events.names],
+    }
+
+
+def check(given: Given, events: PlayData) -> Answer:
+    """What is wrong with a text, and what it asks."""
+    query, on = asked(given), events.of(asked(given).data)
+    known = query.known(on.table.schema)
+    return {
+        "problems": [asdict(each) for each in features.problems(query.text, query.language, known)],
+        "words": features.meaning(query.text, query.language, known),
+    }
+
+
+def complete(given: Given, events: PlayData) -> Answer:
+    """Words that may stand at a place of the text."""
+    query, on = asked(given), events.of(asked(given).data)
+    known = query.known(on.table.schema, on.types)
+    words = features.completions(query.text, number(given, "offset"), query.language, known)
+    return {"words": [{"label": w, "kind": kind} for w, kind in words[:MOST_COMPLETIONS]]}
+
+
+# ---------------------------------------------------------------- running
+
+
+def run(given: Given, events: PlayData) -> Answer:
+    """The matches, as a table and along time."""
+    query, on = _compiled(given, events)
+    began = time.perf_counter()
+    matches, complete = _matches(query, on.table)
+    seconds = time.perf_counter() - began
+    notes = [*query.notes(source(on.table, query.stream), list(_batches(matches)), above=1)]
+    if not complete:
+        notes.append(f"only the first {MOST_MATCHES:,} matches: there may be more")
+    if on.more:
+        notes.append(f"only the first {on.table.num_rows:,} events of the file")
+    table = matches.table.slice(0, MOST_ROWS)
+    return {
+        "total": matches.total,
+        "complete": complete,
+        "events": on.table.num_rows,
+        "seconds": seconds,
+        "columns": table.column_names,
+        "rows": cells(table),
+        "rows_left_out": max(len(matches) - MOST_ROWS, 0),
+        "notes": notes,
+        "charts": list(_charts(query, on.table, matches)),
+    }
+
+
+def _compiled(given: Given, events: PlayData) -> tuple[Query, PlayEvents]:
+    query = asked(given)
+    on = events.of(query.data)
+    return features.compiled(query.text, query.language, query.known(on.table.schema)), on
+
+
+def _matches(query: Query, table: pa.Table) -> tuple[Matches, bool]:
+    """The matches, and whether these are all."""
+    executor = query.executor(table.schema)
+    rows: list[pa.RecordBatch] = []
+    count, complete = 0, True
+    for batch in query.batches(table):
+        rows.append(batch.slice(0, MOST_MATCHES - count))
+        count += batch.num_rows
+        if count > MOST_MATCHES:
+            complete = False
+            break
+    if set(BY_TIME).intersection(executor.schema.names) and not query.compiled.counts:
+        rows = in_order(rows, executor.schema, "time")
+    events = source(table, query.stream)
+    return Matches(executor.schema, rows, query.compiled, events), complete
+
+
+def _batches(matches: Matches) -> Iterator[pa.RecordBatch]:
+    yield from matches.table.to_batches()
+
+
+def _charts(query: Query, table: pa.Table, matches: Matches) -> Iterator[Answer]:
+    """Charts as Vega-Lite describes them; the browser draws them."""
+    if not len(matches):
+        return
+    when = query.compiled.stream.time
+    note = f"the first {MOST_DRAWN} matches" if len(matches) > MOST_DRAWN else ""
+    with suppress(CereusError):
+        shown = located(query, source(table, query.stream), matches, MOST_DRAWN)
+        if len(shown.events()) > len(shown):  # else every match is one event
+            aligned = timeline(shown, time=when, most=MOST_DRAWN, aligned=True)
+            yield _chart("From the first event of each match", aligned, note)
+        yield _chart("Along time", timeline(shown, time=when, most=MOST_DRAWN), note)
+    with suppress(CereusError):
+        yield _chart("Matches per time", matches_per_time(matches))
+    for path in query.keys[:1]:
+        with suppress(CereusError):
+            yield _chart(f"Matches per {path[0]}", matches_per_key(matches, path[0]))
+
+
+def _chart(title: str, chart: Any, note: str = "") -> Answer:
+    return {"title": title, "note": note, "spec": chart.to_dict()}
+
+
+# ---------------------------------------------------------------- about a query
+
+
+def why(given: Given, events: PlayData) -> Answer:
+    """Why there are no more matches."""
+    query, on = _compiled(given, events)
+    return {"html": why_html(query.why(on.table))}
+
+
+def why_not(given: Given, events: PlayData) -> Answer:
+    """Why the events of some rows are no match."""
+    query, on = _compiled(given, events)
+    rows = given.get("rows")
+    if not isinstance(rows, list) or not all(type(row) is int for row in rows):
+        raise CereusError("`rows` is a list of numbers")
+    answer = query.why_not(on.table, rows)
+    return {
+        "matched": answer.matched,
+        "reason": answer.reason,
+        "excluded": [str(each) for each in answer.excluded],
+    }
+
+
+def automaton(given: Given, events: PlayData) -> Answer:
+    """The picture of what runs the query, and how it will be run."""
+    query, on = _compiled(given, events)
+    document = query.explained(on.table.schema)
+    picture = None
+    with suppress(CereusError):
+        picture = diagram(query).svg()
+    return {"svg": picture, "sections": document["sections"], "dot": document["diagram"]}
+
+
+def others(given: Given, events: PlayData) -> Answer:
+    """The same query in the other languages, or why it cannot be written there."""
+    query, _ = _compiled(given, events)
+    return {"texts": [_in_language(query, name) for name in INTO if name != query.dialect]}
+
+
+def _in_language(query: Query, name: str) -> Answer:
+    try:
+        return {"dialect": name, "text": translated(query.compiled, name)}
+    except CereusError as error:
+        return {"dialect": name, "reason": error.message}
+
+
+def copies(given: Given, events: PlayData) -> Answer:
+    """The query as it is written in Python, on the command line and in a pipeline."""
+    query: PlayRequest = asked(given)
+    return {"texts": snippets(query, events.of(query.data).file)}
+
+
+def rows(given: Given, events: PlayData) -> Answer:
+    """Some of the events themselves."""
+    table = events.of(str(given.get("data"))).table
+    first = min(number(given, "first"), max(table.num_rows - 1, 0))
+    shown = table.slice(first, EVENTS_SHOWN)
+    return {
+        "columns": table.column_names,
+        "first": first,
+        "rows": cells(shown),
+        "total": table.num_rows,
+    }
+
+
+ANSWERS: dict[str, Callable[[Given, PlayData], Answer]] = {
+    each.__name__: each
+    for each in (start, check, complete, run, why, why_not, automaton, others, copies, rows)
+}
+"""By the name under which the page asks."""
+
+
+def answer(name: str, given: Given, events: PlayData) -> Answer:
+    """The answer, or the error for the person who wrote the query."""
+    try:
+        return ANSWERS[name](given, events)
+    except CereusError as error:
+        return {"error": str(error).splitlines()[0], "detail": str(error)}
+    except MemoryError:
+        return {"error": "this needs more memory than the playground may use", "end": True}

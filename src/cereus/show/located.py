@@ -1,0 +1,24 @@
+"""Matches with the rows of the events that they are made of, also where their query does not show
+these."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from cereus.errors import CereusError
+from cereus.matches import Matches
+from cereus.query import Query
+from cereus.sources import Source
+from cereus.why.events import EventTable
+
+
+def located(query: Query, events: Source, matches: Matches, most: int) -> Matches:
+    """The first matches, with their rows: as they are, where they have them, else found once more
+    with a query that shows them."""
+    with suppress(CereusError):
+        first = matches.head(most)
+        first.events()
+        return first
+    numbered = EventTable.of(events).table
+    shown = query.compiled.anatomy(numbered.schema).query
+    return Query(shown).run(numbered).head(most)

@@ -1,0 +1,233 @@
+"""The playground in a browser: what a person does there, from the first look on."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Callable, Iterator
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tests.browser.conftest import LOOKS, Watched
+
+pytest.importorskip("starlette")
+uvicorn = pytest.importorskip("uvicorn")
+
+from cereus.play.data import GivenFiles  # noqa: E402
+from cereus.play.process import PlayLimits  # noqa: E402
+from cereus.play.server import Playground  # noqa: E402
+from cereus.play.serving import listen  # noqa: E402
+
+EVIL = '<img src=x onerror="alert(1)">'
+
+
+PATIENT = PlayLimits(seconds=60)
+
+
+class Served:
+    """A playground on a port of its own, in a thread."""
+
+    def __init__(self, files: GivenFiles, limits: PlayLimits = PATIENT) -> None:
+        self.playground = Playground(files, limits, {})
+        self.socket: socket.socket = listen(0)
+        self.origin = f"http://127.0.0.1:{self.socket.getsockname()[1]}"
+        settings = uvicorn.Config(self.playground.app(), log_level="critical")
+        self.server = uvicorn.Server(settings)
+        self.thread = threading.Thread(target=self.server.run, args=([self.socket],), daemon=True)
+
+    def __enter__(self) -> Served:
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.server.should_exit = True
+        self.thread.join(20)
+        self.socket.close()
+
+    @property
+    def address(self) -> str:
+        return f"{self.origin}/?token={self.playground.token}"
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """Over events whose names, types and columns are HTML."""
+    file = tmp_path_factory.mktemp("events") / "evil.parquet"
+    rows = {
+        "type": [EVIL, "B", EVIL, "B"],
+        EVIL: ["</script>", EVIL, "x", "&amp;"],
+        "ts": pa.array([0, 1, 60, 61], pa.timestamp("s")),
+    }
+    pq.write_table(pa.table(rows), file)
+    with Served(GivenFiles((str(file),))) as started:
+        yield started
+
+
+def ready(seen: Watched, served: Served, fragment: str = "#events=market") -> None:
+    """Open a page, and wait for its matches."""
+    seen.page.set_default_timeout(60_000)
+    seen.page.goto(served.address + fragment)
+    seen.page.locator("#numbers b").first.wait_for()
+
+
+MARKET = "#language=ceql&events=market&type=type&time=ts&query="
+
+
+@LOOKS
+def test_a_stranger_sees_matches(
+    watched: Callable[..., Watched], served: Served, width: int, scheme: str
+) -> None:
+    seen = watched(width, scheme)
+    ready(seen, served, MARKET + "SELECT * WHERE SELL ; BUY WITHIN 1 second")
+    page = seen.page
+    page.locator("#panel-matches .chart svg").first.wait_for()
+    assert int(page.locator("#numbers b").first.text_content()) > 10
+    assert "A SELL, then a BUY" in page.locator("#words").text_content()
+    assert page.locator("#panel-matches tbody tr").count() > 10
+    assert served.playground.token not in page.url
+    seen.check(served.origin)
+
+
+@pytest.mark.long
+def test_every_tab_has_its_answer(watched: Callable[..., Watched], served: Served) -> None:
+    seen = watched()
+    query = "SELECT * WHERE SELL AS s ; BUY AS b FILTER s[volume > 5000] WITHIN 1 second"
+    ready(seen, served, MARKET + query.replace(" ", "%20"))
+    page = seen.page
+    page.locator("#tab-matches").focus()
+    expected = {
+        "why": "events of its type",
+        "automaton": "How it runs",
+        "others": "SREMO",
+        "events": "Choose the rows",
+    }
+    for name, text in expected.items():  # by the keyboard
+        page.keyboard.press("ArrowRight")
+        page.locator(f"#panel-{name}", has_text=text).wait_for()
+    assert page.locator("#panel-automaton svg.cereus-graph").count() == 1
+    seen.check(served.origin)
+
+
+def test_errors_stand_under_the_text_while_one_types(
+    watched: Callable[..., Watched], served: Served
+) -> None:
+    seen = watched()
+    ready(seen, served, MARKET + "SELECT%20*%20WHERE%20SELL")
+    page = seen.page
+    page.locator(".cm-content").click()
+    page.keyboard.press("ControlOrMeta+A")
+    page.keyboard.type("SELECT * WHERE SELL AS s FILTER s[vol > 1]")
+    page.locator("#problems li", has_text="volume").wait_for()
+    assert page.locator(".cm-lintRange-error").count() == 1
+    page.keyboard.press("ControlOrMeta+A")
+    page.keyboard.type("SELECT * WHERE SELL AS s FILTER s[volume > 5000]")
+    page.locator("#problems li.error").wait_for(state="detached")
+    seen.check(served.origin)
+
+
+@pytest.mark.long
+def test_columns_and_types_are_completed(watched: Callable[..., Watched], served: Served) -> None:
+    seen = watched()
+    ready(seen, served, MARKET + "SELECT%20*%20WHERE%20SELL")
+    page = seen.page
+    page.locator(".cm-content").click()
+    page.keyboard.press("ControlOrMeta+A")
+    page.keyboard.type("SELECT * WHERE BU")
+    page.locator(".cm-completionLabel", has_text="BUY").wait_for()
+    page.keyboard.press("Escape")
+    page.keyboard.type("Y AS b FILTER b[vol")
+    page.locator(".cm-completionLabel", has_text="volume").wait_for()
+    seen.check(served.origin)
+
+
+@pytest.mark.long
+def test_another_language_has_its_own_example(
+    watched: Callable[..., Watched], served: Served
+) -> None:
+    seen = watched()
+    ready(seen, served)
+    page = seen.page
+    page.select_option("#data", "market")
+    words = {"sase": "one or more BUYs (b)", "match_recognize": "three or more DOWN", "par": "RISE"}
+    for name, text in words.items():
+        page.select_option("#language", name)
+        page.locator("#words", has_text=text).wait_for()
+        assert page.locator("#problems li.error").count() == 0
+        assert f"language={name}" in page.url
+    seen.check(served.origin)
+
+
+@pytest.mark.long
+def test_the_link_holds_the_query(watched: Callable[..., Watched], served: Served) -> None:
+    seen = watched()
+    ready(seen, served, MARKET + "SELECT%20*%20WHERE%20BUY%20AS%20held")
+    link = seen.page.url
+    other = watched()
+    ready(other, served)
+    other.page.goto(link)
+    other.page.locator(".cm-content", has_text="BUY AS held").wait_for()
+    other.check(served.origin)
+
+
+def test_nothing_in_the_events_becomes_html(
+    watched: Callable[..., Watched], served: Served
+) -> None:
+    seen = watched()
+    ready(seen, served, "")
+    page = seen.page
+    page.locator("#panel-matches .chart svg").first.wait_for()
+    for name in ("why", "automaton", "others", "events"):
+        page.locator(f"#tab-{name}").click()
+        page.locator(f"#panel-{name} > *").first.wait_for()
+    page.locator("#panel-events tbody tr", has_text="</script>").wait_for()
+    assert page.locator("img").count() == 0
+    page.locator("#tab-matches").click()
+    page.locator("#panel-matches .chart path[aria-roledescription=circle]").first.hover()
+    page.locator("#vg-tooltip-element", has_text="onerror").wait_for()
+    assert page.locator("img").count() == 0
+    seen.check(served.origin)
+
+
+@pytest.mark.long
+def test_an_expected_match_is_explained(watched: Callable[..., Watched], served: Served) -> None:
+    seen = watched()
+    ready(seen, served, MARKET + "SELECT%20*%20WHERE%20SELL%20%3B%20SELL%20WITHIN%201%20second")
+    page = seen.page
+    page.locator("#tab-events").click()
+    for row in (0, 1):
+        page.get_by_label(f"row {row}", exact=True).check()
+    page.get_by_role("button", name="Why are rows 0, 1 no match?").click()
+    page.locator("#panel-events", has_text="no match").wait_for()
+    seen.check(served.origin)
+
+
+@pytest.mark.long
+def test_texts_are_copied(watched: Callable[..., Watched], served: Served) -> None:
+    seen = watched()
+    ready(seen, served, MARKET + "SELECT%20*%20WHERE%20SELL")
+    page = seen.page
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    for title, text in (
+        ("Python", "cereus.compile("),
+        ("Command line", "cereus run"),
+        ("Pipeline", "[queries.matches]"),
+        ("A link with this query", served.origin),
+    ):
+        page.locator("#copy summary").click()
+        page.get_by_role("button", name=title, exact=True).click()
+        page.locator("#copied", has_text=f"{title}: copied").wait_for()
+        assert text in page.evaluate("navigator.clipboard.readText()")
+    seen.check(served.origin)
+
+
+@pytest.mark.long
+def test_a_query_that_takes_too_long_stops_nothing(watched: Callable[..., Watched]) -> None:
+    with Served(GivenFiles(), PlayLimits(seconds=4)) as slow:
+        seen = watched()
+        query = "SELECT%20*%20WHERE%20(SELL%20OR%20BUY)%2B"
+        seen.page.set_default_timeout(60_000)
+        seen.page.goto(slow.address + MARKET + query)
+        seen.page.locator(".failed", has_text="longer than 4 seconds").wait_for()
+        ready(seen, slow, MARKET + "SELECT%20*%20WHERE%20SELL")
