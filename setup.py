@@ -24,6 +24,7 @@ from setuptools.command.build_ext import build_ext
 KERNEL_MODULES = (
     "cereus.engine.ingest.codes",
     "cereus.engine.kernel.terms_vm",
+    "cereus.engine.kernel.past",
     "cereus.engine.kernel.stepper",
     "cereus.engine.kernel.keyed",
     "cereus.engine.kernel.kernel",

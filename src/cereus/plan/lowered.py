@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from cereus.automata.memory.refusal import CannotUseSlots
 from cereus.automata.memory.slots import Column
+from cereus.automata.memory.terms import PastKind
 from cereus.automata.model import Automaton
 from cereus.plan.tests import EventTest, TestSet
 
@@ -29,6 +30,7 @@ class Lowered(Generic[Made]):
     columns     with slots: the columns whose values they keep
     slots       the most values that a partial match may have to keep in slots
     why_values  where states remember values: why slots do not
+    past        with slots: the events that are remembered by key, whatever runs there are
     """
 
     automaton: Made
@@ -39,6 +41,7 @@ class Lowered(Generic[Made]):
     columns: tuple[Column, ...] = ()
     slots: int = 0
     why_values: str | None = None
+    past: tuple[PastKind, ...] = ()
 
 
 def slots_else_values(

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from cereus.automata.memory.slots import Column
+from cereus.automata.memory.terms import PastKind
 from cereus.automata.model import Automaton, Label, marks
 from cereus.automata.selection import BEGINS_UNSEEN, NamedAutomaton
 from cereus.clauses.tree import AnyQuery, AttributeWindow
@@ -57,6 +58,7 @@ class Plan:
     followers  the tests, as bits, of events that must not follow a match
     compared_followers  those that are compared with the events of the match
     timeouts   what finds how far partial matches came that their window ended
+    past       the events that are remembered by key, because conditions ask about them
     """
 
     query: AnyQuery
@@ -72,6 +74,7 @@ class Plan:
     followers: int = 0
     compared_followers: tuple[Follower, ...] = ()
     timeouts: TimeoutPlans | None = None
+    past: tuple[PastKind, ...] = ()
     version: int = PLAN_VERSION
 
     @classmethod
@@ -97,6 +100,7 @@ class Plan:
             columns_compared=lowered.columns,
             why_values=lowered.why_values,
             slots=lowered.slots,
+            past=lowered.past,
             implied_keys=implied_keys,
         )
 

@@ -22,9 +22,7 @@ def comparison(draw: Random, names: list[str]) -> ex.Expression:
     first, second = draw.sample(names, 2)
     kind = draw.randrange(10)
     if kind < 2:
-        column = draw.choice(STRINGS)
-        sign = draw.choice(["=", "!=", "="])
-        return ex.Comparison(sign, _of(first, column), _of(second, column))
+        return texts(draw, _of(first, draw.choice(STRINGS)), _of(second, draw.choice(STRINGS)))
     sign = draw.choice(["=", "=", "!=", "<", "<=", ">", ">="])
     left, right = (_of(name, draw.choice(NUMBERS)) for name in (first, second))
     if kind < 7:
@@ -39,6 +37,20 @@ def comparison(draw: Random, names: list[str]) -> ex.Expression:
         return tangled(draw, [first, second, draw.choice(names)])
     third = _of(draw.choice(names), "x")
     return ex.Comparison(sign, ex.Arithmetic("+", left, right), third)
+
+
+def texts(draw: Random, left: ex.Expression, right: ex.Expression) -> ex.Expression:
+    """A condition on two strings."""
+    sign = draw.choice(["=", "!=", "=", "<", ">="])
+    both = ex.Call("concat", (left, right))
+    match draw.randrange(6):
+        case 0:
+            return ex.Like(both, draw.choice(["%b%", "_a%", "a%"]))
+        case 1:
+            return ex.Comparison(sign, ex.Call("length", (both,)), ex.Literal(draw.randrange(4)))
+        case 2:
+            return ex.Comparison(sign, both, ex.Literal(draw.choice(["ab", "ba", "aa"])))
+    return ex.Comparison(sign, left, right)
 
 
 def tangled(draw: Random, names: list[str]) -> ex.Expression:
@@ -57,7 +69,13 @@ def tangled(draw: Random, names: list[str]) -> ex.Expression:
             return ex.Arithmetic(draw.choice("+-*/%"), one, two)
         if kind == 6:
             return ex.Call(draw.choice(["least", "greatest"]), (one, two))
-        return ex.Call(draw.choice(["abs", "floor", "ceil", "sqrt"]), (one,))
+        if draw.randrange(6) == 0:
+            return ex.Call("round", (one, ex.Literal(draw.choice([0, 1, -1]))))
+        if draw.randrange(6) == 0:
+            return ex.Call("power", (one, two))
+        return ex.Call(
+            draw.choice(["abs", "floor", "ceil", "sqrt", "sign", "exp", "ln", "log10"]), (one,)
+        )
 
     def reading() -> ex.Expression:
         """A number that surely reads an attribute."""

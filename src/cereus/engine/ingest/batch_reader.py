@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -290,7 +290,7 @@ class BatchReader:
             column = ".".join(clock.path)
             chosen = rows.at(places)
             self.substreams.check_order("window", column, measures, events.keys, None, chosen)
-        return replace(events, measures=measures, floors=floors)
+        return events.changed(measures=measures, floors=floors)
 
     # ------------------------------------------------------------ events
 
@@ -319,8 +319,7 @@ class BatchReader:
         selected = events.row_numbers.selected
         if selected is None and not self.compared.columns:
             return events
-        return replace(
-            events,
+        return events.changed(
             columns=self._compared(batch, places, to),
             places=events.places if selected is None else selected[events.places],
         )

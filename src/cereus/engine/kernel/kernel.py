@@ -86,7 +86,7 @@ class Kernel(KeyedStepper):
         self.positions = events.positions
         self.measures = events.measures
         self.floors = events.floors
-        if self.n_slots:
+        if self.n_slots or self.n_past:
             self.columns = events.columns
             self.terms.use_columns(events.columns)
         self.shown = events.shown
@@ -97,6 +97,8 @@ class Kernel(KeyedStepper):
         self.known_floors = events.known_floors
         if self.watching:
             self.waiting = events.waiting
+        if self.n_past:
+            self.past.know_keys(keys)
         old = self.last_position.shape[0]
         if keys > old:
             self.last_position = longer(self.last_position, keys, -1)
@@ -441,7 +443,14 @@ class Kernel(KeyedStepper):
 
     def save(self) -> dict[str, Any]:
         """Everything that must outlive this process, as arrays (call `sweep` before)."""
+        past = {}
+        if self.n_past:
+            floors = np.asarray(self.last_floor)
+            past = self.past.save(
+                floors if self.windowed else np.full_like(floors, layout.NO_BOUND)
+            )
         return {
+            **past,
             "nodes": np.asarray(self.wide)[: self.used].copy(),
             "carry": self._carried().copy(),
             "carry_from": np.append(np.asarray(self.carry_from), self.n_carry),
@@ -462,6 +471,8 @@ class Kernel(KeyedStepper):
         self.last_position = saved["last_position"].copy()
         self.last_floor = saved["last_floor"].copy()
         self.epoch_of = np.full(len(self.last_floor), self.epoch)
+        if self.n_past:
+            self.past.restore(saved)
 
     @property
     def match_count(self) -> int:

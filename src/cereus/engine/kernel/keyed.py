@@ -52,9 +52,12 @@ class KeyedStepper(Stepper):
         self.epoch_of = np.zeros(0, np.int64)
         self.key_of = np.zeros(0, np.int32)
         self.loaded = False
+        if self.n_past:
+            self.past.clear()
 
     def _take_up(self, key: cython.int) -> cython.int:
         """Take up the configurations of a key where they were left."""
+        self.key = key
         self.position = self.last_position[key]
         if self.position < 0 or self.epoch_of[key] < self.epoch:
             self._begin()
@@ -107,7 +110,8 @@ class KeyedStepper(Stepper):
 
     def carried_values(self) -> npt.NDArray[np.int64]:
         """The values that some key's configurations hold in slots."""
-        return np.unique(self._carried()[:, layout.CARRY_VALUES :])
+        values = np.unique(self._carried()[:, layout.CARRY_VALUES :])
+        return np.append(values, self.past.values()) if self.n_past else values
 
     def carried_states(self) -> npt.NDArray[np.int64]:
         """The states that some key's configurations are in."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -28,9 +27,11 @@ from cereus.engine.kernel.layout import (
     FINISHED,
     FIRST_SHOWN,
     HIDDEN,
+    PAST_VALUES,
     TOO_MANY_MATCHES,
 )
 from cereus.engine.match import forgetting
+from cereus.engine.match.functions import FunctionValues
 from cereus.engine.match.history import History
 from cereus.engine.match.kernel_input import KernelInput
 from cereus.engine.match.kernel_options import KernelOptions
@@ -130,6 +131,7 @@ class Runner:
             lookahead=LookAhead(self.table) if plan.traits.looks_ahead else None,
             idle_keys=IdleKeys(self.table, windowed=windowed) if plan.traits.keys_sleep else None,
         )
+        self.function_values = FunctionValues(self.table.functions, self.reader.compared)
         self.kernel = self._new_kernel()
 
     def _new_kernel(self) -> Kernel:
@@ -184,7 +186,7 @@ class Runner:
             self._spent.bytes += payload.nbytes
         floors = events.floors if self.plan.traits.open_ended else NO_INTS
         self.history.append(events.rows, events.times, floors, events.keys, payload)
-        events = replace(events, first_ordinal=first)
+        events = events.changed(first_ordinal=first)
         self.events_read = [events]
         return self.letters.attach(events, batch, self.reader.known)
 
@@ -214,6 +216,7 @@ class Runner:
         for piece in self.letters.pieces(events):
             with self.lock:
                 piece = self._number_letters(piece)
+            self.kernel.compute_with(self.function_values)
             self.history_of_batch = piece.first_ordinal - self.history.first
             self.kernel.feed(KernelInput.of(piece, self.history, self._shown()), self.key_count)
             yield from self._turns(self.kernel)
@@ -260,7 +263,7 @@ class Runner:
             if self.table.n_states >= MANY_STATES:
                 self._forget_states()
             self.table.forget_classes(letters)
-        return events if classes is events.classes else replace(events, classes=classes)
+        return events if classes is events.classes else events.changed(classes=classes)
 
     def _forget_states(self) -> None:
         """Number anew the states that are in use, and forget the others."""
@@ -369,6 +372,7 @@ class Runner:
             first=self.history.first,
             history_keys=self.history.keys,
             totals=len(self.plan.totals) if isinstance(self.kernel, CountingKernel) else None,
+            past=_past_shape(self.plan),
         )
 
     def tidy(self, *, at: int | None = None) -> None:
@@ -465,6 +469,12 @@ class Runner:
 
     def _renumber_keys(self, numbers: Codes) -> None:
         """Key k has the number numbers[k] now, or -1."""
+
+
+def _past_shape(plan: Plan) -> tuple[int, int] | None:
+    if not plan.past:
+        return None
+    return len(plan.past), PAST_VALUES + max(len(kind.columns) for kind in plan.past)
 
 
 def reading_of(plan: Plan, *, watches_keys: bool) -> Reading:

@@ -17,12 +17,12 @@ from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.desugar import desugared
 from cereus.languages.ceql.operators.counts import FEW_ROUNDS, most_rounds
 from cereus.languages.ceql.planning.binding import surely_bound
+from cereus.languages.ceql.planning.ends import ends_marked
 from cereus.languages.ceql.planning.keys import KeyedFormula, with_keys
 from cereus.languages.ceql.planning.locality import looks_back
 from cereus.languages.ceql.planning.lower import (
     CHOSEN,
     Streams,
-    ends_marked,
     lowered,
     with_followers,
 )

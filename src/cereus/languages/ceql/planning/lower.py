@@ -25,7 +25,7 @@ from cereus.automata.memory.distance import (
 )
 from cereus.automata.memory.refusal import CannotUseSlots
 from cereus.automata.memory.values import ValueFilter
-from cereus.automata.model import Automaton, Label, marks
+from cereus.automata.model import Automaton, Label
 from cereus.automata.strategies import select
 from cereus.clauses.tree import AttributeWindow, EventWindow, TimeWindow
 from cereus.errors import RefusedError
@@ -39,6 +39,7 @@ from cereus.languages.ceql.operators.previous import between_two, reads_previous
 from cereus.languages.ceql.planning.chains import chain
 from cereus.languages.ceql.planning.distance import condition as distance_condition
 from cereus.languages.ceql.planning.distance import measured_path
+from cereus.languages.ceql.planning.ends import ends_marked
 from cereus.languages.ceql.planning.sizes import compares_matches
 from cereus.languages.ceql.planning.slots import FormulaSlots
 from cereus.plan.lowered import Lowered, slots_else_values, with_tests
@@ -144,6 +145,7 @@ class FormulaLowering:
             columns=() if self.slots is None else tuple(self.slots.columns.numbers),
             slots=0 if self.slots is None else self.slots.count,
             in_slots=self.slots is not None,
+            past=() if self.slots is None else tuple(self.slots.past),
         )
 
     def automaton(self, formula: cel.Formula) -> Automaton:
@@ -411,40 +413,3 @@ def _event_under_filters(
         event, filters = _event_under_filters(formula.body)
         return event, (*filters, *conjuncts(formula.predicate.condition))
     return None, ()
-
-
-# ---------------------------------------------------------------- how matches end
-
-
-def last_labels(formula: cel.Formula) -> frozenset[Label]:
-    """The labels that the last event of a match may carry (an over-approximation)."""
-    match formula:
-        case cel.Type(name):
-            return frozenset({frozenset({name})})
-        case cel.Not():
-            return frozenset({frozenset()})
-        case cel.As(body, variable):
-            return frozenset(label | {variable} if label else label for label in last_labels(body))
-        case cel.Project(names, body):
-            return frozenset(label & names for label in last_labels(body))
-        case cel.Or(left, right) | cel.All(left, right):
-            return last_labels(left) | last_labels(right)
-        case cel.And(left, right):
-            return min(last_labels(left), last_labels(right), key=lambda x: frozenset() in x)
-        case (
-            cel.Sequence(left, right)
-            | cel.ContiguousSequence(left, right)
-            | cel.Gapped(left, right)
-        ):
-            return last_labels(right) | (
-                last_labels(left) if may_be_nothing(right) else frozenset()
-            )
-        case cel.Unless(left, _):
-            return last_labels(left)
-    (body,) = formula.children()
-    return last_labels(body)
-
-
-def ends_marked(formula: cel.Formula) -> bool:
-    """Whether the last event that every match reads belongs to it (no trailing NOT or PROJECT)."""
-    return all(map(marks, last_labels(formula)))

@@ -181,6 +181,7 @@ class Nfa(Automaton):
         regions = self._regions_after(run, stage, letter)
         if regions is None:
             return
+        checks += tuple(check for each in self.negations for check in each.checked_at(number))
         remembered, updates = self.memory.taken(stage, run.remembered, letter)
         if number == 0 and self.waits_for_time:
             updates = (Update(START, "start", -1), *updates)
