@@ -155,6 +155,7 @@ def test_a_pipeline_checks_it_before_anything_starts(
 
 
 @pytest.mark.spark
+@pytest.mark.long
 def test_spark_emits_what_waits_when_nothing_comes_any_more(
     spark: SparkSession, tmp_path: Path
 ) -> None:
