@@ -26,7 +26,7 @@ import pyarrow.compute as pc
 from cereus.column_types import named_schema
 from cereus.errors import CereusError
 from cereus.lsp.features import Surroundings
-from cereus.sources import source
+from cereus.sources import Files, source
 from cereus.sources.schema_files import schema_of
 from cereus.stream import Stream
 
@@ -94,7 +94,7 @@ def _schema(schema: Path | Mapping[str, Any]) -> pa.Schema:
 @lru_cache(maxsize=32)
 def _read(path: str, changed: float) -> pa.Schema:
     """Once for each change of the file."""
-    return schema_of(path)
+    return schema_of(path, Files(path))
 
 
 def _types(schema: Path, column: str | None) -> tuple[str, ...]:
