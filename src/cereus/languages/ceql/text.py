@@ -171,13 +171,9 @@ class _Ceql(ClauseTexts):
         return cel.ContiguousSequence(left, right, span=span_of(meta))
 
     def iteration(self, meta: Meta, body: cel.Formula) -> cel.Formula:
-        if isinstance(body, cel.Iteration):
-            return body  # (A+)+ is A+
         return cel.Iteration(body, span=span_of(meta))
 
     def contiguous_iteration(self, meta: Meta, body: cel.Formula) -> cel.Formula:
-        if isinstance(body, cel.ContiguousIteration):
-            return body
         return cel.ContiguousIteration(body, span=span_of(meta))
 
     def optional(self, meta: Meta, body: cel.Formula) -> cel.Formula:

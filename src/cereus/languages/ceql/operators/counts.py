@@ -18,8 +18,9 @@ from cereus.languages.ceql import tree as cel
 MOST_ROUNDS = 1_000
 """As many rounds may be counted, over all counts inside each other: each is a state."""
 
-MOST_NESTED = 30
-"""Iterations in iterations. Reading an event takes the cube of it."""
+MOST_NESTED = 12
+"""Iterations in iterations. Reading an event takes the cube of it, and a translation doubles with
+each."""
 
 FEW_ROUNDS = 16
 """So many at the most where an automaton compares whole runs, as a strategy inside a pattern
