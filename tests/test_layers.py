@@ -49,14 +49,15 @@ MAY_IMPORT: dict[str, set[str]] = {
     "translate": CORE | {"languages"},
     "demo": set(),
     "funnels": CORE | {"api"},
-    "spark": CORE | {"api", "funnels", "why"},
+    "rules": CORE | {"api"},
+    "spark": CORE | {"api", "funnels", "rules", "why"},
     "show": CORE | {"api", "funnels", "why"},
     "report": CORE | {"api", "why", "show"},
     "lsp": CORE | {"api"},
     "play": CORE | {"api", "why", "report", "lsp", "show", "translate"},
     "cli": CORE
     | {"api", "funnels", "why", "report", "lsp", "play", "spark", "show", "demo", "translate"},
-    "__init__": CORE | {"api", "funnels", "languages"},
+    "__init__": CORE | {"api", "funnels", "rules", "languages"},
 }
 """For each stage the others it may import. Only the package itself, `translate` and the
 `reference` know the rooms; every other stage asks `language.registry`."""

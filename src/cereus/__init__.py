@@ -14,6 +14,8 @@ from cereus.many import QuerySet, compile_many
 from cereus.matches import Matches
 from cereus.query import Query, compile
 from cereus.recognizer import Recognizer
+from cereus.rules.recognizer import RuleChange, RuleRecognizer
+from cereus.rules.rule import Rule
 from cereus.sources import Files
 from cereus.statements import sql
 from cereus.stream import Stream
@@ -28,6 +30,9 @@ __all__ = [
     "Query",
     "QuerySet",
     "Recognizer",
+    "Rule",
+    "RuleChange",
+    "RuleRecognizer",
     "Stream",
     "algebra",
     "ceql",

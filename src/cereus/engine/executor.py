@@ -96,6 +96,10 @@ class Executor(ABC):
         that is quicker. To be called before the first batch."""
         return
 
+    def skip_to(self, row: int) -> None:
+        """The next batch begins at this row of the input; the rows since the last do not matter."""
+        raise NotImplementedError
+
     def advance(self, time: int) -> Iterator[pa.RecordBatch]:
         """No event before `time` will come; the results that this completes."""
         return iter(())
@@ -220,6 +224,9 @@ class PatternExecutor(Executor):
         self.results.notes_keys = True
         return Sharing((self.runner.reader,), self.results.order_of_last)
 
+    def skip_to(self, row: int) -> None:
+        self.runner.reader.number_rows(row)
+
     def share_letters(self, shared: SharedLetters) -> None:
         """Ask the tests together with other executors, of the same batches."""
         self.runner.reader.share_letters(shared.view(self.plan))
@@ -241,13 +248,18 @@ class PatternExecutor(Executor):
         return {"version": self.plan.version, "query fingerprint": self.plan.fingerprint}
 
     def save(self) -> bytes:
+        return snapshot.dump(self.header, self.state())
+
+    def state(self) -> dict[str, Any]:
+        """All state, as plain values."""
         state = self.runner.save()
-        if self.following:
-            state = {**state, "waiting": self.following.save()}
-        return snapshot.dump(self.header, state)
+        return {**state, "waiting": self.following.save()} if self.following else state
 
     def restore(self, snapshot_bytes: bytes) -> None:
-        state = snapshot.load(snapshot_bytes, self.header)
+        self.take_up(snapshot.load(snapshot_bytes, self.header))
+
+    def take_up(self, state: dict[str, Any]) -> None:
+        """Go on from a state of the same automaton."""
         with snapshot.restoring():
             self.runner.restore(state)
             if self.following:

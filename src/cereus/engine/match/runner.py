@@ -413,9 +413,20 @@ class Runner:
         idle[: self.kernel.key_count] &= forgetting.begun_nowhere(kernel, self.table.initial)
         idle[self._mentioned_keys()] = False
         idle[self._passed_over(kernel["last_position"])] = False
-        if not idle.any():
+        if idle.any():
+            self._keep_keys(kernel, np.flatnonzero(~idle))
+
+    def drop_keys(self, gone: Ints) -> None:
+        """Forget keys, whatever is begun in them; the others are numbered anew."""
+        if not len(gone):
             return
-        kept = np.flatnonzero(~idle)
+        kept = np.setdiff1d(np.arange(self.key_count), gone)
+        self._keep_keys(self.kernel.save(), kept)
+        self.kernel.sweep()
+        self._forget_events(self._oldest_needed())
+
+    def _keep_keys(self, kernel: dict[str, Any], kept: Ints) -> None:
+        """Go on with these keys alone; `kernel` is what was saved of the kernel."""
         numbers = forgetting.numbers_of(kept, self.key_count)
         self.kernel.restore(forgetting.only(kernel, kept[kept < self.kernel.key_count]))
         self.history.keys = numbers[self.history.keys]

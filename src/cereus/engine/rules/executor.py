@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -39,6 +40,17 @@ class GroupExecutor(PatternExecutor):
             shape=shape,
             reader=partial(RuleReader, rules=group),
         )
+
+    @property
+    def header(self) -> dict[str, Any]:
+        """Which rules are in the group may change; the automaton does not."""
+        return {"version": self.plan.version, "rules": "a group"}
+
+    def drop(self, number: int) -> None:
+        """Forget a rule and all that it has begun."""
+        rules, _ = self.runner.reader.key_index.parts()  # type: ignore[attr-defined]
+        self.runner.drop_keys(np.flatnonzero(rules == number))
+        self.group.remove(number)
 
     def push(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         for piece in self.group.pieces(batch):

@@ -46,6 +46,12 @@ class RuleGroup:
         self.change(number, constants)
         return number
 
+    def put(self, number: int, name: str, constants: ConstantsOfTests) -> None:
+        """A rule with a number that it had before, in a group that is made anew."""
+        self.names[number] = name
+        self._free = sorted(set(range(max(self.names))) - set(self.names), reverse=True)
+        self.change(number, constants)
+
     def change(self, number: int, constants: ConstantsOfTests) -> None:
         """A rule asks for other constants from now on."""
         self.constants[number] = constants

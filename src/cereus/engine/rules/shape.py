@@ -15,13 +15,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from cereus.clauses.tree import AnyQuery, Consume
+from cereus.clauses.tree import AnyQuery, Consume, Returned
 from cereus.engine.ingest.letters import WORD, conditions_of
 from cereus.expr import tree as ex
 from cereus.expr.arrow.vector import INT64
 from cereus.expr.paths import type_at
 from cereus.limits import Limits
 from cereus.plan.plan import Plan
+from cereus.plan.returned import returned_variables
 from cereus.plan.tests import EventTest
 
 CONSTANT = "\0constant"
@@ -53,6 +54,17 @@ class Shape:
     tests: tuple[TestForm, ...]
     plan: Plan
     limits: Limits
+
+    @property
+    def without_output(self) -> Shape:
+        """The shape as far as state depends on it: not on how values are computed from the
+        variables that a match shows."""
+        query = self.plan.query
+        select = query.select and tuple(replace(each, attributes=()) for each in query.select)
+        read = tuple(Returned(ex.Literal(name)) for name in sorted(returned_variables(query)))
+        return replace(
+            self, plan=replace(self.plan, query=replace(query, select=select, returned=read))
+        )
 
 
 @dataclass(frozen=True)

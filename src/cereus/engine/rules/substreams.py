@@ -69,11 +69,12 @@ class PairIndex:
     def _make_table(self, keys: int, rules: int) -> None:
         """The number of every pair there may be, -1 for one that was not seen; none at all where
         there are too many."""
+        of_rules, of_keys = self.parts()
+        rules = max(rules, int(of_rules.max(initial=0)) + 1)
         if keys * rules > MOST_CELLS:
             self._table = NO_TABLE
             return
         self._table = np.full((keys, rules), -1, np.int32)
-        of_rules, of_keys = self.parts()
         self._table[of_keys, of_rules] = np.arange(len(of_keys), dtype=np.int32)
 
     def parts(self) -> tuple[Ints, Codes]:

@@ -16,7 +16,7 @@ from cereus.errors import LimitError
 from cereus.languages.algebra.bounds import Bounds, bounds, units
 from cereus.languages.algebra.laws import LAWS, Law, LawVariable
 from cereus.languages.algebra.normal import normal_form, rebuild
-from cereus.languages.algebra.rewriting import RewriteStep, Rule, law_list, neighbours, rules
+from cereus.languages.algebra.rewriting import DirectedLaw, RewriteStep, law_list, neighbours, rules
 from cereus.languages.algebra.tree import EventExpression, check, size
 
 PATIENCE = 8
@@ -77,7 +77,7 @@ def optimise(
     )
 
 
-def worthwhile(laws: tuple[Law, ...]) -> tuple[Rule, ...]:
+def worthwhile(laws: tuple[Law, ...]) -> tuple[DirectedLaw, ...]:
     """The rules that can take part in lowering a bound."""
     return tuple(
         rule
@@ -100,7 +100,7 @@ def no_worse(after: Bounds, before: Bounds) -> bool:
 
 
 def search(
-    expression: EventExpression, *, values: bool, patience: int, chosen: tuple[Rule, ...]
+    expression: EventExpression, *, values: bool, patience: int, chosen: tuple[DirectedLaw, ...]
 ) -> tuple[dict[EventExpression, RewriteStep | None], dict[EventExpression, Cost]]:
     """The expressions reached, each with the step that led to it and its cost. Cheap ones are
     looked at first. It ends: whenever patience starts anew, the cost has gone down; and at

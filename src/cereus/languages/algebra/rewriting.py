@@ -30,7 +30,7 @@ def law_list(numbers: Iterable[int]) -> str:
 
 
 @dataclass(frozen=True)
-class Rule:
+class DirectedLaw:
     """A law in one direction."""
 
     law: Law
@@ -44,10 +44,10 @@ class Rule:
         return self.law.left if self.forward else self.law.right
 
 
-def rules(laws: tuple[Law, ...] = LAWS) -> tuple[Rule, ...]:
+def rules(laws: tuple[Law, ...] = LAWS) -> tuple[DirectedLaw, ...]:
     """Every law in every direction that invents nothing."""
-    forward = [Rule(law, True) for law in laws if law.has_forward]
-    return (*forward, *(Rule(law, False) for law in laws if law.has_backward))
+    forward = [DirectedLaw(law, True) for law in laws if law.has_forward]
+    return (*forward, *(DirectedLaw(law, False) for law in laws if law.has_backward))
 
 
 def places(expression: EventExpression) -> Iterator[tuple[Path, EventExpression]]:
@@ -67,9 +67,11 @@ def replaced(expression: EventExpression, path: Path, node: EventExpression) -> 
     return expression.with_children(*children)
 
 
-def neighbours(expression: EventExpression, chosen: tuple[Rule, ...]) -> Iterator[RewriteStep]:
+def neighbours(
+    expression: EventExpression, chosen: tuple[DirectedLaw, ...]
+) -> Iterator[RewriteStep]:
     """Everything one step away by the chosen rules."""
-    by_type: dict[type[EventExpression], list[Rule]] = {}
+    by_type: dict[type[EventExpression], list[DirectedLaw]] = {}
     anywhere = [rule for rule in chosen if isinstance(rule.pattern, LawVariable)]
     for rule in chosen:
         by_type.setdefault(type(rule.pattern), []).append(rule)

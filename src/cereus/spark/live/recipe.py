@@ -28,6 +28,7 @@ class Recipe:
     timed        whether the time that passes may complete something by itself
     late         whether late events come out, in the column LATE
     restart      whether the state of another query is dropped; else it is refused
+    rules        all rules, as JSON, where rules may change and do not come in the stream
     """
 
     matching: Matching
@@ -42,6 +43,7 @@ class Recipe:
     restart: bool
     text: str
     fingerprint: str
+    rules: tuple[str, ...] | None = None
 
     @property
     def packed(self) -> pa.Schema:

@@ -39,6 +39,7 @@ class Head:
               looked what to forget
     snapshot  what the engine's state is known by; None when there is none
     timer     when Spark is to wake the bucket
+    rules     what all rules are known by, where they may change
     """
 
     fingerprint: str
@@ -48,6 +49,7 @@ class Head:
     snapshot: str | None = None
     segments: tuple[Segment, ...] = ()
     timer: int | None = None
+    rules: str | None = None
 
     @classmethod
     def of(cls, described: dict[str, object]) -> Head:

@@ -1,0 +1,1 @@
+"""Rules that come and go while a stream runs."""

@@ -1,0 +1,215 @@
+"""A recognizer of rules that change: events pushed as they come, rules put and removed between."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from cereus.engine import snapshot as snapshots
+from cereus.errors import CereusError, DataError
+from cereus.limits import Limits
+from cereus.query import compile
+from cereus.rules.output import output, output_schema
+from cereus.rules.rule import Rule, rules_in
+from cereus.rules.running import CompiledRule, RunningRules
+from cereus.sources import to_schema, to_table
+from cereus.stream import Stream
+
+FORMAT = 1
+"""Of the snapshots of rules."""
+
+
+@dataclass(frozen=True)
+class RuleChange:
+    """What became of a rule that was put or removed.
+
+    change  added, replaced, carried over (replaced, and goes on with what was begun), paused,
+            resumed, removed, or refused: then `error` says why, and what ran before goes on
+    """
+
+    rule: str
+    version: int
+    change: str
+    error: str | None = None
+
+
+@dataclass(frozen=True)
+class KnownRule:
+    """A rule as it was last put, and its version; `running` is what runs."""
+
+    rule: Rule
+    version: int
+    running: CompiledRule | None
+
+
+class RuleRecognizer:
+    """Rules that read one stream, and may be put and removed at any time between two pushes. How
+    the others run does not change by it.
+
+    `push` gives a table with one row per match: the name of the rule and its version, the keys of
+    the stream, when the match starts and ends, `values`, what the rule computes, as JSON, and
+    `events`. Its columns are the same whatever the rules are.
+    """
+
+    def __init__(
+        self, *, stream: Stream, schema: pa.Schema, rules: Any = (), limits: Limits | None = None
+    ) -> None:
+        self.stream, self.limits = stream, limits
+        self.events = to_schema(schema)
+        stream.check(self.events)
+        self.schema = output_schema(stream, self.events)
+        self._known: dict[str, KnownRule] = {}
+        self._running = RunningRules(self.events)
+        self._put_all(rules_in(rules))
+
+    # ------------------------------------------------------------ rules
+
+    @property
+    def rules(self) -> dict[str, Rule]:
+        """The rules as they were last put, by name."""
+        return {name: known.rule for name, known in self._known.items()}
+
+    def put(self, *rules: Any) -> list[RuleChange]:
+        """Add rules, or replace those of the same name. One that is put as it is changes nothing,
+        and one that does not compile is refused: what ran before goes on."""
+        return self._put_all([Rule.of(rule) for rule in rules])
+
+    def remove(self, *names: str) -> list[RuleChange]:
+        """Rules go, with all that they have begun."""
+        changes = []
+        for name in names:
+            known = self._known.pop(name, None)
+            if known is not None:
+                self._running.remove(name)
+                changes.append(RuleChange(name, known.version, "removed"))
+        return changes
+
+    def set(self, rules: Any) -> list[RuleChange]:
+        """Let these be all rules: those of a folder, a table or a list. What is not among them is
+        removed."""
+        wanted = rules_in(rules)
+        gone = set(self._known) - {rule.name for rule in wanted}
+        return [*self.remove(*sorted(gone)), *self._put_all(wanted)]
+
+    def _put_all(self, rules: Iterable[Rule]) -> list[RuleChange]:
+        return [change for rule in rules if (change := self._put(rule)) is not None]
+
+    def _put(self, rule: Rule) -> RuleChange | None:
+        known = self._known.get(rule.name)
+        if known is not None and known.rule == rule:
+            return None
+        same = known is not None and known.rule.meaning == rule.meaning
+        version = 1 if known is None else known.version + (not same)
+        try:
+            compiled = self._compiled(rule, version)
+        except CereusError as error:
+            return self._refused(rule, version, known, str(error))
+        change = self._changed(rule, compiled, known, same)
+        running = compiled if rule.enabled else None
+        self._known[rule.name] = KnownRule(rule, version, running)
+        return RuleChange(rule.name, version, change)
+
+    def _compiled(self, rule: Rule, version: int) -> CompiledRule:
+        query = compile(
+            rule.text,
+            dialect=rule.language,
+            stream=self.stream,
+            schema=self.events,
+            limits=self.limits,
+            params=rule.parameters or None,
+            **rule.options,
+        )
+        made = CompiledRule.of(rule, version, query.compiled, self.events)
+        keys = {path[0] for path in query.keys}
+        missing = [name for name in self.stream.keys if name not in keys]
+        if missing:
+            raise DataError(f"the rule does not keep the key {missing[0]!r} of the stream apart")
+        return made
+
+    def _refused(self, rule: Rule, version: int, known: KnownRule | None, error: str) -> RuleChange:
+        """A rule that does not compile is remembered, so that it is reported once."""
+        running = None if known is None else known.running
+        self._known[rule.name] = KnownRule(rule, version, running)
+        return RuleChange(rule.name, version, "refused", error)
+
+    def _changed(
+        self, rule: Rule, compiled: CompiledRule, known: KnownRule | None, same: bool
+    ) -> str:
+        runs = known is not None and known.running is not None
+        if not rule.enabled:
+            self._running.remove(rule.name)
+            return "paused"
+        if not runs:
+            self._running.add(compiled)
+            return "added" if known is None else "resumed" if same else "replaced"
+        return "carried over" if self._running.replace(compiled) else "replaced"
+
+    # ------------------------------------------------------------ events
+
+    def push(self, events: Any) -> pa.Table:
+        """Read events; the matches that they complete."""
+        table = to_table(events, self.events)
+        missing = [name for name in self.events.names if name not in table.column_names]
+        if missing:
+            raise DataError(f"the column {missing[0]!r} is not in these events")
+        try:
+            table = table.select(self.events.names).cast(self.events)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+            raise DataError(f"these events do not have the types of the schema: {error}") from None
+        rows: list[pa.RecordBatch] = []
+        for batch in table.combine_chunks().to_batches():
+            rows.extend(self._outputs(self._running.push(batch)))
+        return pa.Table.from_batches(rows, self.schema)
+
+    def advance(self, time: int) -> pa.Table:
+        """No event before `time` (in the units of the time column) will come."""
+        return pa.Table.from_batches(self._outputs(self._running.advance(time)), self.schema)
+
+    def finish(self) -> pa.Table:
+        """The stream is over; matches that waited for its end."""
+        return pa.Table.from_batches(self._outputs(self._running.finish()), self.schema)
+
+    def _outputs(
+        self, parts: Iterator[tuple[CompiledRule, pa.RecordBatch]]
+    ) -> Iterator[pa.RecordBatch]:
+        for rule, matches in parts:
+            yield output(rule.name, rule.version, matches, self.schema)
+
+    # ------------------------------------------------------------ state
+
+    def snapshot(self) -> bytes:
+        """The rules and their state as bytes; `RuleRecognizer.restored` goes on from them."""
+        known = [
+            (json.dumps(asdict(each.rule)), each.version, _written(each.running))
+            for each in self._known.values()
+        ]
+        return snapshots.dump(self._header, {"rules": known, "units": self._running.save()})
+
+    @property
+    def _header(self) -> dict[str, Any]:
+        return {"rules": FORMAT, "stream": repr(self.stream), "columns": str(self.events)}
+
+    @classmethod
+    def restored(
+        cls, snapshot: bytes, *, stream: Stream, schema: pa.Schema, limits: Limits | None = None
+    ) -> RuleRecognizer:
+        """A recognizer that goes on from a snapshot."""
+        made = cls(stream=stream, schema=schema, limits=limits)
+        state = snapshots.load(snapshot, made._header)
+        with snapshots.restoring():
+            running: dict[str, CompiledRule] = {}
+            for text, version, runs in state["rules"]:
+                rule = Rule(**json.loads(text))
+                if runs is not None:
+                    running[rule.name] = made._compiled(Rule(**json.loads(runs[0])), runs[1])
+                made._known[rule.name] = KnownRule(rule, version, running.get(rule.name))
+            made._running.restore(state["units"], running)
+        return made
+
+
+def _written(rule: CompiledRule | None) -> tuple[str, int] | None:
+    return None if rule is None else (json.dumps(asdict(rule.rule)), rule.version)

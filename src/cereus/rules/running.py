@@ -1,0 +1,225 @@
+"""Rules at work: those of one shape in a group on one kernel, the others each alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from cereus.engine.executor import Executor, PatternExecutor
+from cereus.engine.rules.executor import GroupExecutor, by_rule
+from cereus.engine.rules.group import RuleGroup, sleeps
+from cereus.engine.rules.shape import Shaped
+from cereus.language.compiled import CompiledQuery
+from cereus.language.event_results import EventResults
+from cereus.language.pattern import PatternQuery
+from cereus.rules.rule import Rule
+
+
+@dataclass(frozen=True)
+class CompiledRule:
+    """A rule that runs: its version, its query, and its shape, if it may share a kernel."""
+
+    rule: Rule
+    version: int
+    query: CompiledQuery
+    results: EventResults
+    shaped: Shaped | None
+
+    @classmethod
+    def of(cls, rule: Rule, version: int, query: CompiledQuery, schema: pa.Schema) -> CompiledRule:
+        results = EventResults(query, tuple(schema.names))
+        shape = query.shaped(schema) if isinstance(query, PatternQuery) else None
+        return cls(rule, version, query, results, shape)
+
+    @property
+    def name(self) -> str:
+        return self.rule.name
+
+    def groups(self, schema: pa.Schema) -> bool:
+        """Whether it may share a kernel: not where it has to read what it has not asked for."""
+        if self.shaped is None or not isinstance(self.query, PatternQuery):
+            return False
+        return sleeps(self.query.plan(schema))
+
+
+@dataclass
+class Unit:
+    """An executor with the rules that it runs, by their numbers; one that runs alone is 0."""
+
+    executor: Executor
+    rules: dict[int, CompiledRule] = field(default_factory=dict)
+
+    def outputs(
+        self, batches: Iterable[pa.RecordBatch]
+    ) -> Iterator[tuple[CompiledRule, pa.RecordBatch]]:
+        for batch in batches:
+            parts = by_rule(batch) if isinstance(self.executor, GroupExecutor) else [(0, batch)]
+            for number, part in parts:
+                rule = self.rules[number]
+                yield rule, rule.results.batch(part, self.executor)
+
+
+class RunningRules:
+    """All rules at work, over events of one schema."""
+
+    def __init__(self, schema: pa.Schema) -> None:
+        self.schema = schema
+        self.units: list[Unit] = []
+
+    def unit_of(self, name: str) -> tuple[Unit, int] | None:
+        for unit in self.units:
+            for number, rule in unit.rules.items():
+                if rule.name == name:
+                    return unit, number
+        return None
+
+    # ------------------------------------------------------------ rules come and go
+
+    def add(self, rule: CompiledRule) -> None:
+        """A rule that has read nothing."""
+        if not rule.groups(self.schema):
+            executor = rule.results.executor(self.schema)
+            executor.forget_idle()
+            self.units.append(Unit(executor, {0: rule}))
+            return
+        assert rule.shaped is not None
+        unit = next((u for u in self.units if _takes(u, rule)), None) or self._group(rule)
+        assert isinstance(unit.executor, GroupExecutor)
+        unit.rules[unit.executor.group.add(rule.name, rule.shaped.constants)] = rule
+
+    def _group(self, rule: CompiledRule) -> Unit:
+        """A group for rules like this one, with no rule in it."""
+        assert rule.shaped is not None and isinstance(rule.query, PatternQuery)
+        group = RuleGroup(rule.shaped.shape, self.schema)
+        plan, shape = rule.query.plan(self.schema), rule.results.shape
+        executor = GroupExecutor(group, plan, self.schema, shape=shape)
+        executor.forget_idle()
+        unit = Unit(executor)
+        self.units.append(unit)
+        return unit
+
+    def remove(self, name: str) -> None:
+        """A rule goes, with all that it has begun."""
+        place = self.unit_of(name)
+        if place is None:
+            return
+        unit, number = place
+        del unit.rules[number]
+        if isinstance(unit.executor, GroupExecutor):
+            unit.executor.drop(number)
+        if not unit.rules:
+            self.units.remove(unit)
+
+    def replace(self, rule: CompiledRule) -> bool:
+        """Another rule of the same name; whether it goes on with what the one before has begun."""
+        place = self.unit_of(rule.name)
+        if place is None or not self._carries(place[0].rules[place[1]], rule):
+            self.remove(rule.name)
+            self.add(rule)
+            return False
+        unit, number = place
+        before = unit.rules[number]
+        assert before.shaped is not None and rule.shaped is not None
+        if isinstance(unit.executor, GroupExecutor) and before.shaped.shape == rule.shaped.shape:
+            unit.executor.group.change(number, rule.shaped.constants)
+            unit.rules[number] = rule
+        else:
+            self._move(rule, unit, number)
+        return True
+
+    def _carries(self, before: CompiledRule, after: CompiledRule) -> bool:
+        """Only constants of tests, or the output, are different."""
+        if before.shaped is None or after.shaped is None:
+            return False
+        return before.shaped.shape.without_output == after.shaped.shape.without_output
+
+    def _move(self, rule: CompiledRule, unit: Unit, number: int) -> None:
+        """Take up the state of a rule in an executor with another output."""
+        old = unit.executor
+        assert isinstance(old, PatternExecutor) and rule.shaped is not None
+        state = old.state()
+        if isinstance(old, GroupExecutor):
+            made = self._group(rule)
+            assert isinstance(made.executor, GroupExecutor)
+            for each, constants in old.group.constants.items():
+                made.executor.group.put(each, old.group.names[each], constants)
+            _take_up(made.executor, state)
+            made.executor.group.change(number, rule.shaped.constants)
+            for each in list(unit.rules):
+                if each != number:
+                    made.executor.drop(each)
+            made.rules[number] = rule
+        else:
+            executor = rule.results.executor(self.schema)
+            assert isinstance(executor, PatternExecutor)
+            executor.forget_idle()
+            _take_up(executor, state)
+            self.units.append(Unit(executor, {number: rule}))
+        new = self.units.pop()
+        self.remove(rule.name)
+        self.units.append(new)
+
+    # ------------------------------------------------------------ events
+
+    def push(self, batch: pa.RecordBatch) -> Iterator[tuple[CompiledRule, pa.RecordBatch]]:
+        for unit in self.units:
+            yield from unit.outputs(unit.executor.push(batch))
+
+    def advance(self, time: int) -> Iterator[tuple[CompiledRule, pa.RecordBatch]]:
+        for unit in self.units:
+            yield from unit.outputs(unit.executor.advance(time))
+
+    def finish(self) -> Iterator[tuple[CompiledRule, pa.RecordBatch]]:
+        for unit in self.units:
+            yield from unit.outputs(unit.executor.finish())
+
+    # ------------------------------------------------------------ state
+
+    def save(self) -> list[dict[str, object]]:
+        """Of each executor its state, and the rules in it by name."""
+        return [
+            {
+                "rules": [(number, rule.name) for number, rule in unit.rules.items()],
+                "state": unit.executor.save(),
+            }
+            for unit in self.units
+        ]
+
+    def restore(self, saved: list[dict[str, object]], rules: dict[str, CompiledRule]) -> None:
+        for each in saved:
+            members = {int(n): rules[name] for n, name in each["rules"]}  # type: ignore[attr-defined]
+            first = next(iter(members.values()))
+            if first.groups(self.schema):
+                unit = self._group(first)
+                assert isinstance(unit.executor, GroupExecutor)
+                for number, rule in members.items():
+                    assert rule.shaped is not None
+                    unit.executor.group.put(number, rule.name, rule.shaped.constants)
+            else:
+                executor = first.results.executor(self.schema)
+                executor.forget_idle()
+                unit = Unit(executor)
+                self.units.append(unit)
+            unit.rules = members
+            unit.executor.restore(each["state"])  # type: ignore[arg-type]
+
+
+def _takes(unit: Unit, rule: CompiledRule) -> bool:
+    """A group is of the shape of the rule."""
+    executor = unit.executor
+    return (
+        isinstance(executor, GroupExecutor)
+        and rule.shaped is not None
+        and executor.group.shape == rule.shaped.shape
+    )
+
+
+def _take_up(executor: PatternExecutor, state: dict[str, object]) -> None:
+    """State that may remember columns of events in another order."""
+    history = dict(state["history"])  # type: ignore[call-overload]
+    payload = history["payload"]
+    if payload is not None:
+        history["payload"] = payload.select(list(executor.runner.payload))
+    executor.take_up({**state, "history": history})

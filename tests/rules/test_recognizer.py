@@ -1,0 +1,212 @@
+"""Rules that change while a stream runs: each answers as if it were alone, from when it was put."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import cereus
+from cereus import Rule, RuleRecognizer
+from cereus.errors import CereusError, SnapshotError
+
+STREAM = cereus.Stream(time="t", unit="s", keys=["k"])
+SCHEMA = pa.schema({"type": pa.string(), "t": pa.int64(), "k": pa.string(), "x": pa.int64()})
+PAIR = "SELECT * WHERE A ; B FILTER A[x > {}] WITHIN 20 seconds"
+TEXTS = (
+    PAIR,
+    "SELECT a WHERE A AS a ; B AS b FILTER a[x > {}] WITHIN 20 seconds RETURN b.x - a.x AS d",
+    "SELECT COUNT(*) WHERE A ; B+ FILTER A[x > {}] WITHIN 9 seconds",
+    "SELECT * WHERE A : B FILTER B[x > {}]",
+    "SELECT LAST * WHERE A ; B ; A FILTER B[x > {}] WITHIN 20 seconds",
+    "SELECT * WHERE A FILTER A[x > {}] NOT FOLLOWED BY B WITHIN 5 seconds",
+)
+
+
+def recognizer(*rules: Any) -> RuleRecognizer:
+    return RuleRecognizer(stream=STREAM, schema=SCHEMA, rules=list(rules))
+
+
+def events(draw: Random, begin: int, size: int) -> list[dict[str, Any]]:
+    return [
+        {
+            "type": draw.choice("AABBC"),
+            "t": begin + n,
+            "k": draw.choice("pq"),
+            "x": draw.randrange(5),
+        }
+        for n in range(size)
+    ]
+
+
+def event(type: str, t: int, x: int = 1) -> dict[str, Any]:
+    return {"type": type, "t": t, "k": "p", "x": x}
+
+
+def rows(found: pa.Table) -> Counter[str]:
+    kept = [{name: v for name, v in row.items() if name != "version"} for row in found.to_pylist()]
+    return Counter(json.dumps(row, sort_keys=True) for row in kept)
+
+
+def test_a_rule_answers_as_if_it_were_alone_from_when_it_was_put() -> None:
+    for seed in range(6):
+        draw = Random(seed)
+        together = recognizer()
+        alone: dict[str, RuleRecognizer] = {}
+        found: Counter[str] = Counter()
+        expected: Counter[str] = Counter()
+        for step in range(10):
+            name = draw.choice("uvwxyz")
+            if draw.randrange(4) == 0 and name in alone:
+                together.remove(name)
+                del alone[name]
+            else:
+                rule = Rule(name, draw.choice(TEXTS).format(draw.randrange(4)))
+                (change,) = together.put(rule) or (None,)
+                assert change is None or change.error is None
+                if change is not None and change.change == "carried over":
+                    assert [c.change for c in alone[name].put(rule)] == ["carried over"]
+                elif change is not None:
+                    alone[name] = recognizer(rule)
+            if draw.randrange(3) == 0:
+                saved = together.snapshot()
+                together = RuleRecognizer.restored(saved, stream=STREAM, schema=SCHEMA)
+            batch = events(draw, 12 * step, 12)
+            found += rows(together.push(batch))
+            for each in alone.values():
+                expected += rows(each.push(batch))
+        assert found == expected, seed
+        assert found
+
+
+def test_a_rule_whose_threshold_changes_goes_on_with_what_it_has_begun() -> None:
+    found = recognizer(Rule("pair", PAIR.format(3)), Rule("other", PAIR.format(0)))
+    found.push([event("A", 1, x=4), event("A", 2, x=1)])
+    (change,) = found.put(Rule("pair", PAIR.format(9)))
+    assert (change.change, change.version) == ("carried over", 2)
+    matches = found.push([event("A", 3, x=4), event("B", 4)])
+    assert Counter(zip(*(matches[n].to_pylist() for n in ("rule", "version")), strict=True)) == {
+        ("pair", 2): 1,
+        ("other", 1): 3,
+    }
+
+
+def test_a_rule_whose_output_changes_goes_on_with_what_it_has_begun() -> None:
+    text = "SELECT * WHERE A AS a ; B AS b WITHIN 9 seconds RETURN {}"
+    found = recognizer(Rule("r", text.format("a.x AS one")), Rule("s", text.format("a.x AS one")))
+    found.push([event("A", 1, x=7)])
+    (change,) = found.put(Rule("r", text.format("a.x + 1 AS two")))
+    assert change.change == "carried over"
+    values = {row["rule"]: row["values"] for row in found.push([event("B", 2)]).to_pylist()}
+    assert values == {"r": '{"two": 8}', "s": '{"one": 7}'}
+
+
+def test_a_rule_with_another_pattern_starts_afresh() -> None:
+    found = recognizer(Rule("r", "SELECT * WHERE A ; B WITHIN 9 seconds"))
+    found.push([event("A", 1)])
+    (change,) = found.put(Rule("r", "SELECT * WHERE A ; B ; B WITHIN 9 seconds"))
+    assert change.change == "replaced"
+    assert found.push([event("B", 2), event("B", 3)]).num_rows == 0
+
+
+def test_a_rule_that_does_not_compile_is_reported_and_what_ran_goes_on() -> None:
+    found = recognizer(Rule("r", "SELECT * WHERE A"), Rule("s", "SELECT * WHERE B"))
+    changes = found.put(Rule("r", "SELECT * WHERE"), Rule("t", "SELECT * WHERE A FILTER A[y > 1]"))
+    assert [(c.rule, c.version, c.change) for c in changes] == [
+        ("r", 2, "refused"),
+        ("t", 1, "refused"),
+    ]
+    assert all(change.error for change in changes)
+    assert found.put(Rule("r", "SELECT * WHERE")) == []  # it is reported once
+    matches = found.push([event("A", 1), event("B", 2)])
+    assert matches["rule"].to_pylist() == ["r", "s"]
+    assert matches["version"].to_pylist() == [1, 1]
+
+
+def test_a_paused_rule_reads_nothing_and_begins_anew() -> None:
+    rule = {"name": "r", "text": "SELECT * WHERE A ; B WITHIN 9 seconds"}
+    found = recognizer(rule)
+    found.push([event("A", 1)])
+    assert [c.change for c in found.put({**rule, "enabled": False})] == ["paused"]
+    assert found.push([event("B", 2)]).num_rows == 0
+    assert [(c.change, c.version) for c in found.put(rule)] == [("resumed", 1)]
+    assert found.push([event("B", 3), event("A", 4), event("B", 5)]).num_rows == 1
+
+
+def test_rules_of_every_language_have_one_table() -> None:
+    found = recognizer(
+        Rule("ceql", "SELECT a WHERE A AS a RETURN a.x AS x"),
+        Rule("sase", "PATTERN SEQ(A a, B b) WITHIN 9 seconds RETURN a.x", "sase"),
+        Rule("par", "repeat A[seen]", "par"),
+        Rule("limit", "SELECT * WHERE A FILTER A[x > :limit]", parameters={"limit": 0}),
+    )
+    matches = found.push([event("A", 1), event("B", 2)])
+    assert set(matches["rule"].to_pylist()) == {"ceql", "sase", "par", "limit"}
+    assert matches.schema == found.schema
+    assert found.schema.names == [
+        "rule",
+        "version",
+        "k",
+        "start_time",
+        "end_time",
+        "values",
+        "events",
+    ]
+
+
+def test_rules_are_the_files_of_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "first.ceql").write_text("SELECT * WHERE A")
+    (tmp_path / "second.par").write_text("repeat A[seen]")
+    (tmp_path / "notes.txt").write_text("not a rule")
+    found = RuleRecognizer(stream=STREAM, schema=SCHEMA, rules=tmp_path)
+    assert set(found.rules) == {"first", "second"}
+    (tmp_path / "first.ceql").write_text("SELECT * WHERE B")
+    (tmp_path / "second.par").rename(tmp_path / "second.par.off")
+    (tmp_path / "third.ceql").write_text("SELECT * WHERE C")
+    assert [(c.rule, c.change) for c in found.set(tmp_path)] == [
+        ("first", "replaced"),
+        ("second", "paused"),
+        ("third", "added"),
+    ]
+    (tmp_path / "third.ceql").unlink()
+    assert [(c.rule, c.change) for c in found.set(tmp_path)] == [("third", "removed")]
+    assert found.set(tmp_path) == []
+
+
+def test_rules_are_the_rows_of_a_table() -> None:
+    table = pa.table(
+        {
+            "name": ["a", "b"],
+            "text": ["SELECT * WHERE A FILTER A[x > :low]", "SELECT * WHERE B"],
+            "parameters": ['{"low": 0}', None],
+            "enabled": [True, None],
+        }
+    )
+    found = RuleRecognizer(stream=STREAM, schema=SCHEMA, rules=table)
+    assert found.push([event("A", 1), event("B", 2)])["rule"].to_pylist() == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        ({"name": "a"}, "a rule needs a text"),
+        ({"name": "a", "text": "SELECT * WHERE A", "query": 1}, "a rule has no 'query'"),
+        ({"name": "a", "text": "SELECT * WHERE A", "parameters": "{"}, "not JSON"),
+        ("SELECT * WHERE A", "a Rule or a mapping"),
+    ],
+)
+def test_what_is_no_rule_is_refused(rule: Any, message: str) -> None:
+    with pytest.raises(CereusError, match=message):
+        recognizer().put(rule)
+
+
+def test_a_snapshot_of_other_columns_is_refused() -> None:
+    saved = recognizer(Rule("r", "SELECT * WHERE A")).snapshot()
+    other = SCHEMA.append(pa.field("y", pa.int64()))
+    with pytest.raises(SnapshotError, match="columns"):
+        RuleRecognizer.restored(saved, stream=STREAM, schema=other)
