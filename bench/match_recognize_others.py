@@ -1,14 +1,15 @@
 """MATCH_RECOGNIZE here and elsewhere, side by side in one run over the same trades:
 
-    python -m bench.match_recognize_others [ROWS [SECONDS]]
+    python -m bench.match_recognize_others [ROWS [SECONDS [NAME …]]]
 
 Falls and the recovery behind them (`strt down+ up`, SKIP TO LAST up), per symbol. Beside Cereus:
 `pandas-match-recognize`, Flink SQL, DuckDB where the installed release has the clause, and the SQL
 with window functions that people write by hand, on DuckDB and on Spark. Each engine runs alone, on
 one core, in a process of its own that may take SECONDS (`other_engines/`), and has its table in
-memory when the clock starts (Flink: a CSV file). Slow engines get fewer rows; what they find is
-compared with what Cereus finds in those. Engines that are not of this environment get one of their
-own under bench/results, made with pip; one that cannot be installed or run says why.
+memory when the clock starts (Flink: a CSV file). CPU time, the best of several runs. Slow engines
+get fewer rows; what they find is compared with what Cereus finds in those. Engines that are not of
+this environment get one of their own under bench/results, made with pip; one that cannot be
+installed or run says why. NAMEs choose among the engines.
 """
 
 from __future__ import annotations
@@ -129,12 +130,14 @@ def _last(text: str) -> str:
     return (text.strip().splitlines() or ["no reason given"])[-1][:200]
 
 
-def main(count: int = 1_000_000, patience: int = 300) -> None:
+def main(count: int = 1_000_000, patience: int = 600, *names: str) -> None:
     print(f"falls and recoveries, {count:,} rows of 100 symbols, one core:")
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         counts: dict[int, int] = {}
         for engine in ENGINES:
+            if names and not any(name.lower() in engine.name.lower() for name in names):
+                continue
             share = count // engine.share
             if share not in counts:
                 counts[share] = measured(ENGINES[0], share, folder, patience).rows
@@ -152,4 +155,4 @@ def shown(engine: Engine, rows: int, result: Result, wanted: int) -> None:
 
 
 if __name__ == "__main__":
-    main(*(int(float(each)) for each in sys.argv[1:3]))
+    main(*(int(float(each)) for each in sys.argv[1:3]), *sys.argv[3:])

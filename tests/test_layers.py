@@ -50,7 +50,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "demo": set(),
     "funnels": CORE | {"api"},
     "rules": CORE | {"api"},
-    "spark": CORE | {"api", "funnels", "why"},
+    "spark": CORE | {"api", "funnels", "rules", "why"},
     "show": CORE | {"api", "funnels", "why"},
     "report": CORE | {"api", "why", "show"},
     "lsp": CORE | {"api"},

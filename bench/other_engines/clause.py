@@ -1,9 +1,17 @@
-"""The question, as a clause and as the SQL that people write by hand, and the clock."""
+"""The question, as a clause and as the SQL that people write by hand, and the clock.
+
+Time is CPU time, of this process and of those that it started (a JVM, workers), as machines are
+shared. Nothing but Python's own modules is needed here: other environments import it too.
+"""
 
 import json
+import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
+AT_LEAST = 0.5
+"""Seconds of a run: the clock of processes has steps of a hundredth."""
 CLAUSE = """
     MATCH_RECOGNIZE (
       PARTITION BY sym ORDER BY ts
@@ -29,13 +37,40 @@ BY_HAND = """
 
 
 def timed(work: Callable[[], int], runs: int = 3) -> None:
-    """Print how many rows there are, and the seconds of the fastest run, as JSON."""
+    """Print how many rows there are, and the seconds of the fastest run, as JSON. Short work is
+    done again and again in one run."""
     fastest, rows = float("inf"), 0
     for _ in range(runs):
-        begin = time.perf_counter()
-        rows = work()
-        fastest = min(fastest, time.perf_counter() - begin)
+        begin, times, spent = cpu_seconds(), 0, 0.0
+        while spent < AT_LEAST:
+            rows, times = work(), times + 1
+            spent = cpu_seconds() - begin
+        fastest = min(fastest, spent / times)
     print(json.dumps({"rows": rows, "seconds": fastest}))
+
+
+def cpu_seconds() -> float:
+    """CPU seconds so far; where there is no /proc, seconds."""
+    if not Path("/proc/self/stat").exists():
+        return time.perf_counter()
+    return sum(_spent(pid) for pid in _family(os.getpid()))
+
+
+def _family(parent: int) -> Iterator[int]:
+    """A process, and all that it started and that are still there."""
+    yield parent
+    for task in Path(f"/proc/{parent}/task").glob("*/children"):
+        for child in task.read_text().split():
+            yield from _family(int(child))
+
+
+def _spent(pid: int) -> float:
+    """Of a process itself and of its children that have ended."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:  # it has ended in the meantime
+        return 0.0
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
 def missing(reason: str) -> None:

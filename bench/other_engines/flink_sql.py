@@ -1,14 +1,12 @@
 """Flink SQL over a CSV file of trades: prints the rows found and the seconds taken, as JSON.
 
 Run by the Python of an environment that has apache-flink. Flink has no PREV, so the row before is
-the last row of the variable itself. The seconds are those of the second run: the first also starts
-the engine.
+the last row of the variable itself. The first of two runs also starts the engine.
 """
 
-import json
 import sys
-import time
 
+from clause import timed
 from pyflink.table import EnvironmentSettings, TableEnvironment
 
 TABLE = """
@@ -35,13 +33,12 @@ def main(path: str) -> None:
     environment = TableEnvironment.create(settings)
     environment.get_config().set("parallelism.default", "1")
     environment.execute_sql(TABLE.format(path=path))
-    taken, rows = [], 0
-    for _ in range(2):  # the first run also starts the engine
-        begin = time.perf_counter()
+
+    def found() -> int:
         with environment.execute_sql(FOUND).collect() as results:
-            rows = max(row[0] for row in results)
-        taken.append(time.perf_counter() - begin)
-    print(json.dumps({"rows": rows, "seconds": min(taken)}))
+            return max(row[0] for row in results)
+
+    timed(found, 2)
 
 
 if __name__ == "__main__":

@@ -5,12 +5,11 @@ Run by the Python of an environment that has the package.
 
 import contextlib
 import io
-import json
 import logging
 import sys
-import time
 
 import pandas as pd
+from clause import timed
 from pandas_match_recognize import match_recognize
 
 CLAUSE = """
@@ -28,10 +27,12 @@ def main(path: str) -> None:
     logging.disable(logging.CRITICAL)
     path = path.replace(".parquet", ".csv")
     trades = pd.read_csv(path, names=["sym", "ts", "price"], parse_dates=["ts"])
-    begin = time.perf_counter()
-    with contextlib.redirect_stdout(io.StringIO()):
-        rows = len(match_recognize(CLAUSE, trades))
-    print(json.dumps({"rows": rows, "seconds": time.perf_counter() - begin}))
+
+    def found() -> int:
+        with contextlib.redirect_stdout(io.StringIO()):
+            return len(match_recognize(CLAUSE, trades))
+
+    timed(found, 1)
 
 
 if __name__ == "__main__":

@@ -137,6 +137,9 @@ class QuerySet:
     ) -> Iterator[tuple[str, pa.RecordBatch]]:
         """The same rows in record batches of bounded size, each with the name of its query."""
         events = source(data, self._stream, sort=sort)
+        if len(self.queries) == 1:
+            ((name, query),) = self.queries.items()
+            return ((name, batch) for batch in query.batches(events, progress=progress))
         return self._result_batches(events, self._runs(events), progress)
 
     @property

@@ -29,6 +29,7 @@ from cereus.matches import Matches
 from cereus.notices import Notices, types_in, unseen_types
 from cereus.recognizer import Recognizer
 from cereus.sources import Source, source, to_schema
+from cereus.sources.pruning import possible
 from cereus.stream import Stream
 from cereus.syntax.parsing import errors_in
 from cereus.why.expected import ExpectedMatch
@@ -88,8 +89,16 @@ class _Work:
         compiled = self.compiled if share == 1 else self.compiled.with_share(share)
         return compiled.executor(self.events.schema, row_numbers=self.events.row_numbers)
 
-    def batches(self) -> Iterator[pa.RecordBatch]:
-        return self.events.batches(self.columns)
+    def batches(self) -> Iterator[tuple[int, pa.RecordBatch]]:
+        schema = self.events.schema
+        columns = schema.names if self.columns is None else self.columns
+        prunes = self.compiled.reads_only_tested(schema)
+        return self.events.possible_batches(columns, self._possible if prunes else None)
+
+    def _possible(self, schema: pa.Schema) -> Any:
+        """What is true of every event that can matter, as far as these columns tell."""
+        tests = self.compiled.tests(self.events.schema)
+        return possible(tests, self.compiled.stream, schema)
 
 
 class Query:
@@ -190,7 +199,7 @@ class Query:
         self.notices.issue(notes, above=above + 1)
         return notes
 
-    def _unseen(self, events: Source) -> Iterator[str]:
+    def _unseen(self, events: Source) -> tuple[str, ...]:
         return unseen_types(self.compiled, types_in(events, self.compiled))
 
     def batches(

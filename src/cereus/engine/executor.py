@@ -98,6 +98,10 @@ class Executor(ABC):
         that is quicker. To be called before the first batch."""
         return
 
+    def skip_to(self, row: int) -> None:
+        """The next batch begins at this row of the input; the rows since the last do not matter."""
+        raise NotImplementedError
+
     def advance(self, time: int) -> Iterator[pa.RecordBatch]:
         """No event before `time` will come; the results that this completes."""
         return iter(())
@@ -233,6 +237,9 @@ class PatternExecutor(Executor):
             return None
         self.results.notes_keys = True
         return Sharing((self.runner.reader,), self.results.order_of_last)
+
+    def skip_to(self, row: int) -> None:
+        self.runner.reader.number_rows(row)
 
     def share_letters(self, shared: SharedLetters) -> None:
         """Ask the tests together with other executors, of the same batches."""

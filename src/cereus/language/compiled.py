@@ -120,6 +120,11 @@ class CompiledQuery(ABC):
         """What runs the query over batches of this schema. `keep` names columns that are
         remembered of every event in a result; `row_numbers` renames the rows."""
 
+    def reads_only_tested(self, schema: pa.Schema) -> bool:
+        """Whether rows that pass no test may be left out unread: nothing depends on them, and the
+        executor can skip them."""
+        return False
+
     def split(self, schema: pa.Schema | None = None) -> Split:
         """How its input may be cut into parts for several threads."""
         return Split(why_not=f"queries in {self.dialect} read their input in one piece")

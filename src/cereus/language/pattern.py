@@ -142,6 +142,10 @@ class PatternQuery(CompiledQuery, Generic[P]):
             known.append(fewest)
         return fewest
 
+    def reads_only_tested(self, schema: pa.Schema) -> bool:
+        traits = self.plan(schema).traits
+        return not traits.position_sensitive and not traits.emits_late
+
     def split(self, schema: pa.Schema | None = None) -> Split:
         return split_of_plan(self.plan(schema))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import Any
 
 import pyarrow as pa
@@ -38,6 +39,24 @@ class ColumnarReader:
         except UNREADABLE as error:
             raise self._wrong(places[0], error) from None
 
+    def possible_batches(
+        self, places: Sequence[EventFile], schema: pa.Schema, columns: Sequence[str], where: Any
+    ) -> Iterator[pa.RecordBatch | int]:
+        """The same without the row groups in which `where` is true of no row, as far as the bounds
+        of their columns tell: a number stands for so many rows that were left out."""
+        dataset = self._dataset(places, schema)
+        options = {"columns": list(columns), "schema": schema, **_scanning(dataset)}
+        try:
+            for fragment in dataset.get_fragments():
+                for wanted, groups in _stretches(fragment, where, schema):
+                    if wanted:
+                        part = fragment.subset(row_group_ids=[each.id for each in groups])
+                        yield from part.to_batches(**options)
+                    else:
+                        yield sum(each.num_rows for each in groups)
+        except UNREADABLE as error:
+            raise self._wrong(places[0], error) from None
+
     def take(self, places: Sequence[EventFile], schema: pa.Schema, rows: pa.Array) -> pa.Table:
         return self._dataset(places, schema).take(rows)
 
@@ -63,6 +82,15 @@ def _reason(error: Exception) -> str:
     if "input source '" not in message:
         return message
     return message.rpartition("': ")[2].removeprefix("Invalid: ")
+
+
+def _stretches(
+    fragment: ds.ParquetFileFragment, where: Any, schema: pa.Schema
+) -> Iterator[tuple[bool, list[Any]]]:
+    """The row groups of a file, those that may matter and the others, as they follow each other."""
+    kept = {group.id for group in fragment.subset(where, schema=schema).row_groups}
+    for wanted, groups in groupby(fragment.row_groups, lambda each: each.id in kept):
+        yield wanted, list(groups)
 
 
 def _scanning(dataset: ds.Dataset) -> dict[str, Any]:

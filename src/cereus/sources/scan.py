@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 
@@ -51,6 +52,41 @@ class Scan:
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
         for piece in self.pieces(None):
             yield from self.read(piece, columns)
+
+    def possible_batches(
+        self, columns: Sequence[str], where: Callable[[pa.Schema], Any]
+    ) -> Iterator[tuple[int, pa.RecordBatch]]:
+        """The rows that may matter, each batch with the number of its first row. `where` makes the
+        condition on columns that rows in a file must satisfy (`pruning`); without bounds in the
+        files, all rows are given."""
+        row = 0
+        for piece in self.pieces(None):
+            for each in self._possible(piece, columns, where):
+                if isinstance(each, int):
+                    row += each
+                else:
+                    yield row, each
+                    row += each.num_rows
+
+    def _possible(
+        self, piece: FilePiece, columns: Sequence[str], where: Callable[[pa.Schema], Any]
+    ) -> Iterator[pa.RecordBatch | int]:
+        raw = piece.parts[0].raw
+        same = [f for f in raw if f.name in self.schema.names and self.schema.field(f.name) == f]
+        condition = where(pa.schema(same)) if self.kind == "parquet" else None
+        if condition is None:
+            yield from self.read(piece, columns)
+            return
+        wanted = pa.schema([self.schema.field(name) for name in columns])
+        names = [name for name in columns if name in raw.names]
+        places_ = [each.place for each in piece.parts]
+        reader = ColumnarReader(self.kind)
+        for each in reader.possible_batches(places_, raw, names, condition):
+            if isinstance(each, int):
+                yield each
+            else:
+                table = pa.Table.from_batches([supported_batch(each)])
+                yield from self._fitted(table, wanted, piece.parts[0].place).to_batches()
 
     def pieces(self, size: int | None = SPAN) -> list[FilePiece]:
         """The files in parts that can be read apart. With no `size`, files of text as they are."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,6 +54,19 @@ class Source:
         for at in range(0, table.num_rows, BATCH_ROWS):
             part = table.slice(at, BATCH_ROWS).combine_chunks().to_batches()
             yield part[0]
+
+    def possible_batches(
+        self, columns: list[str], where: Callable[[pa.Schema], Any] | None
+    ) -> Iterator[tuple[int, pa.RecordBatch]]:
+        """The rows that may matter, each batch with the number of its first row; all of them, if
+        nothing says which."""
+        if self.scan is not None and where is not None:
+            yield from self.scan.possible_batches(columns, where)
+            return
+        row = 0
+        for batch in self.batches(columns):
+            yield row, batch
+            row += batch.num_rows
 
     def take(self, rows: pa.Array) -> pa.Table:
         """Rows by their numbers in the input."""

@@ -10,6 +10,7 @@ from cereus.spark.session import session
 
 if TYPE_CHECKING:
     from cereus.spark.funnels import funnel
+    from cereus.spark.live.rules import match_rules, split_changes
     from cereus.spark.matching import match, split_late
     from cereus.spark.pipeline import Pipeline
     from cereus.spark.reading.frames import read
@@ -22,9 +23,11 @@ __all__ = [
     "ensure_java",
     "funnel",
     "match",
+    "match_rules",
     "read",
     "register",
     "session",
+    "split_changes",
     "split_late",
     "sql",
     "why",
@@ -34,8 +37,10 @@ _LATER = {
     "Pipeline": "cereus.spark.pipeline",
     "funnel": "cereus.spark.funnels",
     "match": "cereus.spark.matching",
+    "match_rules": "cereus.spark.live.rules",
     "read": "cereus.spark.reading.frames",
     "register": "cereus.spark.table_functions.register",
+    "split_changes": "cereus.spark.live.rules",
     "split_late": "cereus.spark.matching",
     "sql": "cereus.spark.statements",
     "why": "cereus.spark.why",

@@ -227,7 +227,7 @@ def test_an_endless_match_that_grows_row_by_row_reads_each_row_a_few_times(
     monkeypatch.setattr(slots_kernel, "Search", Counted)
     monkeypatch.setattr(waiting, "LONG", 16)
     recognizer = compiled(CLAUSE.format(pattern, "", define)).recognizer()
-    table, rows = events(*("a" * 400 + "b")), 400
+    table, rows = events(*("a" * 150 + "b")), 150
     for n in range(rows):
         assert not len(recognizer.push(table.slice(n, 1)))
     assert sum(search.work_done() for search in searches) < 16 * 16 + 12 * rows

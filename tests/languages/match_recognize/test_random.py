@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from typing import Any
 
 import pyarrow as pa
@@ -103,6 +104,7 @@ def test_pieces_of_partitions_are_as_one(data: st.DataObject) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(letters, "BLOCK", 2)
         patch.setattr(letters, "LARGE", 1)
+        patch.setattr(matching, "MOST_MATCHES", data.draw(st.integers(1, 3)))
         try:
             batches = batch.run_in_pieces(finder, table, data.draw(st.integers(1, 4)))
             found = [row for each in batches for row in each.to_pylist()]
@@ -212,3 +214,39 @@ def test_without_numbered_sets_the_matches_are_the_same(text: str, table: pa.Tab
             by_states = None
     assert by_states == by_sets
     assert matching.MOST_NUMBERS
+
+
+class Pressed(Exception):
+    """Stands for Ctrl-C."""
+
+
+def test_a_long_search_ends_when_it_is_interrupted() -> None:
+    """Each start reads all rows behind it: 800 million steps, of which few are made."""
+    text = """MATCH_RECOGNIZE (ORDER BY i MEASURES count(*) AS n PATTERN (a+ b)
+        DEFINE a AS x >= FIRST(a.x), b AS x < FIRST(a.x))"""
+    rows = 40_000
+    table = pa.table({"i": range(rows), "x": [1] * rows})
+    clause = parse(text)
+    over, states = bound(clause, table.schema), automaton(clause.pattern)
+    finder = finding.Finder(over, states, finding.path_of(over, states), Limits())
+    searches: list[Any] = []
+
+    class Counted(slots_kernel.Search):
+        def __init__(self, *given: Any) -> None:
+            super().__init__(*given)
+            searches.append(self)
+
+    def press(*_: object) -> None:
+        raise Pressed
+
+    before = signal.signal(signal.SIGALRM, press)
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(slots_kernel, "Search", Counted)
+            signal.setitimer(signal.ITIMER_REAL, 0.2)
+            with pytest.raises(Pressed):
+                batch.run(finder, table)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert all(search.work_done() < rows * rows // 4 for search in searches)

@@ -167,8 +167,19 @@ def test_lists_have_no_order(function: str) -> None:
 def test_texts_may_be_views() -> None:
     texts = pa.array(["p", None, "q"], pa.string_view())
     text = "MATCH_RECOGNIZE (ORDER BY s MEASURES LAST(s, 1) AS m PATTERN (a+))"
-    (row,) = cereus.compile(text, dialect="match_recognize").run(pa.table({"s": texts}))
-    assert row == {"m": "q"}
+    query, table = cereus.compile(text, dialect="match_recognize"), pa.table({"s": texts})
+    assert list(query.run(table)) == [{"m": "q"}]
+    recognizer = query.recognizer()
+    for text in ("p", "q", None):
+        recognizer.push(pa.table({"s": pa.array([text], pa.string_view())}))
+    assert list(recognizer.finish()) == [{"m": "q"}]
+
+
+def test_a_type_that_cannot_be_compared_is_said_of_its_column() -> None:
+    text = "MATCH_RECOGNIZE (MEASURES 1 AS m PATTERN (a b) DEFINE b AS x > LAST(a.x))"
+    with pytest.raises(QueryError, match="'x' is of type time64"):
+        schema = pa.schema({"x": pa.time64("us")})
+        cereus.compile(text, dialect="match_recognize", schema=schema)
 
 
 # ---------------------------------------------------------------- statements

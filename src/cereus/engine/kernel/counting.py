@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from cereus.engine.results.match_chunks import ChunkBuffer
 
 INFINITY = cython.declare(cython.double, float("inf"))
+CELLS_PER_STEP = cython.declare(cython.longlong, 16)
+"""Cells copied in the time of a step: where vectors are long, it is time to look for signals after
+fewer steps."""
 SWEEP_FROM = cython.declare(cython.longlong, 1 << 20)
 """So many cells are made before it is worth looking which of them are still needed."""
 
@@ -100,6 +103,7 @@ class CountingKernel(Kernel):
         begin: cython.longlong = self.wide[vector, layout.VECTOR_BEGIN]
         size: cython.longlong = self.thin[vector, layout.VECTOR_SIZE]
         self._room_for_cells(size)
+        self.look_at -= size // CELLS_PER_STEP
         for i in range(begin, begin + size):
             self._put_copy(i)
         return 0
@@ -173,6 +177,7 @@ class CountingKernel(Kernel):
         i_end: cython.longlong = i + self.thin[a, layout.VECTOR_SIZE]
         j_end: cython.longlong = j + self.thin[b, layout.VECTOR_SIZE]
         self._room_for_cells(i_end - i + j_end - j)
+        self.look_at -= (i_end - i + j_end - j) // CELLS_PER_STEP
         while i < i_end or j < j_end:
             if j == j_end or (i < i_end and self.starts[i] < self.starts[j]):
                 self._put_copy(i)

@@ -402,6 +402,10 @@ class Kernel(KeyedStepper):
         at: cython.int = self.n_cells
         m: cython.int = self.n_matches
         if self.must_show and not self._shows(depth):
+            # of these there may be many before the chunk is full
+            self.look_at -= 1
+            if self.steps >= self.look_at:
+                self._look_up()
             return True
         if m == self.out_first.shape[0] or at + depth + 1 > self.out_events.shape[0]:
             self._push(first, -1 - depth)

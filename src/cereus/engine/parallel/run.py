@@ -52,7 +52,8 @@ class Work(Protocol):
     def executor(self, share: int) -> Executor:
         """What runs it, with one of so many shares of what a run may use."""
 
-    def batches(self) -> Iterator[pa.RecordBatch]: ...
+    def batches(self) -> Iterator[tuple[int, pa.RecordBatch]]:
+        """The events that may matter, each batch with the row of its first."""
 
 
 @dataclass
@@ -129,8 +130,12 @@ class ParallelRun:
     def _by_one(self) -> Iterator[pa.RecordBatch]:
         executor = self._started(1)
         executor.defer()
-        for batch in self.work.batches():
-            yield from self._note(batch.num_rows, executor.push(batch))
+        row = 0
+        for first, batch in self.work.batches():
+            if first != row:
+                executor.skip_to(first)
+            row = first + batch.num_rows
+            yield from self._note(row - self._read, executor.push(batch))
         yield from self._note(0, executor.finish())
         self.shed = executor.shed
 
@@ -144,13 +149,13 @@ class ParallelRun:
         keys = _Numbered(self.split.keys, self.schema)
         with Workers(self.threads) as workers:
             begun: deque[tuple[int, list[Future[_SliceResults]]]] = deque()
-            for batch in self.work.batches():
-                cut = slices.cut(batch)
+            for first, batch in self.work.batches():
+                cut = slices.cut(batch, first)
                 if not self.rows and len(cut) < 2 and not begun and not self.always:
                     raise NotSplitError("there are few events")
                 free = free or self._executors()
                 tasks = [workers.submit(_read_slice, free, each) for each in cut]
-                begun.append((batch.num_rows, tasks))
+                begun.append((first + batch.num_rows, tasks))
                 if len(begun) > 1:
                     yield from self._joined(keys, *begun.popleft())
             while begun:
@@ -167,14 +172,14 @@ class ParallelRun:
         self, keys: _Numbered, rows: int, begun: list[Future[_SliceResults]]
     ) -> Iterator[pa.RecordBatch]:
         done = [each.result() for each in begun]
-        return self._note(rows, keys.joined(done))
+        return self._note(rows - self._read, keys.joined(done))
 
     # ------------------------------------------------------------ shards of keys
 
     def _worth_dealing(self) -> bool:
         """Dealing out an event costs about as much as reading it. So it pays only where partial
         matches, or results, make more work than that: the first events show it."""
-        first = next((batch for batch in self.work.batches() if batch.num_rows), None)
+        first = next((batch for _, batch in self.work.batches() if batch.num_rows), None)
         if first is None:
             return False
         some = first.slice(0, min(MOST_TRIED, first.num_rows // TRIED))
@@ -193,10 +198,9 @@ class ParallelRun:
             if sharing is None:
                 raise NotSplitError("its results have no order by key")
             sharing.note_first()
-        first = 0
         with Workers(self.threads) as workers:
             begun: _Begun | None = None
-            for batch in self.work.batches():
+            for first, batch in self.work.batches():
                 dealt = shards.deal(batch) if batch.num_rows else []
                 done = _done(begun)
                 pairs = zip(executors, dealt, strict=False)
@@ -204,13 +208,12 @@ class ParallelRun:
                     workers.submit(_read_shard, executor, batch, rows, first)
                     for executor, rows in pairs
                 ]
-                begun = batch.num_rows, tasks
-                first += batch.num_rows
+                begun = first + batch.num_rows, tasks
                 if done is not None:
-                    yield from self._note(done[0], merged(done[1]))
+                    yield from self._note(done[0] - self._read, merged(done[1]))
             done = _done(begun)
             if done is not None:
-                yield from self._note(done[0], merged(done[1]))
+                yield from self._note(done[0] - self._read, merged(done[1]))
             ends = [workers.submit(_finish, executor) for executor in executors]
             done = _done((0, ends))
             assert done is not None
@@ -243,10 +246,11 @@ def _read_slice(free: SimpleQueue[Executor], slice: Slice) -> _SliceResults:
         if sharing is None:
             raise NotSplitError("its results have no order")
         executor.forget()
-        sharing.number_rows(slice.first)
-        for batch in slice.before:
+        for first, batch in slice.before:
+            sharing.number_rows(first)
             for _ in executor.push(batch):
                 pass
+        sharing.number_rows(slice.first)
         rows: list[pa.RecordBatch] = []
         numbers: list[Ints] = []
         for batch in executor.push(slice.rows):

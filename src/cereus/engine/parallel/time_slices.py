@@ -24,10 +24,11 @@ MOST_OVERLAP = 0.25
 
 @dataclass(frozen=True)
 class Slice:
-    """Rows to be read: `before`, from row `first` of the input on, and then those of the slice."""
+    """Rows to be read: `before` those of the slice, each batch with the row of its first, and then
+    its own, from row `first` on."""
 
+    before: tuple[tuple[int, pa.RecordBatch], ...]
     first: int
-    before: tuple[pa.RecordBatch, ...]
     rows: pa.RecordBatch
 
 
@@ -44,27 +45,25 @@ class TimeSlices:
     def __init__(self, clock: Clock, parts: int, *, least: int, always: bool) -> None:
         self._clock, self._parts, self._least, self._always = clock, parts, least, always
         self._recent: deque[_Recent] = deque()
-        self._row = 0
 
-    def cut(self, batch: pa.RecordBatch) -> list[Slice]:
-        """The slices of the next batch, in order."""
+    def cut(self, batch: pa.RecordBatch, first: int) -> list[Slice]:
+        """The slices of the next batch, whose first row this is, in order."""
         if not batch.num_rows:
             return []
         measures = self._measures(batch)
-        self._recent.append(_Recent(self._row, batch, measures))
+        self._recent.append(_Recent(first, batch, measures))
         parts = max(1, min(self._parts, batch.num_rows // self._least))
         ends = [batch.num_rows * (part + 1) // parts for part in range(parts)]
         begins = [0, *ends[:-1]]
         slices = [self._slice(begin, end) for begin, end in zip(begins, ends, strict=True)]
         self._refuse_overlap(slices, batch.num_rows)
-        self._row += batch.num_rows
         self._forget(int(measures[-1]))
         return slices
 
     def _measures(self, batch: pa.RecordBatch) -> Ints:
         assert self._clock.path is not None
         column = read(batch, self._clock.path, "the window's column")
-        measures = as_integers(column, "the window's column", RowNumbers(self._row))
+        measures = as_integers(column, "the window's column", RowNumbers())
         earlier = self._recent and measures[0] < self._recent[-1].measures[-1]
         if earlier or not ascending(measures):
             raise NotSplitError("times are not in order")
@@ -73,20 +72,19 @@ class TimeSlices:
     def _slice(self, begin: int, end: int) -> Slice:
         here = self._recent[-1]
         floor = self._clock.floor_at(int(here.measures[begin]))
-        before: list[pa.RecordBatch] = []
-        first = here.first + begin
+        before: list[tuple[int, pa.RecordBatch]] = []
         for each in reversed(self._recent):
             stop = begin if each is here else each.batch.num_rows
             start = int(np.searchsorted(each.measures[:stop], floor))
             if start < stop:
-                before.insert(0, each.batch.slice(start, stop - start))
-                first = each.first + start
+                before.insert(0, (each.first + start, each.batch.slice(start, stop - start)))
             if start > 0:
                 break
-        return Slice(first, tuple(before), here.batch.slice(begin, end - begin))
+        rows = here.batch.slice(begin, end - begin)
+        return Slice(tuple(before), here.first + begin, rows)
 
     def _refuse_overlap(self, slices: list[Slice], rows: int) -> None:
-        twice = sum(each.num_rows for slice in slices for each in slice.before)
+        twice = sum(each.num_rows for slice in slices for _, each in slice.before)
         if twice > MOST_OVERLAP * rows and not self._always:
             raise NotSplitError("the window is long for the number of events")
 

@@ -7,6 +7,7 @@ and leave the rest to the expression language.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -164,7 +165,7 @@ class _Binder:
 
     def condition(self, definition: tree.Definition) -> Formula:
         formula = self.formula(definition.condition)
-        kind = check(formula.expression, self.leaf_schema(formula.leaves), None, None)
+        kind = self.checked(formula.expression, formula.leaves)
         if kind not in (Kind.BOOLEAN, Kind.ANY):
             raise ConditionTypeError(
                 f"the condition of {definition.variable} is a {kind}, and must be true or false",
@@ -186,9 +187,22 @@ class _Binder:
         found = tuple(leaves)
         schema = self.leaf_schema(found)
         if not isinstance(expression, ex.Attribute):
-            check(expression, schema, None, None)
+            self.checked(expression, found)
             expression = coerce(expression, schema)
         return Formula(expression, found)
+
+    def checked(self, expression: ex.Expression, leaves: tuple[Leaf, ...]) -> Kind:
+        """The kind of an expression; what is wrong with a leaf is said of its column."""
+        try:
+            return check(expression, self.leaf_schema(leaves), None, None)
+        except ConditionTypeError as error:
+            number = re.match(r"'(\d+)' is", error.message)
+            leaf = leaves[int(number[1])] if number else None
+            if leaf is None or not isinstance(getattr(leaf, "argument", None), ex.Attribute):
+                raise
+            column = ".".join(leaf.argument.path)  # type: ignore[union-attr]
+            message = error.message.replace(f"'{number[1]}'", f"{column!r}", 1)  # type: ignore[index]
+            raise ConditionTypeError(message, span=error.span, hint=error.hint) from None
 
     def leaf(self, node: Leaf) -> Leaf:
         if isinstance(node, values.Number) or node.argument is None:

@@ -25,6 +25,7 @@ from cereus.languages.match_recognize.explaining.words import words
 from cereus.languages.match_recognize.match.finding import Path, path_of
 from cereus.languages.match_recognize.match.needs import arguments_of, names_in, parts
 from cereus.languages.match_recognize.match.program import DONE, RowAutomaton, automaton
+from cereus.languages.match_recognize.match.sorting import plain_type
 from cereus.languages.match_recognize.match.times import length
 from cereus.languages.match_recognize.print import pattern_text, to_text, value_text
 from cereus.languages.match_recognize.run.executor import VERSION, RecognizingExecutor
@@ -168,7 +169,8 @@ class MatchRecognizeQuery(EventwiseQuery):
     ) -> Executor:
         self.check(schema)
         needed = {path[0] for path in self.columns(schema)}
-        read = pa.schema([field for field in schema if field.name in needed] or [schema.field(0)])
+        fields = [field for field in schema if field.name in needed] or [schema.field(0)]
+        read = pa.schema([field.with_type(plain_type(field.type)) for field in fields])
         over = self.bound(read)
         return RecognizingExecutor(
             over,

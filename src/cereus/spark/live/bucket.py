@@ -10,6 +10,7 @@ them: of each, the events up to the watermark of the last step have been read al
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import pairwise
@@ -23,6 +24,7 @@ from cereus.spark.batch.ordering import in_order
 from cereus.spark.live.changed import changed
 from cereus.spark.live.packing import from_bytes, to_bytes
 from cereus.spark.live.recipe import AT, LATE, Recipe
+from cereus.spark.live.rule_changes import ROW, RulesExecutor, rows_of
 from cereus.spark.live.state import BucketState, Head, Segment, Store
 from cereus.spark.live.warm import WARM, digest
 from cereus.state import checked
@@ -77,7 +79,12 @@ class Bucket:
         """Take in what has arrived; what the watermark (in milliseconds) completes. `heard`: the
         source has brought something; `now` is the time of the clock."""
         passed = self._passed(watermark, now, heard)
-        late, events = self._split_late(self._events([from_bytes(data) for data in arrived]))
+        tables = [from_bytes(data) for data in arrived]
+        changes = [table for table in tables if ROW in table.column_names]
+        yield from self._change_rules(changes)
+        late, events = self._split_late(
+            self._events([table for table in tables if ROW not in table.column_names])
+        )
         if self.recipe.late and late.num_rows:
             yield BucketOutput(to_bytes(*self._as_late(late)))
         due = self._wait_or_go(events, passed)
@@ -108,6 +115,27 @@ class Bucket:
 
     def _know(self, **changes: Any) -> None:
         self.head = replace(self.head, **changes)
+
+    # ------------------------------------------------------------ rules
+
+    def _change_rules(self, changes: list[pa.Table]) -> Iterator[BucketOutput]:
+        """Put and remove rules before events are read: those that came, or all of them, where
+        these are not as they were."""
+        known = None if self.recipe.rules is None else digest("".join(self.recipe.rules).encode())
+        anew = known is not None and known != self.head.rules
+        if not anew and not changes:
+            return
+        executor = self._executor()
+        assert isinstance(executor, RulesExecutor)
+        if anew:
+            rows = [json.loads(rule) for rule in self.recipe.rules or ()]
+            report = executor.change(rows, complete=True)
+            self._know(rules=known)
+        else:
+            report = executor.change(rows_of(changes), complete=False)
+        self._save(executor)
+        if self.number == 0 and report.num_rows:
+            yield BucketOutput(to_bytes(self._shaped(report)))
 
     # ------------------------------------------------------------ arriving
 

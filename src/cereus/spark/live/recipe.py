@@ -30,6 +30,7 @@ class Recipe:
                  None: never
     late         whether late events come out, in the column LATE
     restart      whether the state of another query is dropped; else it is refused
+    rules        all rules, as JSON, where rules may change and do not come in the stream
     """
 
     matching: Matching
@@ -45,6 +46,7 @@ class Recipe:
     text: str
     fingerprint: str
     idle: int | None = None
+    rules: tuple[str, ...] | None = None
 
     @property
     def packed(self) -> pa.Schema:

@@ -40,6 +40,7 @@ class Head:
     snapshot  what the engine's state is known by; None when there is none
     timer     when Spark is to wake the bucket
     heard     where a silent source is noticed: when events came last, by the clock, in milliseconds
+    rules     what all rules are known by, where they may change
     """
 
     fingerprint: str
@@ -50,6 +51,7 @@ class Head:
     segments: tuple[Segment, ...] = ()
     timer: int | None = None
     heard: int | None = None
+    rules: str | None = None
 
     @classmethod
     def of(cls, described: dict[str, object]) -> Head:

@@ -19,7 +19,6 @@ from cereus.expr import tree as ex
 from cereus.expr.types import NUMBERS, Kind
 from cereus.language.registry import language
 from cereus.plan.plan import Plan
-from cereus.query import Query
 from cereus.spark.expr.typed import TypedColumn, attribute, instant, micros
 from cereus.spark.live.packing import PACKED_TYPE, Packing, unpacked
 from cereus.spark.live.processor import OUTPUT_TYPE, Matcher
@@ -65,6 +64,18 @@ class Arranged(Protocol):
     def task(self) -> Matching: ...
 
 
+class LiveSource(Protocol):
+    """What is matched on a stream: a query, or rules that change."""
+
+    @property
+    def stream(self) -> Stream: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def dialect(self) -> str: ...
+    def executor(self, schema: pa.Schema) -> Executor: ...
+
+
 @dataclass(frozen=True)
 class Live:
     """A query over a stream, and how it is going to be run; `marked` is the stream with a
@@ -72,7 +83,7 @@ class Live:
 
     arranged: Arranged
     marked: DataFrame
-    query: Query
+    query: LiveSource
     late: bool
     on_change: str
     buckets: int
@@ -184,6 +195,7 @@ class Live:
             self.query.text,
             self._fingerprint(events, order),
             self._idle,
+            self._rules,
         )
 
     @property
@@ -198,6 +210,11 @@ class Live:
                 "a SASE+ pattern wait",
             )
         return max(1, length_of_time(self.idle, "idle") // 1000)
+
+    @property
+    def _rules(self) -> tuple[str, ...] | None:
+        """All rules, where these may change."""
+        return None
 
     @cached_property
     def _executor(self) -> Executor:
@@ -223,7 +240,7 @@ class Live:
         return hashlib.sha256(repr((identity, self.arranged.shown)).encode()).hexdigest()[:16]
 
 
-def with_watermark(df: DataFrame, query: Query, watermark: str | None) -> DataFrame:
+def with_watermark(df: DataFrame, query: LiveSource, watermark: str | None) -> DataFrame:
     """The stream with a watermark on its time, or on the column MARK made of it."""
     time = _time_column(df, query)
     marked = DELAY in df.schema[time].metadata
@@ -246,12 +263,12 @@ def with_watermark(df: DataFrame, query: Query, watermark: str | None) -> DataFr
     return df.withWatermark(f"`{time.replace('`', '``')}`", delay)
 
 
-def _time_column(df: DataFrame, query: Query) -> str:
+def _time_column(df: DataFrame, query: LiveSource) -> str:
     name = query.stream.time
     if name is None:
         raise CereusError(
             "a live stream is put in order by its time: which column is it?",
-            hint='compile with Stream(time="…")',
+            hint='say Stream(time="…")',
         )
     if name not in df.columns:
         hint = did_you_mean(name, df.columns)

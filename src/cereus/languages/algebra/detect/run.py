@@ -10,6 +10,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
+from cereus.engine.interrupts import look_up
 from cereus.errors import DataError
 from cereus.languages.algebra.detect import detection
 from cereus.languages.algebra.detect.program import DetectorProgram
@@ -19,6 +20,8 @@ Int64s = npt.NDArray[np.int64]
 
 CHUNK = 1 << 20
 """Instances and rows per call of the kernel: the output buffers are no longer than these."""
+TICKS = 1 << 17
+"""Ticks per call, so that Ctrl-C is noticed in between, soon also where a tick takes long."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,11 +63,12 @@ def detect_chunks(
         raise DataError(f"a state of shape {states.shape} for {keys} keys of another program")
     memory = np.array(program.layout.initial, np.int64)
     schedules = program.schedules(ticks.masks)
-    chunk = max(1, CHUNK // max(1, program.constituents))
+    chunk = max(1, min(TICKS, CHUNK // max(1, program.constituents)))
     length = min(chunk, len(ticks))
     out = np.empty((length, 3), np.int64)
     out_rows = np.empty(length * program.constituents, np.int64)
     for first in range(0, len(ticks), chunk):
+        look_up()
         count = detection.detect(
             _view(program.code),
             _view(program.entries),

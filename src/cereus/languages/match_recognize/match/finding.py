@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import StrEnum
 
 import pyarrow as pa
@@ -12,6 +13,7 @@ from cereus.languages.match_recognize.match.letters import asked, letters
 from cereus.languages.match_recognize.match.matching import (
     Found,
     TwoPasses,
+    joined,
     skipping,
     state_masks,
 )
@@ -70,14 +72,20 @@ class Finder:
 
     def found(self, rows: SortedRows, streams: RunStreams | None = None) -> Found:
         """The matches in all partitions; with `streams`, those that are decided so far."""
+        return joined(self.chunks(rows, streams))
+
+    def chunks(self, rows: SortedRows, streams: RunStreams | None = None) -> Iterator[Found]:
+        """The same, some at a time: their arrays are used again for the next ones."""
         bound, automaton = self.bound, self.automaton
         read = letters(bound, rows, self.asked)
         masks = state_masks(automaton, bound.clause.variables(), read)
         times, length = window(bound, rows, self.unit)
         if self.path is Path.ROWS and streams is None:
-            return self.passes.find(masks, read.numbers, rows.bounds, times, length)
+            yield from self.passes.chunks(masks, read.numbers, rows.bounds, times, length)
+            return
         where = streams or RunStreams.whole(rows.bounds)
         given = (bound, automaton, rows, read, masks)
         if self.path is Path.SEARCH:
-            return Searcher(*given, times, length, self.limits).find(where, self.skip)
-        return find_runs(*given, self.skip, where, times, length, self.limits)
+            yield Searcher(*given, times, length, self.limits).find(where, self.skip)
+        else:
+            yield find_runs(*given, self.skip, where, times, length, self.limits)

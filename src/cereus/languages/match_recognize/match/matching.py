@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,13 +48,9 @@ class Found:
     def __len__(self) -> int:
         return len(self.starts)
 
-    def complete(self) -> Found:
-        """The matches without those that timed out."""
-        if self.timed_out is None:
-            return self
-        kept = ~self.timed_out
-        rows = np.repeat(kept, self.ends - self.starts)
-        return Found(self.starts[kept], self.ends[kept], self.states[rows])
+    def copied(self) -> Found:
+        """In arrays of its own."""
+        return Found(self.starts.copy(), self.ends.copy(), self.states.copy(), self.timed_out)
 
 
 @dataclass(frozen=True)
@@ -86,34 +83,49 @@ def state_masks(
     return found
 
 
-class Output:
-    """The arrays that a kernel writes matches to, emptied when they are full."""
+MOST_MATCHES = 1 << 17
+"""Matches that are found before they are looked at."""
 
-    def __init__(self, rows: int, largest: int, once: bool, timeouts: bool = False) -> None:
-        size = max(rows if once else min(rows, 1 << 16), 1)
+
+class Output:
+    """The arrays that a kernel writes matches to, until they are full."""
+
+    def __init__(self, rows: int, largest: int, timeouts: bool = False) -> None:
+        """For a table of so many rows, and of so many in its largest partition."""
+        size = max(min(rows, MOST_MATCHES), 1)
+        self.largest = largest
         self.starts = empty(size, np.int64)
         self.ends = empty(size, np.int64)
         self.timed_out = np.zeros(size if timeouts else 1, np.uint8)
         self._timeouts = timeouts
         self.states = empty(max(largest, size) + 1, np.int16)
         self.progress = np.array([0, -1, 0, 0, 0, 0, 0], np.int64)
-        self._parts: list[tuple[npt.NDArray[Any], ...]] = []
 
     def empty(self) -> None:
-        self._parts.append(tuple(each.copy() for each in self._filled()))
+        """Begin anew, once what was found has been read."""
         self.progress[2:4] = 0
 
-    def _filled(self) -> tuple[npt.NDArray[Any], ...]:
-        matches, written = int(self.progress[2]), int(self.progress[3])
-        timed_out = self.timed_out[: matches if self._timeouts else 0].astype(np.bool_)
-        return self.starts[:matches], self.ends[:matches], self.states[:written], timed_out
-
     def found(self) -> Found:
-        columns = zip(*self._parts, self._filled(), strict=True)
-        starts, ends, states, timed_out = (
-            np.concatenate(each) if self._parts else each[0] for each in columns
-        )
-        return Found(starts, ends, states, timed_out if self._timeouts else None)
+        """What was written so far, in the arrays of this object."""
+        matches, written = int(self.progress[2]), int(self.progress[3])
+        timed_out = self.timed_out[:matches].astype(np.bool_) if self._timeouts else None
+        return Found(self.starts[:matches], self.ends[:matches], self.states[:written], timed_out)
+
+
+def joined(chunks: Iterable[Found]) -> Found:
+    """All matches of chunks whose arrays are used again."""
+    parts = [chunk.copied() for chunk in chunks]
+    if len(parts) == 1:
+        return parts[0]
+    late = None
+    if parts[0].timed_out is not None:
+        late = np.concatenate([part.timed_out for part in parts if part.timed_out is not None])
+    return Found(
+        np.concatenate([part.starts for part in parts]),
+        np.concatenate([part.ends for part in parts]),
+        np.concatenate([part.states for part in parts]),
+        late,
+    )
 
 
 def refuse_skip(result: int, variable: str | None) -> None:
@@ -140,43 +152,41 @@ class TwoPasses:
         """Rows that were read by both passes."""
         self._ahead: dict[tuple[int, ...], RowsAhead] = {}
 
-    def find(
+    def chunks(
         self,
         masks: list[int],
         letters: npt.NDArray[np.uint16],
         bounds: Ints,
         times: Ints | None = None,
         length: int = -1,
-    ) -> Found:
-        """All matches. `masks` are the states that read each letter; with `times`, the last row
-        of a match is less than `length` after the first."""
+    ) -> Iterator[Found]:
+        """All matches, some at a time: their arrays are used again for the next ones. `masks` are
+        the states that read each letter; with `times`, the last row of a match is less than
+        `length` after the first."""
         largest = int(np.diff(bounds).max(initial=0))
-        once = self.skip.kind == codes.PAST_LAST_ROW
-        output = Output(len(letters), largest, once)
+        output = Output(len(letters), largest)
         try:
-            if length >= 0 or not self._by_sets(masks, letters, bounds, largest, output):
+            if length >= 0 or not (yield from self._by_sets(masks, letters, bounds, output)):
                 times = np.zeros(1, np.int64) if times is None else times
-                output = Output(len(letters), largest, once)
-                self._by_states(masks, letters, bounds, largest, output, times, length)
+                yield from self._by_states(masks, letters, bounds, output, times, length)
         finally:
             self.steps += int(output.progress[6])
-        return output.found()
+        yield output.found()
 
     def _by_sets(
         self,
         masks: list[int],
         letters: npt.NDArray[np.uint16],
         bounds: Ints,
-        largest: int,
         output: Output,
-    ) -> bool:
-        """False if there are too many sets."""
+    ) -> Generator[Found, None, bool]:
+        """False if there are too many sets for the partition at hand."""
         skip = self.skip
         key = tuple(masks)
         ahead = self._ahead.get(key)
         if ahead is None:
             ahead = self._ahead[key] = RowsAhead(self.automaton, masks)
-        sets = empty(largest + 1, np.int32)
+        sets = empty(output.largest + 1, np.int32)
         while True:
             result = kernel.find(
                 letters,
@@ -198,8 +208,10 @@ class TwoPasses:
                 try:
                     ahead.work_out(int(output.progress[5]), int(output.progress[4]))
                 except TooManySets:
+                    output.progress[1] = -1
                     return False
             elif result == codes.OUTPUT_FULL:
+                yield output.found()
                 output.empty()
             refuse_skip(result, skip.variable)
 
@@ -208,12 +220,11 @@ class TwoPasses:
         masks: list[int],
         letters: npt.NDArray[np.uint16],
         bounds: Ints,
-        largest: int,
         output: Output,
         times: Ints,
         length: int,
-    ) -> None:
-        size, skip = len(self.automaton), self.skip
+    ) -> Iterator[Found]:
+        size, skip, largest = len(self.automaton), self.skip, output.largest
         if largest * size > MOST_NUMBERS:
             raise LimitError(
                 f"a partition of {largest:,} rows and a pattern of {size:,} states need more than "
@@ -245,6 +256,7 @@ class TwoPasses:
             if result == codes.FINISHED:
                 return
             if result == codes.OUTPUT_FULL:
+                yield output.found()
                 output.empty()
             refuse_skip(result, skip.variable)
 

@@ -23,6 +23,7 @@ from cereus.languages.match_recognize.match.matching import (
     Ints,
     Output,
     Skipping,
+    joined,
     readable,
     refuse_skip,
 )
@@ -143,8 +144,8 @@ def find_runs(
     search.room(room)
     if not every and not streams.ends_open:
         search.stop_after(WORK_PER_ROW * len(rows) + FREE_WORK)
-    once = skip.kind == codes.PAST_LAST_ROW
-    output = Output(len(rows), rows.largest, once, timeouts)
+    output = Output(len(rows), rows.largest, timeouts)
+    found: list[Found] = []
     while True:
         result = search.find(
             streams.lows,
@@ -166,8 +167,9 @@ def find_runs(
             output.states,
         )
         if result == codes.FINISHED:
-            return output.found()
+            return joined([*found, output.found()])
         if result == codes.OUTPUT_FULL:
+            found.append(output.found().copied())
             output.empty()
         elif result in (codes.TOO_MANY_RUNS, codes.TOO_MANY_NODES):
             room.grow(result)

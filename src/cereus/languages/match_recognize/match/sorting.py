@@ -43,7 +43,7 @@ class SortedRows:
         partition: Sequence[str],
         order: Sequence[tree.Order],
     ) -> None:
-        self.table = _without_views(table)
+        self.table = without_views(table)
         self._columns: dict[str, pa.Array] = {}
         self.rows: Indices | None = in_order(table, order)
         """The row of the table at each position; None where both are the same."""
@@ -135,14 +135,20 @@ class SortedRows:
         return one_array(self.table.column(name)).take(rows)
 
 
-def _without_views(table: pa.Table | pa.RecordBatch) -> pa.Table | pa.RecordBatch:
+def without_views(table: pa.Table | pa.RecordBatch) -> pa.Table | pa.RecordBatch:
     """Texts and bytes as views become plain ones: Arrow cannot sort or take views yet."""
     for place, field in enumerate(table.schema):
-        if pa.types.is_string_view(field.type) or pa.types.is_binary_view(field.type):
-            texts = pa.types.is_string_view(field.type)
-            plain = table.column(place).cast(pa.large_string() if texts else pa.large_binary())
-            table = table.set_column(place, field.name, plain)
+        plain = plain_type(field.type)
+        if plain is not field.type:
+            table = table.set_column(place, field.name, table.column(place).cast(plain))
     return table
+
+
+def plain_type(kind: pa.DataType) -> pa.DataType:
+    """The type of a column without views."""
+    if pa.types.is_string_view(kind):
+        return pa.large_string()
+    return pa.large_binary() if pa.types.is_binary_view(kind) else kind
 
 
 def one_array(data: pa.Array | pa.ChunkedArray) -> pa.Array:
@@ -211,7 +217,7 @@ def _repeats(dictionary: pa.Array) -> bool:
 
 
 def in_order(table: pa.Table | pa.RecordBatch, order: Sequence[tree.Order]) -> Ints | None:
-    table = _without_views(table)
+    table = without_views(table)
     keys = [(one_array(table.column(each.path[0])), each) for each in order]
     for column, each in keys:
         if pa.types.is_nested(column.type):

@@ -117,7 +117,7 @@ class WaitingSearch:
         skip, streams = self.finder.skip, self.streams
         within = self.finder.bound.clause.within
         timeouts = within is not None and within.timeouts
-        output = Output(1, 0, True, timeouts)
+        output = Output(1, 0, timeouts)
         result = self._search.find(
             streams.lows,
             np.array([self.size - self.behind], np.int64),

@@ -11,8 +11,15 @@ import pyarrow as pa
 from cereus.languages.match_recognize import tree
 from cereus.languages.match_recognize.binding import Bound
 from cereus.languages.match_recognize.match.finding import Finder
+from cereus.languages.match_recognize.match.matching import Found
 from cereus.languages.match_recognize.match.sorting import PIECE, SortedRows
-from cereus.languages.match_recognize.output.cells import Cells, Matched, cells, uncovered
+from cereus.languages.match_recognize.output.cells import (
+    Cells,
+    Ints,
+    Matched,
+    cells,
+    uncovered,
+)
 from cereus.languages.match_recognize.output.measures import Measures
 from cereus.languages.match_recognize.output.timeouts import timeout_columns
 
@@ -20,25 +27,35 @@ from cereus.languages.match_recognize.output.timeouts import timeout_columns
 def run(finder: Finder, table: pa.Table | pa.RecordBatch) -> pa.RecordBatch:
     """What the clause puts out over a table, all at once."""
     rows = SortedRows(table, finder.bound.partition, finder.bound.order)
-    return _put_out(finder, rows)
+    return _put_out(finder, rows, finder.found(rows))
 
 
 def run_in_pieces(
     finder: Finder, table: pa.Table | pa.RecordBatch, size: int = PIECE
 ) -> Iterator[pa.RecordBatch]:
-    """The same, in batches of whole partitions that have about so many rows together."""
+    """The same, in batches: whole partitions that have about so many rows together, and of a large
+    one some matches at a time."""
     rows = SortedRows(table, finder.bound.partition, finder.bound.order)
+    unmatched = finder.bound.clause.rows is tree.Rows.UNMATCHED
     for piece in rows.pieces(size):
-        yield _put_out(finder, piece)
+        before = np.zeros(len(piece.bounds) - 1, np.int64)
+        for found in [finder.found(piece)] if unmatched else finder.chunks(piece):
+            yield _put_out(finder, piece, found, before)
 
 
-def _put_out(finder: Finder, rows: SortedRows) -> pa.RecordBatch:
-    """The rows of the output, in the order of partitions and of the starts in them."""
-    bound, clause = finder.bound, finder.bound.clause
-    found = finder.found(rows)
-    matched = Matched(clause, finder.automaton, found, rows.bounds)
+def _put_out(
+    finder: Finder, rows: SortedRows, found: Found, before: Ints | None = None
+) -> pa.RecordBatch:
+    """The rows of the output, in the order of partitions and of the starts in them. `before`
+    counts the matches of each partition so far, and is carried on."""
+    clause = finder.bound.clause
+    matched = Matched(clause, finder.automaton, found, rows.bounds, before)
     unmatched = uncovered(found, len(rows)) if clause.rows is tree.Rows.UNMATCHED else None
-    return columns(bound, rows, matched, cells(matched, clause.rows, unmatched), finder.unit)
+    of = cells(matched, clause.rows, unmatched)
+    result = columns(finder.bound, rows, matched, of, finder.unit)
+    if before is not None:
+        before += matched.counts
+    return result
 
 
 def columns(

@@ -43,8 +43,12 @@ class Matched:
     @cached_property
     def partition(self) -> Ints:
         """The partition of each match."""
-        counts = np.diff(self._firsts, append=len(self.found))
-        return np.repeat(np.arange(len(counts)), counts)
+        return np.repeat(np.arange(len(self.counts)), self.counts)
+
+    @cached_property
+    def counts(self) -> Ints:
+        """How many matches each partition has."""
+        return np.diff(self._firsts, append=len(self.found))
 
     @cached_property
     def _firsts(self) -> Ints:

@@ -23,7 +23,7 @@ from cereus.languages.match_recognize.binding import Bound
 from cereus.languages.match_recognize.match.finding import Finder, Path
 from cereus.languages.match_recognize.match.program import RowAutomaton
 from cereus.languages.match_recognize.match.runs import NEVER, RunStreams
-from cereus.languages.match_recognize.match.sorting import SortedRows, in_order
+from cereus.languages.match_recognize.match.sorting import SortedRows, in_order, without_views
 from cereus.languages.match_recognize.output import batch as whole
 from cereus.languages.match_recognize.output.cells import Matched, cells, uncovered
 from cereus.languages.match_recognize.run.joining import joined
@@ -76,7 +76,7 @@ class RecognizingExecutor(Executor):
 
     def push(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         batch = batch if self.where is None else self.where.passing(batch)
-        batch = batch.select(self.bound.schema.names)
+        batch = without_views(batch.select(self.bound.schema.names))
         if self._deferred is not None:
             self._deferred.append(batch)
         elif batch.num_rows:
