@@ -49,8 +49,8 @@ def state(checkpoint: str, *, session: SparkSession | None = None) -> DataFrame:
             f"there is no state of live queries in {checkpoint!r}",
             hint="give the checkpointLocation of a streaming query that has run",
         )
-    found = [each for number in sorted(numbers) for each in _of_operator(spark, place, number)]
-    return spark.createDataFrame(found, STATE_TYPE)
+    listed = [each for number in sorted(numbers) for each in _of_operator(spark, place, number)]
+    return spark.createDataFrame(listed, STATE_TYPE)
 
 
 def _of_operator(spark: SparkSession, place: str, number: int) -> Iterator[tuple[Any, ...]]:
