@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -161,7 +161,7 @@ def test_a_key_is_not_called_like_a_column_of_the_result(dialect: str, count: st
 TIMED = cereus.Stream(time="t", unit="s")
 
 
-@pytest.mark.parametrize("time", ["x", None, True, 2**70, datetime(2026, 1, 1), float("nan")])
+@pytest.mark.parametrize("time", ["x", None, True, 2**70, float("nan")])
 @pytest.mark.parametrize("begun", [True, False])
 def test_a_promise_is_a_time(time: Any, begun: bool) -> None:
     recognizer = cereus.compile(TEXT, stream=TIMED).recognizer()
@@ -169,6 +169,35 @@ def test_a_promise_is_a_time(time: Any, begun: bool) -> None:
         recognizer.push([{"type": "A", "t": 1}])
     with pytest.raises(DataError, match=r"advance\(\)"):
         recognizer.advance(time)
+
+
+@pytest.mark.parametrize(
+    "kind", [*(pa.timestamp(u, z) for u in ("s", "ms", "us", "ns") for z in (None, "UTC"))]
+)
+@pytest.mark.parametrize("first", [True, False])
+def test_a_promise_is_a_datetime_where_times_are(kind: pa.DataType, first: bool) -> None:
+    text = "PATTERN SEQ(A a, ~B b) WITHIN 10 seconds"
+    recognizer = cereus.compile(text, dialect="sase", stream=Stream(time="t")).recognizer()
+    begin = datetime(2025, 3, 3)
+    if first:
+        recognizer.advance(begin)
+    recognizer.push(pa.table({"type": ["A"], "t": pa.array([begin], kind)}))
+    assert len(recognizer.advance(begin + timedelta(seconds=10))) == 0
+    oslo = timezone(timedelta(hours=1))
+    assert len(recognizer.advance(datetime(2025, 3, 3, 1, 0, 11, tzinfo=oslo))) == 1
+    with pytest.raises(DataError, match="before what advance"):
+        recognizer.push(pa.table({"type": ["A"], "t": pa.array([begin], kind)}))
+
+
+@pytest.mark.parametrize("begun", [True, False])
+def test_a_datetime_is_no_promise_of_numbers(begun: bool) -> None:
+    recognizer = cereus.compile(TEXT, stream=TIMED).recognizer()
+    with pytest.raises(DataError, match=r"advance\(\) takes a number here"):
+        for promise in (begun, not begun):
+            if promise:
+                recognizer.advance(datetime(2026, 1, 1))
+            else:
+                recognizer.push([{"type": "A", "t": 1}])
 
 
 def test_a_promise_may_come_before_the_first_event() -> None:
@@ -221,3 +250,39 @@ def test_a_time_that_does_not_fit_is_said_to_be_too_large(dialect: str) -> None:
     query = cereus.compile(DIALECTS[dialect], dialect=dialect, stream=Stream(time="t"))
     with pytest.raises(DataError, match="is 9223372036854775813 in row 1, and must be below"):
         query.run(events)
+
+
+def test_a_schema_is_written_as_types_by_name() -> None:
+    columns = {"type": "string", "x": "int", "y": pa.float64()}
+    cereus.compile("SELECT * WHERE A FILTER A[x > 1 AND y < 2]", schema=columns)
+    with pytest.raises(CereusError, match="'z'"):
+        cereus.compile("SELECT * WHERE A FILTER A[z > 1]", schema=columns)
+    with pytest.raises(CereusError, match="unknown type 'itn'"):
+        cereus.compile("SELECT * WHERE A", schema={"x": "itn"})
+
+
+def test_an_index_with_a_name_is_a_column() -> None:
+    frame = pd.DataFrame({"type": ["A", "B"]}, index=pd.to_datetime(["2025-01-01", "2025-01-02"]))
+    query = cereus.compile("SELECT * WHERE A ; B WITHIN 2 days", stream=Stream(time="ts"))
+    assert len(query.run(frame.rename_axis("ts"))) == 1
+    both = frame.rename_axis("ts").reset_index().set_index("ts", drop=False)
+    assert len(query.run(both)) == 1
+    with pytest.raises(CereusError, match="'ts' is not in the events"):
+        query.run(frame)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: cereus.ceql.event(5),
+        lambda: cereus.ceql.event("A") >> "B",
+        lambda: cereus.compile("SELECT * WHERE A FILTER A[x > :k]", params=[1]),
+        lambda: cereus.Files(None),
+        lambda: cereus.Files("a.csv", nulls=5),
+        lambda: cereus.compile(TEXT).why_not(EVENTS, "0,1"),
+    ],
+)
+def test_arguments_of_another_kind_are_errors_of_cereus(call: Any) -> None:
+    with pytest.raises(CereusError) as raised:
+        call()
+    assert raised.value.hint is not None

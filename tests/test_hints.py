@@ -88,3 +88,15 @@ def test_distances_count_swapped_letters_once() -> None:
     assert distance("", "abc") == 3
     assert distance("kitten", "sitting") == 3
     assert distance("same", "same") == 0
+
+
+@pytest.mark.parametrize(
+    "pattern", ["amount > 5", "A AND amount > -5", "amount = 5", "name = 'x'", "A AND price < 3"]
+)
+def test_a_condition_for_a_pattern_is_sent_to_filter(pattern: str) -> None:
+    assert "conditions stand after it" in hint(f"SELECT * WHERE {pattern}")
+
+
+def test_a_selected_column_is_sent_to_its_variable() -> None:
+    assert "a[card], or after RETURN, a.card" in hint("SELECT card WHERE PAY AS a")
+    assert hint("SELECT PYA WHERE PAY") == "did you mean 'PAY'?"

@@ -38,6 +38,21 @@ def test_types_that_no_event_has_show_where_nothing_matches() -> None:
         assert run("SELECT * WHERE BUY ; (SELL OR SALE) WITHIN 4 EVENTS").warnings == ()
 
 
+def test_many_missing_types_are_one_warning() -> None:
+    unknown = " OR ".join(f"T{n:03}" for n in range(200))
+    with pytest.warns(cereus.CereusWarning) as raised:
+        matches = run(f"SELECT * WHERE BUY ; ({unknown}) WITHIN 4 EVENTS")
+    assert matches.warnings == (
+        "no event has the types 'T000', 'T001', 'T002', 'T003', 'T004' and 195 more",
+    )
+    assert len(raised) == 1
+    with pytest.warns(cereus.CereusWarning):
+        few = run("SELECT * WHERE BYU ; SALE ; QUUX WITHIN 4 EVENTS").warnings
+    assert few == (
+        "no event has the types 'BYU' (did you mean 'BUY'?), 'QUUX', 'SALE' (did you mean 'SELL'?)",
+    )
+
+
 def test_a_missing_window_shows_once_and_in_every_answer() -> None:
     query = cereus.compile(GROWING)
     with pytest.warns(cereus.CereusWarning, match="no WITHIN") as raised:

@@ -15,7 +15,7 @@ CONFIGURATION = (ROOT / "mkdocs.yml").read_text("utf-8")
 
 
 def test_every_page_is_in_the_navigation() -> None:
-    listed = re.findall(r": ([a-z_]+\.md)$", CONFIGURATION, re.MULTILINE)
+    listed = re.findall(r": ([a-z_/]+\.md)$", CONFIGURATION, re.MULTILINE)
     pages = [str(page.relative_to(ROOT / "docs")) for page in (ROOT / "docs").rglob("*.md")]
     assert sorted(listed) == sorted(pages)
 

@@ -9,12 +9,14 @@ from contextlib import contextmanager
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cereus.errors import CereusWarning, did_you_mean
+from cereus.errors import CereusWarning, did_you_mean, nearest
 from cereus.language.compiled import CompiledQuery
 from cereus.sources import Source
 
 MOST_TYPES = 1000
 """With more, a column is no list of types to choose from."""
+MOST_LISTED = 5
+"""Missing types that are listed; of others it is said how many there are."""
 FIRST_LOOK = 1 << 14
 """So many rows are looked at first; most types show among them."""
 
@@ -41,13 +43,28 @@ def shown_elsewhere() -> Iterator[None]:
         yield
 
 
-def unseen_types(query: CompiledQuery, types: Collection[str]) -> Iterator[str]:
-    """A warning for each type that the query needs and no event has; `types` are the events'."""
+def unseen_types(query: CompiledQuery, types: Collection[str]) -> tuple[str, ...]:
+    """A warning of the types that the query needs and no event has; `types` are the events'. One
+    warning, however many there are."""
     if query.stream.type is None or len(types) > MOST_TYPES:
-        return
-    for name in sorted(_types_of(query) - set(types)):
-        hint = did_you_mean(name, types)
-        yield f"no event has the type {name!r}" + ("" if hint is None else f"; {hint}")
+        return ()
+    missing = sorted(_types_of(query) - set(types))
+    if len(missing) < 2:
+        return tuple(f"no event has the type {_with_hint(name, types)}" for name in missing)
+    known = sorted(types)
+    listed = ", ".join(_with_nearest(name, known) for name in missing[:MOST_LISTED])
+    more = len(missing) - MOST_LISTED
+    return (f"no event has the types {listed}" + (f" and {more:,} more" if more > 0 else ""),)
+
+
+def _with_hint(name: str, types: Collection[str]) -> str:
+    hint = did_you_mean(name, types)
+    return repr(name) + ("" if hint is None else f"; {hint}")
+
+
+def _with_nearest(name: str, known: list[str]) -> str:
+    near = nearest(name, known)
+    return repr(name) + ("" if near is None else f" (did you mean {near!r}?)")
 
 
 def types_in(events: Source, query: CompiledQuery) -> set[str]:

@@ -201,7 +201,7 @@ class Query:
         self.notices.issue(notes, above=above + 1)
         return notes
 
-    def _unseen(self, events: Source) -> Iterator[str]:
+    def _unseen(self, events: Source) -> tuple[str, ...]:
         return unseen_types(self.compiled, types_in(events, self.compiled))
 
     def batches(

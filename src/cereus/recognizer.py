@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 KEEPS, FINISHED, REMEMBERS = 1, 2, 4
 """Flags in a snapshot: it has the events; nothing more may be pushed; no key is forgotten."""
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECONDS = {"s": 1_000_000, "ms": 1_000, "us": 1}
 
 
 class Recognizer:
@@ -42,7 +46,7 @@ class Recognizer:
         self._executor: Executor | None = None
         self._schema: pa.Schema | None = None
         self._finished = False
-        self._promised: int | None = None  # before it was known what columns there are
+        self._promised: list[int | datetime] = []  # before it was known what columns there are
         if schema is not None:
             self._open(to_schema(schema))
 
@@ -52,8 +56,8 @@ class Recognizer:
         self._executor = self._query.executor(schema, keep=keep)
         if self._forgets:
             self._executor.forget_idle()
-        if self._promised is not None:
-            list(self._executor.advance(self._promised))  # nothing was waiting for it
+        for time in self._promised:
+            list(self._executor.advance(self._counted(time)))  # nothing was waiting for it
         return self._executor
 
     def push(self, events: Any) -> Matches:
@@ -88,13 +92,27 @@ class Recognizer:
                 f"this batch does not have the types of the first one: {error}"
             ) from None
 
-    def advance(self, time: int) -> Matches:
-        """No event before `time` (in the units of the time column) will come."""
+    def advance(self, time: int | datetime) -> Matches:
+        """No event before `time` will come: a datetime where the time column has timestamps (in UTC
+        if it has no zone), or a number in the units of the column."""
         _check_time(time)
         if self._executor is None:
-            self._promised = time if self._promised is None else max(time, self._promised)
+            self._promised.append(time)
             return self._matches([])
-        return self._matches(list(self._executor.advance(time)))
+        return self._matches(list(self._executor.advance(self._counted(time))))
+
+    def _counted(self, time: int | datetime) -> int:
+        """A time in the units of the time column."""
+        if not isinstance(time, datetime):
+            return time
+        name = self._query.stream.time
+        kind = None if name is None or self._schema is None else self._schema.field(name).type
+        if kind is None or not (pa.types.is_timestamp(kind) or pa.types.is_date(kind)):
+            raise DataError(
+                "advance() takes a number here: the time column has no timestamps",
+                hint="give a number in the units of the column",
+            )
+        return counted_since_1970(time, kind.unit if pa.types.is_timestamp(kind) else "us")
 
     def finish(self) -> Matches:
         """The stream is over; matches that waited for its end."""
@@ -150,14 +168,24 @@ class Recognizer:
 
 def _check_time(time: Any) -> None:
     """A promise is a time as the engine counts it."""
+    if isinstance(time, datetime):
+        return
     is_number = isinstance(time, Real) and not isinstance(time, bool)
     if not is_number:
         raise DataError(
-            f"advance() takes a number, in units of the time column, not a {type(time).__name__}",
-            hint="a timestamp column counts its units since 1970: pa.scalar(time, type).value",
+            "advance() takes a datetime, or a number in units of the time column, not a "
+            f"{type(time).__name__}",
+            hint="write advance(datetime(2025, 3, 3)), or advance(300) of a column of numbers",
         )
     if not -(2**63) <= time < 2**63:
         raise DataError(f"advance() was given {time}, which is no time that a column can hold")
+
+
+def counted_since_1970(time: datetime, unit: str) -> int:
+    """How many units have passed, of those that are over."""
+    aware = time if time.tzinfo is not None else time.replace(tzinfo=UTC)
+    microseconds = (aware - EPOCH) // timedelta(microseconds=1)
+    return microseconds * 1000 if unit == "ns" else microseconds // MICROSECONDS[unit]
 
 
 class _Remembered(Source):

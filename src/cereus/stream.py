@@ -109,7 +109,8 @@ class Stream:
             text = kind_of(kind) is Kind.STRING
             raise DataError(
                 f"the time column {self.time!r} has the type {kind}, which is no time",
-                hint=f'read it as one: types={{"{self.time}": "timestamp"}}, or cast it'
+                hint=f'read it as one: types={{"{self.time}": "timestamp"}}, with time_format="…" '
+                "where it is not as in ISO 8601, or cast it"
                 if text
                 else "a timestamp, a date or a number is needed",
             )

@@ -198,3 +198,23 @@ def test_a_wrong_text_is_said_before_anything_is_read(
     assert failed.exit_code == 1 and "there is no file 'no.parquet'" in failed.stderr
     failed = cli("run", "SELECT * FROM S WHERE SELL", write(), "--engine", "spark")
     assert failed.exit_code == 1 and "--engine local" in failed.stderr, failed.output
+
+
+@pytest.mark.parametrize("command", ["run", "why", "report", "check"])
+def test_the_query_comes_before_the_files(command: str, cli: Run, write: Write) -> None:
+    write()
+    more = ["SELECT * WHERE SELL"] if command != "check" else []
+    failed = cli(command, "events.parquet", *more)
+    assert failed.exit_code == 1
+    assert "'events.parquet' is a file of events, and the query comes first" in failed.stderr
+
+
+def test_a_slip_in_the_name_of_a_parameter_is_named(cli: Run, write: Write) -> None:
+    query = "SELECT * WHERE SELL AS s FILTER s[price > :least]"
+    failed = cli("run", query, write(), "--param", "leest=4")
+    assert "hint: did you mean 'least'?\n" in failed.stderr
+
+
+def test_a_limit_is_one_of_something(cli: Run, write: Write) -> None:
+    failed = cli("run", "SELECT * WHERE SELL", write(), "--limit", "5")
+    assert "--limit-shown 5" in failed.stderr

@@ -18,9 +18,18 @@ SOURCE = Path(cereus.__file__).parent
 PYTHON = re.compile(r"\w+\([^)]*=|\w=(True|False)\b|\b\w+=['\"]|q\.run|\w=…")
 """An argument by name, or a call with one."""
 
-FROM_THE_COMMAND_LINE = ("plan", "engine", "dialects", "algebra")
-CALLED_ONLY = ("recognizer(",)
-"""What the commands never call."""
+FROM_THE_COMMAND_LINE = (
+    "plan",
+    "engine",
+    "languages",
+    "sources",
+    "syntax",
+    "expr",
+    "language",
+    "stream.py",
+)
+CALLED_ONLY = ("recognizer(", "partition(")
+"""What the commands never call, and a clause of SASE+."""
 
 Write = Callable[..., Path]
 
@@ -46,8 +55,33 @@ Write = Callable[..., Path]
             "read it as one type: --types n=string",
             'read it as one type: types = { n = "string" } in its source',
         ),
-        ('say delimiter=";"', "say --delimiter ';'", 'say delimiter = ";"'),
-        ("say Files(…, multiline=True)", "say --multiline", "say multiline = true"),
+        (
+            'say delimiter=";"',
+            "say --delimiter ';'",
+            'say delimiter = ";" in its source',
+        ),
+        (
+            'let it stand for NULL: nulls=["-"]',
+            "let it stand for NULL: --null -",
+            'let it stand for NULL: nulls = ["-"] in its source',
+        ),
+        (
+            "say Files(…, multiline=True)",
+            "say --multiline",
+            "say multiline = true in its source",
+        ),
+        (
+            'give it: params={"low": …}',
+            "give it: --param low=VALUE",
+            "give it: params = { low = … }",
+        ),
+        (
+            'go on, or drop the state: match(…, on_change="restart")',
+            "go on",
+            'go on, or drop the state: on_change = "restart" in the query',
+        ),
+        ("count the rows, or write len(q.run(…))", "count the rows", "count the rows"),
+        ("less, or go on: Limits(shed=True)", "less", "less"),
     ],
 )
 def test_arguments_are_flags_or_keys(said: str, flags: str, keys: str) -> None:
@@ -58,10 +92,12 @@ def test_arguments_are_flags_or_keys(said: str, flags: str, keys: str) -> None:
 def hints() -> Iterator[tuple[str, str]]:
     """Every text given as a `hint`, with its place; what is put into it is an x."""
     for stage in FROM_THE_COMMAND_LINE:
-        for path in sorted((SOURCE / stage).rglob("*.py")):
+        place = SOURCE / stage
+        for path in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
                 if isinstance(node, ast.keyword) and node.arg == "hint":
-                    yield f"{path.name}:{node.value.lineno}", constant(node.value)
+                    text = constant(node.value).replace("Limits(x=", "Limits(nodes=")
+                    yield f"{path.name}:{node.value.lineno}", text
 
 
 def constant(node: ast.expr) -> str:
@@ -98,6 +134,31 @@ def test_time_going_backwards_is_sorted_by_a_flag(cli: Run, write: Write) -> Non
     assert "or run with --sort\n" in failed.stderr
     failed = cli("run", WITHIN, path, "--engine", "local", "--sort")
     assert "error: sorting needs a time column\nhint: say --time COLUMN\n" in failed.stderr
+
+
+def test_a_column_with_one_text_among_numbers_leads_to_its_cure(cli: Run) -> None:
+    Path("r.csv").write_text("t,celsius\n1,20\n2,-\n3,90\n")
+    run = ("run", "SELECT * WHERE EVENT AS e FILTER e[celsius > 80]", "r.csv", "--type", "none")
+    assert "or read the column as a number: --types celsius=double\n" in cli(*run).stderr
+    typed = (*run, "--types", "celsius=double")
+    assert "or let it stand for NULL: --null -\n" in cli(*typed).stderr
+    assert "1 match" in cli(*typed, "--null", "-").stdout
+
+
+def test_a_time_that_is_text_leads_to_how_it_is_written(cli: Run) -> None:
+    Path("r.csv").write_text("t,type\n03.04.2025 10:00:00,A\n")
+    run = ("run", "SELECT * WHERE A WITHIN 1 minute", "r.csv", "--time", "t")
+    assert "--types t=timestamp, with --time-format FORMAT where it is not" in cli(*run).stderr
+    typed = cli(*run, "--types", "t=timestamp")
+    assert "or say how times are written: --time-format '%d.%m.%Y %H:%M:%S'\n" in typed.stderr
+    assert "1 match" in cli(*run, "--time-format", "%d.%m.%Y %H:%M:%S").stdout
+
+
+def test_columns_in_one_lead_to_their_delimiter(cli: Run) -> None:
+    Path("r.csv").write_text("t;type\n1;A\n")
+    failed = cli("run", "SELECT * WHERE A", "r.csv")
+    assert "the events have no column 'type', but one 't;type'" in failed.stderr
+    assert "unless you say --delimiter ';'\n" in failed.stderr
 
 
 def test_a_limit_that_was_reached_can_be_raised(cli: Run, write: Write) -> None:

@@ -101,7 +101,7 @@ hint: write 'MSFT' if this is a string: double quotes make names""",
 cannot compare a string with a number
 1 | name = 5
     ^^^^^^^^
-hint: write '5' in quotes, or compare with a number""",
+hint: write '5' in quotes, or read the column as a number: types={"name": "double"}""",
     "price IN (1, '5')": """\
 cannot compare a number with a string
 1 | price IN (1, '5')

@@ -62,6 +62,14 @@ def test_the_window_is_measured_from_the_first_step_and_gaps_from_the_one_before
         cereus.funnel(EVENTS, STEPS, gaps=["1 second"], **WHO)
 
 
+def test_events_that_do_not_pass_a_condition_are_not_there() -> None:
+    assert counts(cereus.funnel(EVENTS, STEPS, where="type != 'CART'", **WHO)) == [3, 0, 0]
+    only = cereus.funnel(EVENTS, STEPS, where="user < 3", **WHO)
+    assert only.keys["user"].to_pylist() == [1, 2]
+    with pytest.raises(CereusError, match="usr"):
+        cereus.funnel(EVENTS, STEPS, where="usr < 3", **WHO)
+
+
 def test_a_later_first_step_may_be_the_better_one() -> None:
     """As in windowFunnel: the window slides."""
     table = pa.table({"user": [1] * 4, "type": ["A", "A", "B", "C"], "ts": [0, 50, 55, 60]})

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cereus.sources.texts import KINDS, LOCAL, UTC, TextKinds, converted
+from cereus.sources import texts as text_module
+from cereus.sources.texts import FEW, KINDS, LOCAL, UTC, TextKinds, converted
 from tests.volume import volume
 
 WORDS = ["1", "-7", "007", "+3", " 4", "9223372036854775807", "9223372036854775808", "0x1F",
@@ -56,3 +59,24 @@ def test_how_texts_are_cut_into_blocks_does_not_matter(texts: list[str | None], 
     assert kind_of(texts[cut:], texts[:cut]) == kind
     values = converted(pa.chunked_array([texts], pa.string()), kind)
     assert values.null_count == sum(text is None for text in texts)
+
+
+def test_a_type_that_the_first_texts_rule_out_is_not_tried_on_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Arrow takes long over what cannot be converted."""
+    refused: list[int] = []
+    convert = text_module.converted
+
+    def counted(values: pa.ChunkedArray, kind: pa.DataType, time_format: str | None = None) -> Any:
+        try:
+            return convert(values, kind, time_format)
+        except pa.ArrowInvalid:
+            refused.append(len(values))
+            raise
+
+    monkeypatch.setattr(text_module, "converted", counted)
+    kinds = TextKinds(KINDS)
+    kinds.see([("name", pa.chunked_array([pa.array([None, *map(str, "abcdefghij" * 90)])]))])
+    assert refused and max(refused) <= FEW
+    assert kinds.kind("name", pa.null()) == pa.string()

@@ -40,6 +40,7 @@ def test_spark_counts_what_is_counted_here(spark: SparkSession) -> None:
     steps = {"look": "VIEW", "choose": "CART", "pay": "PAY[amount > :least]"}
     options = {"key": "user", "time": "ts", "within": "3 hours", "gaps": "2 hours"}
     options |= {"by": "land", "period": "day", "params": {"least": 2}}
+    options |= {"where": "amount != 7 AND user != 'c'"}
     here, there = cereus.funnel(table, steps, **options), cs.funnel(frame, steps, **options)
     assert there.steps.to_pylist() == here.steps.to_pylist()
     rows = {row["user"]: (row["level"], row["took"]) for row in here.keys.to_pylist()}

@@ -241,7 +241,7 @@ def test_the_state_of_another_query_is_refused() -> None:
         changed(restart=False).batch(ticks(20))
     said = str(raised.value)
     assert PAIRS.text in said and OTHER.text in said
-    assert "checkpointLocation" in said and 'on_change="restart"' in said
+    assert "checkpoint location" in said and 'on_change="restart"' in said
 
 
 def test_the_state_of_another_query_is_dropped_when_told_to() -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -94,6 +95,17 @@ def test_a_parameter_without_a_value_is_an_error_before_anything_runs(sql: Spark
     text = "SELECT * WHERE A AS a FILTER a[side = :side]"
     with pytest.raises(Exception, match=":side"):
         sql.sql(call(WHOLE, text))
+
+
+def test_events_that_do_not_pass_a_condition_are_not_there(
+    sql: SparkSession, events: pa.Table
+) -> None:
+    text, where = "SELECT * WHERE A : B WITHIN 9 seconds", "type != 'C' AND price > 20"
+    query = cereus.compile(text, stream=replace(STREAM, where=where))
+    expected = locally(events, query)
+    assert expected and expected != locally(events, cereus.compile(text, stream=STREAM))
+    named = {"stream": "'venue'", "columns": "array('id')", "where": f'"{where}"'}
+    assert found(sql, call(WHOLE, text, **named), query) == expected
 
 
 @pytest.mark.parametrize(

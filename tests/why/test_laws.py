@@ -44,7 +44,7 @@ def check(query: cereus.Query, table: pa.Table) -> int:
             ended = sum(each.events for each in step.ended)
             assert step.passed == step.reached + ended + step.rest, step
             assert all(count <= step.events for _, count in step.conditions)
-    events = EventTable.of(source(table, query.stream))
+    events = EventTable.of(source(table, query.stream), query.stream)
     anatomy = query.compiled.anatomy(events.table.schema)
     found = rows_of(anatomy.query, events)
     for miss in answer.misses:

@@ -19,6 +19,7 @@ from cereus.language.registry import default_name, dialect_of, language, names, 
 from cereus.limits import Limits
 from cereus.query import Query, compile
 from cereus.sources import Files, Source, source
+from cereus.sources.delimited import SEPARATORS
 from cereus.sources.formats import format_of
 from cereus.stream import Stream
 
@@ -55,6 +56,11 @@ def written(argument: str) -> Written:
     explicit = argument.startswith("@")
     path = Path(argument[1:] if explicit else argument)
     one_word = len(argument.split()) == 1
+    if one_word and format_of(argument) is not None and path.exists():
+        raise CereusError(
+            f"{argument!r} is a file of events, and the query comes first",
+            hint=f'write it before the files: "SELECT * WHERE A ; B" {argument}',
+        )
     if not explicit and not (one_word and _is_query_file(path)):
         return Written(argument)
     try:
@@ -69,33 +75,24 @@ def _is_query_file(path: Path) -> bool:
     return dialect_of(path) is not None or path.suffix.lower() in OTHER_SUFFIXES
 
 
-def stream_of(
-    type: str | None,
-    time: str | None,
-    keys: Sequence[str] | None,
-    stream: str | None,
-    unit: str | None,
-    where: str | None = None,
-    *,
-    schema: pa.Schema | None = None,
-    typed: bool = True,
-) -> Stream:
-    """The stream that the options describe. Without `--type` the type column is `type`; it is
-    needed where the language is `typed`."""
-    if typed and type is None and schema is not None and DEFAULT_TYPE not in schema.names:
+def need_types(schema: pa.Schema) -> None:
+    """Refuse events without the column that says their type where no other is named."""
+    if DEFAULT_TYPE not in schema.names:
+        other = next((sign for sign in SEPARATORS if sign in "".join(schema.names)), None)
+        if other is not None:
+            raise DataError(
+                f"the events have no column {DEFAULT_TYPE!r}, but one {schema.names[0]!r}",
+                hint=f"columns are separated by commas unless you say --delimiter {shown(other)}",
+            )
         raise DataError(
             f"the events have no column {DEFAULT_TYPE!r} that says their type",
             hint="name it with --type COLUMN, or say --type none when every event is an EVENT; "
             f"the columns are {', '.join(schema.names)}",
         )
-    return Stream(
-        type=column_or_none(type or DEFAULT_TYPE),
-        time=column_or_none(time),
-        keys=tuple(keys or ()),
-        stream=column_or_none(stream),
-        unit=unit,
-        where=where,
-    )
+
+
+def shown(separator: str) -> str:
+    return "tab" if separator == "\t" else f"{separator!r}"
 
 
 def is_typed(query: Written, dialect: str | None) -> bool:
@@ -136,34 +133,6 @@ def compiled(
     )
 
 
-def query_of(
-    argument: str,
-    schema: pa.Schema | None,
-    type: str | None,
-    time: str | None,
-    keys: Sequence[str] | None,
-    stream: str | None,
-    unit: str | None,
-    declared: str | None,
-    settings: Sequence[str] | None,
-    params: Sequence[str] | None,
-    limits: Sequence[str] | None = None,
-) -> Query:
-    """The query of a command, compiled with its options; a schema is that of its events."""
-    text = written(argument)
-    typed = is_typed(text, declared)
-    described = stream_of(type, time, keys, stream, unit, schema=schema, typed=typed)
-    return compiled(
-        text,
-        declared,
-        described,
-        schema,
-        settings,
-        limits_of(limits or ()),
-        params_of(params or ()),
-    )
-
-
 def params_of(written: Sequence[str]) -> dict[str, Any]:
     """`limit=5`, `name=INTC`, `names=('a', 'b')`: the values of parameters."""
     return dict(map(_param, written))
@@ -191,6 +160,11 @@ def limits_of(written: Sequence[str]) -> Limits:
 
 def _limit(text: str) -> tuple[str, int]:
     name, _, value = text.partition("=")
+    if name.isdecimal():
+        raise CereusError(
+            f"--limit {text}: of what?",
+            hint=f"write nodes={text}; to see so many matches write --limit-shown {text}",
+        )
     if name not in LIMITS:
         raise CereusError(f"there is no limit {name!r}", hint=did_you_mean(name, LIMITS))
     if not value.isdecimal():
@@ -232,16 +206,19 @@ def types_of(written: Sequence[str]) -> dict[str, str]:
 # ---------------------------------------------------------------- schemas
 
 
-def schema_of(path: str) -> pa.Schema:
-    """The columns of a data file, or those that a schema file lists.
+def schema_of(path: str, files: Files) -> pa.Schema:
+    """The columns of a data file, read as `files` says, or those that a schema file lists.
 
     A schema file is JSON, `{"price": "double"}`, or one `price: double` per line.
     """
     file = Path(path)
+    if "://" in path or any(mark in path for mark in "*?["):
+        return source(files, Stream()).schema
     if not file.exists():
         raise CereusError(f"there is no file {path!r}", hint="check the path")
-    if file.is_dir() or (format_of(path) is not None and not _is_schema(file)):
-        return source([path], Stream()).schema
+    described = files.format is not None or format_of(path) is not None
+    if file.is_dir() or (described and not _is_schema(file)):
+        return source(files, Stream()).schema
     return _listed(file)
 
 

@@ -31,6 +31,11 @@ QueryText = Annotated[
         show_default=False,
     ),
 ]
+INPUTS = (
+    "Files, directories, patterns or URLs of events (Parquet, CSV, JSON lines, Arrow, ORC), or - "
+    "for standard input."
+)
+Inputs = Annotated[list[str], typer.Argument(metavar="INPUT…", help=INPUTS, show_default=False)]
 Dialect = Annotated[
     str | None,
     typer.Option(

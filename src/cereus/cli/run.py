@@ -14,6 +14,7 @@ from cereus.cli import inputs
 from cereus.cli import options as opt
 from cereus.cli.as_json import json_errors, run_fields, write_json
 from cereus.cli.engines import Engine, chosen_engine
+from cereus.cli.groups import ColumnOptions, LanguageOptions, ReadOptions, expanded, is_given
 from cereus.cli.local import Outcome, run_local
 from cereus.cli.pipeline import run_pipeline
 from cereus.cli.several import CommandQueries, query_texts
@@ -24,7 +25,6 @@ from cereus.many import QuerySet
 from cereus.matches import count_text
 from cereus.notices import unseen_types
 from cereus.query import Query
-from cereus.sources import Files
 from cereus.spark.session import need_pyspark
 from cereus.syntax.parameters import check_all_mentioned, for_text
 from cereus.writing.target import Target, check_room, target_of
@@ -40,6 +40,7 @@ class MatchOrder(StrEnum):
     TIME = TIME
 
 
+@expanded
 @json_errors
 def run(
     query: Annotated[
@@ -53,13 +54,9 @@ def run(
     ] = None,
     events: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="INPUT…",
-            help="Files, directories, patterns or URLs of events (Parquet, CSV, JSON lines, Arrow, "
-            "ORC), or - for standard input.",
-            show_default=False,
-        ),
+        typer.Argument(metavar="INPUT…", help=opt.INPUTS, show_default=False),
     ] = None,
+    *,
     queries: Annotated[
         list[str] | None,
         typer.Option(
@@ -83,25 +80,9 @@ def run(
         ),
     ] = None,
     output_format: opt.OutputFormat = None,
-    where: opt.Where = None,
-    type: opt.TypeColumn = None,
-    time: opt.TimeColumn = None,
-    key: opt.KeyColumns = None,
-    stream: opt.StreamColumn = None,
-    unit: opt.Unit = None,
-    dialect: opt.Dialect = None,
-    settings: opt.Settings = None,
-    param: opt.Params = None,
-    limit: opt.Limits = None,
-    types: opt.Types = None,
-    as_text: opt.AsText = False,
-    format: opt.InputFormat = None,
-    header: opt.Header = None,
-    delimiter: opt.Delimiter = None,
-    null: opt.Nulls = None,
-    multiline: opt.Multiline = False,
-    time_format: opt.TimeFormat = None,
-    compression: opt.Compression = None,
+    columns: ColumnOptions,
+    language: LanguageOptions,
+    reading: ReadOptions,
     engine: Annotated[
         Engine,
         typer.Option(
@@ -149,14 +130,11 @@ def run(
 ) -> None:
     """Find all matches of queries in files of events, or run a pipeline."""
     if not queries and query is not None and query.lower().endswith(PIPELINE):
-        columns = (type, time, key, stream, unit)
         if json:
             hint = "--metrics FILE writes how a pipeline is doing"
             raise CereusError("--json is for queries over files", hint=hint)
-        reading = (types, as_text, format, header, delimiter, null, multiline, time_format)
-        elsewhere = (events, output, *columns, settings, param, limit, tie, dialect, *reading)
-        more = (where, output_format, compression, sort, overwrite, flat, order)
-        if any((*elsewhere, *more)):
+        elsewhere = (events, output, output_format, tie, sort, overwrite, flat, order)
+        if any(elsewhere) or is_given(columns) or is_given(language) or is_given(reading):
             hint = "leave out all but --engine, --master, --dry-run and --metrics"
             raise CereusError("a pipeline says inputs, columns and outputs itself", hint=hint)
         run_pipeline(
@@ -174,31 +152,24 @@ def run(
             "matches and their summary cannot both be written to -", hint="name a file"
         )
     paths = _inputs(query, events or [], queries or [])
-    files = Files(
-        paths,
-        format=format,
-        types=inputs.types_of(types or ()),
-        infer=not as_text,
-        header=True if header is None else header.split(","),
-        delimiter=delimiter,
-        nulls=null or ("",),
-        multiline=multiline,
-        time_format=time_format,
-        compression=compression,
-    )
+    files = reading.files(paths)
     target = None if output is None else target_of(output, output_format)
     commanded = CommandQueries(query_texts(queries or [str(query)]), several=bool(queries))
-    limits, params = inputs.limits_of(limit or ()), inputs.params_of(param or ())
+    params = language.params
     check_all_mentioned(params, (each.text for each in commanded.texts.values()))
 
     def compile_all(schema: pa.Schema | None) -> QuerySet:
-        typed = any(inputs.is_typed(each, dialect) for each in commanded.texts.values())
-        described = inputs.stream_of(
-            type, time, key, stream, unit, where, schema=schema, typed=typed
-        )
+        typed = any(inputs.is_typed(each, language.dialect) for each in commanded.texts.values())
+        described = columns.described(schema, typed=typed)
         made = commanded.compiled(
             lambda each: inputs.compiled(
-                each, dialect, described, schema, settings, limits, for_text(params, each.text)
+                each,
+                language.dialect,
+                described,
+                schema,
+                language.settings,
+                language.limits,
+                for_text(params, each.text),
             )
         )
         return made if schema is None or not flat else made.flat(schema)
@@ -214,18 +185,18 @@ def run(
     if target is not None:
         check_room(target, paths, overwrite=overwrite)
     shown, named = limit_shown if target is None else 0, bool(queries)
-    choice = chosen_engine(engine, paths, master=master, time=time)
+    choice = chosen_engine(engine, paths, master=master, time=columns.time)
     if engine is Engine.AUTO:
         choice.announce()
     if choice.engine is Engine.LOCAL:
-        read = inputs.events_of(files, inputs.ordered_by(time), sort=sort)
+        read = inputs.events_of(files, inputs.ordered_by(columns.time), sort=sort)
         compiled = compiler(read.schema)
         outcomes = run_local(compiled, read, target, shown, named=named, order=order)
     else:
         need_pyspark()
         from cereus.cli.on_spark import run_on_spark
 
-        _need_order(time)
+        _need_order(columns.time)
         outcomes, compiled = run_on_spark(
             compiler,
             files,

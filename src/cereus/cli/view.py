@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from cereus.cli.wording import FLAGS, Vocabulary, reworded
+from cereus.cli.wording import FLAGS, Surface, reworded
 from cereus.errors import CereusError
 
 out = Console()
@@ -38,7 +38,7 @@ class ShownMatch:
     events: list[ShownEvent]
 
 
-def show_error(error: CereusError, words: Vocabulary = FLAGS) -> None:
+def show_error(error: CereusError, words: Surface = FLAGS) -> None:
     """`error: …`, the line with its caret, and the hint in the words of what was typed."""
     first, *rest = error.message.splitlines() or [""]
     text = Text.assemble(("error: ", "bold red"), (first, "bold"))
@@ -51,7 +51,7 @@ def show_error(error: CereusError, words: Vocabulary = FLAGS) -> None:
     err.print(text, soft_wrap=True)
 
 
-def show_warning(message: str, words: Vocabulary = FLAGS) -> None:
+def show_warning(message: str, words: Surface = FLAGS) -> None:
     text = reworded(message, words)
     err.print(Text.assemble(("warning: ", "bold yellow"), text), soft_wrap=True)
 

@@ -1,150 +1,194 @@
-"""Rewrites hints of the library, which are in Python, as flags or as keys of a pipeline.
+"""Hints in the words of the command line, or of a pipeline.
 
-Hints name arguments (`Stream(time="ts")`, `sort=True`), because most readers call a function. On
-the command line the same things have other names, and some are not there at all."""
+A hint names options as Python has them (`Stream(time="ts")`, `sort=True`), because most readers
+call a function, and it may offer several ways, «…, or …». Here every option is looked up by its
+name: `OPTIONS` says what it is about, and a surface how it is written there. A way that a surface
+cannot write is left out. Hints are texts, and not trees, because some come out of Spark's workers.
+"""
 
 from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from enum import Enum, auto
+from typing import ClassVar
 
 from cereus.language.registry import names, options_of
+from cereus.limits import Limits
 
-STREAM = re.compile(r'(?:cereus\.)?Stream\(((?:"[^"]*"|[^)"])*)\)')
-COLUMN = re.compile(r'(\w+)=(?:"([^"]*)"|…)')
-PARAM = re.compile(r'params=\{"(\w+)": …\}')
-LIMIT = re.compile(r"Limits\((\w+)=(\w+|…)\)")
-DIALECT = re.compile(r"\bdialect='(\w+)'")
-TYPES = re.compile(r'types=\{"(\w+)": "(\w+)"\}')
-FILES = re.compile(r'\b(?:Files\(…, )?(delimiter|format|multiline|order)=(?:"([^"]*)"|True)\)?')
-OPTION = re.compile(r"\b(\w+)=(True|False|…|'[^']*'|\d+)")
-LANGUAGE_OPTIONS = frozenset(name for dialect in names() for name in options_of(dialect))
-ELLIPSIS = "…"
-SHEDDING = ", or go on with less: Limits(shed=True)"
-SORTING = ", or run with sort=True"
-
-PYTHON_ONLY = (
-    ', or say match(…, order="…")',
-    ": len(q.run(…))",
-    ", then len(q.run(…))",
-    ', or run on {"name": table, …}',
-    ", or give a whole statement to cereus.sql",
+VALUE = r""""[^"]*"|'[^']*'|True|False|…|\d+|\{[^}]*\}|\[[^\]]*\]"""
+ARGUMENT = re.compile(rf"\b(\w+)=({VALUE})")
+CALL = re.compile(
+    rf"(?:cereus\.)?(?:Stream|Files|Limits|match)\((?:…, )?((?:\w+=(?:{VALUE})(?:, )?)+)\)"
 )
-"""Ways out that only a program has; what stands before each is one too."""
+PYTHON = re.compile(
+    r"\b(?:Stream|Files|Limits|match|compile|len|run|recognizer)\(|\b\w+=(?:True|False|['\"…\[{])"
+    r"|table, …|cereus\.sql"
+)
+"""What only a program can say."""
+OR = ", or "
+ELLIPSIS = "…"
+"""A value that is to be filled in."""
+
+
+class About(Enum):
+    """What an option is about."""
+
+    STREAM = auto()
+    FILES = auto()
+    LIMIT = auto()
+    PARAMETER = auto()
+    LANGUAGE = auto()
+    DIALECT = auto()
+    CHANGE = auto()
+    ORDER = auto()
+
+
+OPTIONS: dict[str, About] = {
+    **{name: About.LANGUAGE for dialect in names() for name in options_of(dialect)},
+    **dict.fromkeys(("type", "time", "keys", "stream", "unit", "where"), About.STREAM),
+    **dict.fromkeys(
+        ("types", "nulls", "delimiter", "format", "multiline", "time_format"), About.FILES
+    ),
+    **{each.name: About.LIMIT for each in fields(Limits) if each.name != "shed"},
+    "params": About.PARAMETER,
+    "dialect": About.DIALECT,
+    "on_change": About.CHANGE,
+    "sort": About.ORDER,
+}
 
 
 @dataclass(frozen=True)
-class Vocabulary:
-    """How the columns of a stream, an option of the dialect, a limit, the type of a column and how
-    files are read are typed, each a name and what it is set to; how to have events sorted, and
-    which parts of hints are left out."""
+class HintOption:
+    """An option that a hint names. Of `types={"price": "double"}` the part is `price`."""
 
-    columns: Callable[[Iterable[tuple[str, str]]], str]
-    option: Callable[[str, str], str]
-    limit: Callable[[str, str], str]
-    param: Callable[[str], str]
-    dialect: Callable[[str], str]
-    types: Callable[[str, str], str]
-    files: Callable[[str, str | None], str]
-    sorting: str = ""
-    replaced: tuple[tuple[str, str], ...] = ()
-    left_out: tuple[str, ...] = PYTHON_ONLY
+    name: str
+    value: str
+    part: str | None = None
 
+    @property
+    def about(self) -> About:
+        return OPTIONS[self.name]
 
-def reworded(text: str, words: Vocabulary) -> str:
-    for left_out in words.left_out:
-        text = text.replace(left_out, "")
-    for before, after in (("compile with ", "say "), (SORTING, words.sorting), *words.replaced):
-        text = text.replace(before, after)
-    text = STREAM.sub(lambda matched: words.columns(_columns(matched[1])), text)
-    text = TYPES.sub(lambda matched: words.types(matched[1], matched[2]), text)
-    text = FILES.sub(lambda matched: words.files(matched[1], matched[2]), text)
-    text = PARAM.sub(lambda matched: words.param(matched[1]), text)
-    text = DIALECT.sub(lambda matched: words.dialect(matched[1]), text)
-    text = LIMIT.sub(lambda matched: words.limit(matched[1], matched[2]), text)
-    return OPTION.sub(lambda matched: _option(matched, words), text)
+    @property
+    def open(self) -> bool:
+        """Its value is to be filled in."""
+        return self.value == ELLIPSIS
 
 
-def _columns(arguments: str) -> list[tuple[str, str]]:
-    return [(name, value or ELLIPSIS) for name, value in COLUMN.findall(arguments)]
+def options_in(text: str) -> Iterator[HintOption]:
+    for name, value in ARGUMENT.findall(text):
+        if name in OPTIONS:
+            pair = re.fullmatch(r"""\{"(\w+)": "?([^"]*)"?\}""", value)
+            plain = pair[2] if pair else value.strip("[]").strip("\"'")
+            yield HintOption(name, plain, pair[1] if pair else None)
 
 
-def _option(matched: re.Match[str], words: Vocabulary) -> str:
-    name, value = matched[1], matched[2].strip("'")
-    return words.option(name, value) if name in LANGUAGE_OPTIONS else matched[0]
+class Surface(ABC):
+    """Where an option is typed."""
+
+    between = ", "
+
+    @abstractmethod
+    def written(self, option: HintOption) -> str | None:
+        """The option as it is typed there; None where there is no such thing."""
+
+    def place(self, option: HintOption) -> str:
+        """What stands behind options of this kind: where they go."""
+        return ""
+
+
+def reworded(text: str, surface: Surface) -> str:
+    """A hint, or a warning, as a surface has it."""
+    ways = [_way(each, surface) for each in text.split(OR)]
+    return OR.join(way for way in ways if way is not None) or text
+
+
+def _way(text: str, surface: Surface) -> str | None:
+    """One way out; None where it is for programs only."""
+    way = CALL.sub(lambda call: _written(call[0], surface), text)
+    way = ARGUMENT.sub(lambda argument: _written(argument[0], surface), way)
+    return None if PYTHON.search(way) else way
+
+
+def _written(text: str, surface: Surface) -> str:
+    options = list(options_in(text))
+    written = [surface.written(each) for each in options]
+    known = [each for each in written if each is not None]
+    if not options or len(known) < len(written):
+        return text
+    return surface.between.join(known) + surface.place(options[-1])
 
 
 # ---------------------------------------------------------------- flags
 
 
-def _column_flags(columns: Iterable[tuple[str, str]]) -> str:
-    flags = ((name, _metavar(name) if value == ELLIPSIS else value) for name, value in columns)
-    return " ".join(f"--{name} {shlex.quote(value)}" for name, value in flags)
+class CommandFlags(Surface):
+    """Options of a command."""
+
+    between = " "
+    called: ClassVar = {"keys": "key", "nulls": "null"}
+    filled: ClassVar = {"unit": "UNIT", "where": "CONDITION", "time_format": "FORMAT"}
+
+    def written(self, option: HintOption) -> str | None:
+        match option.about:
+            case About.LIMIT:
+                return f"--limit {_switched(option)}"
+            case About.LANGUAGE:
+                return f"--set {_switched(option)}"
+            case About.PARAMETER:
+                return f"--param {option.part}=VALUE"
+            case About.CHANGE:
+                return None
+        flag = f"--{self.called.get(option.name, option.name).replace('_', '-')}"
+        if option.value == "True":
+            return flag
+        if option.part is not None:
+            return f"{flag} {option.part}={option.value}"
+        filled = self.filled.get(option.name, "COLUMN")
+        return f"{flag} {filled if option.open else shlex.quote(option.value)}"
 
 
-def _metavar(name: str) -> str:
-    return "UNIT" if name == "unit" else "COLUMN"
-
-
-def _option_flag(name: str, value: str) -> str:
-    return f"--set {_switched(name, value)}"
-
-
-def _limit_flag(name: str, value: str) -> str:
-    return f"--limit {_switched(name, value)}"
-
-
-def _switched(name: str, value: str) -> str:
+def _switched(option: HintOption) -> str:
     endings = {"True": "", "False": "=no", ELLIPSIS: "=N"}
-    return shlex.quote(name + endings.get(value, f"={value}"))
-
-
-FLAGS = Vocabulary(
-    _column_flags,
-    _option_flag,
-    _limit_flag,
-    lambda name: f"--param {name}=VALUE",
-    lambda name: f"--dialect {name}",
-    lambda name, kind: f"--types {name}={kind}",
-    lambda name, value: f"--{name}" + ("" if value is None else f" {shlex.quote(value)}"),
-    sorting=", or run with --sort",
-    left_out=(*PYTHON_ONLY, SHEDDING),
-)
+    return shlex.quote(option.name + endings.get(option.value, f"={option.value}"))
 
 
 # ---------------------------------------------------------------- keys of a pipeline
 
 
-def _column_keys(columns: Iterable[tuple[str, str]]) -> str:
-    return ", ".join(f'{name} = "{value}"' for name, value in columns) + " in its stream"
+class PipelineKeys(Surface):
+    """Keys of a pipeline's file."""
+
+    tables: ClassVar = {About.LIMIT: "limits", About.LANGUAGE: "options"}
+
+    def written(self, option: HintOption) -> str | None:
+        value = _toml(option)
+        if option.about is About.ORDER:
+            return None
+        if option.about in self.tables:
+            return f"{self.tables[option.about]} = {{ {option.name} = {value} }}"
+        if option.part is not None:
+            return f"{option.name} = {{ {option.part} = {value} }}"
+        return f"{option.name} = {f'[{value}]' if option.name == 'nulls' else value}"
+
+    def place(self, option: HintOption) -> str:
+        places = {
+            About.STREAM: " in its stream",
+            About.FILES: " in its source",
+            About.CHANGE: " in the query",
+        }
+        return places.get(option.about, "")
 
 
-def _option_key(name: str, value: str) -> str:
-    return f"options = {{ {name} = {_toml(value)} }}"
+def _toml(option: HintOption) -> str:
+    if option.value in ("True", "False"):
+        return option.value.lower()
+    any_value = option.open and option.about not in (About.STREAM, About.FILES)
+    return option.value if option.value.isdigit() or any_value else f'"{option.value}"'
 
 
-def _limit_key(name: str, value: str) -> str:
-    return f"limits = {{ {name} = {_toml(value)} }}"
-
-
-def _toml(value: str) -> str:
-    if value in ("True", "False"):
-        return value.lower()
-    return value if value.isdigit() or value == ELLIPSIS else f'"{value}"'
-
-
-KEYS = Vocabulary(
-    _column_keys,
-    _option_key,
-    _limit_key,
-    lambda name: f"params = {{ {name} = … }}",
-    lambda name: f'dialect = "{name}"',
-    lambda name, kind: f'types = {{ {name} = "{kind}" }} in its source',
-    lambda name, value: f"{name} = " + ("true" if value is None else f'"{value}"'),
-    replaced=(
-        ("a new checkpointLocation", "a new checkpoint"),
-        ('match(…, on_change="restart")', 'on_change = "restart" in the query'),
-    ),
-)
+FLAGS, KEYS = CommandFlags(), PipelineKeys()

@@ -341,8 +341,16 @@ def _comparison_hint(left: ex.Expression, right: ex.Expression, kinds: set[Kind]
             if isinstance(side, ex.Literal) and isinstance(side.value, str):
                 return f"leave out the quotes of {side.value!r}, or compare with a string"
             if isinstance(side, ex.Literal):
-                return f"write '{side.value}' in quotes, or compare with a number"
+                return f"write '{side.value}' in quotes, or {_as_number(left, right)}"
     return None
+
+
+def _as_number(*sides: ex.Expression) -> str:
+    """A column of a file may be text because of one value that is no number."""
+    for side in sides:
+        if isinstance(side, ex.Attribute) and len(side.path) == 1:
+            return f'read the column as a number: types={{"{side.path[0]}": "double"}}'
+    return "compare with a number"
 
 
 def _a(kind: Kind) -> str:

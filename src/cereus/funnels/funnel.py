@@ -10,9 +10,10 @@ from typing import Any
 import pyarrow as pa
 
 from cereus.funnels.run import FunnelRun
-from cereus.funnels.spec import FunnelSpec, Length, Steps, funnel_spec
+from cereus.funnels.spec import FunnelSpec, Steps, funnel_spec
 from cereus.funnels.summary import group_names, steps_table, taken_steps
 from cereus.sources import source
+from cereus.syntax.literals import Length
 
 SHARES = ("conversion", "from_previous")
 SECONDS = ("mean_seconds", "median_seconds")
@@ -85,6 +86,7 @@ def funnel(
     gaps: Length | Sequence[Length | None] | None = None,
     type: str | None = "type",
     unit: str | None = None,
+    where: str | None = None,
     by: str | Iterable[str] = (),
     period: str | None = None,
     sort: bool = False,
@@ -101,6 +103,7 @@ def funnel(
     within   "1 hour": the most time from the first step to any other
     gaps     the most time from a step to the next, one for all or a list of one for each
     type     the column with an event's type
+    where    a condition; events for which it is not true are left out
     by       columns whose values at the first step are segments, reported apart
     period   "day", "week", "month" …: the time of the first step, reported apart
     sort     put the events in the order of time first
@@ -114,6 +117,7 @@ def funnel(
         gaps=gaps,
         type=type,
         unit=unit,
+        where=where,
         by=by,
         period=period,
         params=params,

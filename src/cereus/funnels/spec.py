@@ -18,10 +18,9 @@ from cereus.expr.tree import Expression
 from cereus.plan.atoms import check_stream, columns_read, event_test
 from cereus.plan.tests import EventTest
 from cereus.stream import Stream
-from cereus.syntax.literals import microseconds, name_of, split_duration
+from cereus.syntax.literals import Length, length_of, name_of
 from cereus.syntax.parameters import check_all_mentioned, for_text
 
-Length = str | timedelta
 Steps = Mapping[str, str] | Sequence[str]
 """Steps in their order: `"VIEW"`, `"PAY[amount > 10]"`, `"*[page = '/']"`; or by their names."""
 STEP = re.compile(r"""\s*(\*|"[^"]+"|`[^`]+`|[^\W\d]\w*)\s*(?:\[(.*)\])?\s*""", re.DOTALL)
@@ -94,6 +93,7 @@ def funnel_spec(
     gaps: Length | Sequence[Length | None] | None = None,
     type: str | None = "type",
     unit: str | None = None,
+    where: str | None = None,
     by: str | Iterable[str] = (),
     period: str | None = None,
     params: Mapping[str, Any] | None = None,
@@ -104,7 +104,7 @@ def funnel_spec(
         raise CereusError(f"unknown period {period!r}", hint=did_you_mean(period, PERIODS))
     return FunnelSpec(
         made,
-        Stream(type=type, time=time, keys=key, unit=unit),
+        Stream(type=type, time=time, keys=key, unit=unit, where=where),
         None if within is None else length_of(within, "within"),
         _gaps(gaps, len(made) - 1),
         (by,) if isinstance(by, str) else tuple(by),
@@ -141,14 +141,3 @@ def _gaps(gaps: Length | Sequence[Length | None] | None, count: int) -> tuple[in
             hint='one for each, None for no limit; or one for all: gaps="1 hour"',
         )
     return tuple(None if gap is None else length_of(gap, "gaps") for gap in each)
-
-
-def length_of(length: Length, what: str) -> int:
-    """Microseconds of `1 hour 30 minutes`, or of a timedelta."""
-    if isinstance(length, timedelta):
-        return length // timedelta(microseconds=1)
-    parts = split_duration(length) if isinstance(length, str) else None
-    if parts is None:
-        hint = 'write a length of time: "30 minutes"'
-        raise CereusError(f"{what}={length!r} is no length of time", hint=hint)
-    return microseconds(parts, (0, len(length)))

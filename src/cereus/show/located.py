@@ -19,6 +19,6 @@ def located(query: Query, events: Source, matches: Matches, most: int) -> Matche
         first = matches.head(most)
         first.events()
         return first
-    numbered = EventTable.of(events).table
+    numbered = EventTable.of(events, query.stream).table
     shown = query.compiled.anatomy(numbered.schema).query
     return Query(shown).run(numbered).head(most)

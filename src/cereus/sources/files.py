@@ -67,7 +67,7 @@ class Files:
             "schema": None if schema is None else _types(schema),
             "header": header if isinstance(header, bool) else _names(header),
             "delimiter": _delimiter(delimiter),
-            "nulls": (nulls,) if isinstance(nulls, str) else tuple(nulls),
+            "nulls": _texts(nulls),
             "multiline": multiline,
             "infer": infer,
             "time_format": time_format,
@@ -86,7 +86,8 @@ class Files:
 
 
 def _paths(paths: str | Path | Iterable[str | Path]) -> tuple[str, ...]:
-    listed = [paths] if isinstance(paths, str | Path) else list(paths)
+    many = paths if isinstance(paths, Iterable) else [paths]
+    listed = [paths] if isinstance(paths, str | Path) else list(many)
     for each in listed:
         if not isinstance(each, str | Path):
             raise CereusError(
@@ -106,6 +107,13 @@ def _types(types: Any) -> dict[str, pa.DataType]:
             hint='write types={"price": "double"}',
         )
     return {name: named_type(kind, name) for name, kind in types.items()}
+
+
+def _texts(nulls: str | Iterable[str]) -> tuple[str, ...]:
+    listed = (nulls,) if isinstance(nulls, str) or not isinstance(nulls, Iterable) else tuple(nulls)
+    if not all(isinstance(each, str) for each in listed):
+        raise CereusError("nulls= are texts", hint='write nulls=["", "n/a"]')
+    return listed
 
 
 def _names(names: Iterable[str]) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from cereus.column_types import named_schema
 from cereus.errors import CereusError, DataError
 from cereus.sources.files import Files
 from cereus.sources.scan import scan
@@ -22,6 +23,8 @@ def to_schema(schema: Any) -> pa.Schema:
     """A schema, or what can stand for one: {"column": type}, a table."""
     if isinstance(schema, pa.Table | pa.RecordBatch):
         schema = schema.schema
+    if isinstance(schema, Mapping):
+        return supported_schema(named_schema(schema))
     try:
         return supported_schema(pa.schema(schema))
     except (TypeError, ValueError):
@@ -90,10 +93,18 @@ def _is_pandas(data: Any) -> bool:
 
 
 def _of_pandas(data: Any) -> pa.Table:
-    """A frame without its index. What pandas calls an object has to be of one type."""
+    """A frame; an index that has a name is a column as well. What pandas calls an object has to be
+    of one type."""
+    if any(name is not None for name in data.index.names):
+        data = data.reset_index() if not _repeats(data) else data
     names = [str(name) for name in data.columns]
     refuse_repeated(names, "the events have two columns {}", "rename or drop one of them")
     return pa.Table.from_pandas(data, preserve_index=False)
+
+
+def _repeats(data: Any) -> bool:
+    """The index is a column already, as after `set_index(…, drop=False)`."""
+    return any(name in data.columns for name in data.index.names)
 
 
 def _of_columns(data: Mapping[str, Any], schema: pa.Schema | None) -> pa.Table:

@@ -9,12 +9,13 @@ import pyarrow as pa
 
 from cereus.funnels.funnel import Funnel
 from cereus.funnels.run import ENTERED, LEVEL, TOOK, FunnelRun, keys_schema
-from cereus.funnels.spec import FunnelSpec, Length, Steps, funnel_spec
+from cereus.funnels.spec import FunnelSpec, Steps, funnel_spec
 from cereus.funnels.summary import PERIOD, Taken, group_names, steps_table
 from cereus.spark.batch.arranging import arranged, kept
 from cereus.spark.relevance import quoted
 from cereus.spark.schemas import arrow_schema, orderable
 from cereus.stream import UNITS
+from cereus.syntax.literals import Length
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -32,6 +33,7 @@ def funnel(
     gaps: Length | Sequence[Length | None] | None = None,
     type: str | None = "type",
     unit: str | None = None,
+    where: str | None = None,
     by: str | Iterable[str] = (),
     period: str | None = None,
     tie: str | Iterable[str] = (),
@@ -51,6 +53,7 @@ def funnel(
         gaps=gaps,
         type=type,
         unit=unit,
+        where=where,
         by=by,
         period=period,
         params=params,

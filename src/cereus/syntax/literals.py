@@ -7,7 +7,10 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from decimal import Decimal, InvalidOperation
 
-from cereus.errors import QuerySyntaxError, Span, did_you_mean
+from cereus.errors import CereusError, QuerySyntaxError, Span, did_you_mean
+
+Length = str | timedelta
+"""A length of time as an argument: `"30 minutes"`."""
 
 _WORDS = """
     AND OR NOT IN IS LIKE BETWEEN CASE WHEN THEN ELSE TRUE FALSE NULL
@@ -128,3 +131,14 @@ def interval(amounts: Iterable[tuple[str, str]], span: Span) -> timedelta:
         return timedelta(microseconds=microseconds(amounts, span))
     except OverflowError:
         raise QuerySyntaxError("this interval is too long", span=span) from None
+
+
+def length_of(length: Length, what: str) -> int:
+    """Microseconds of `1 hour 30 minutes`, or of a timedelta; `what` is the argument's name."""
+    if isinstance(length, timedelta):
+        return length // timedelta(microseconds=1)
+    parts = split_duration(length) if isinstance(length, str) else None
+    if parts is None:
+        hint = 'write a length of time: "30 minutes"'
+        raise CereusError(f"{what}={length!r} is no length of time", hint=hint)
+    return microseconds(parts, (0, len(length)))

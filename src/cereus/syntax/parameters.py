@@ -33,6 +33,11 @@ class Parameters:
 
     def __init__(self, given: Mapping[str, Any] | None) -> None:
         self.shared = isinstance(given, SharedValues)
+        if given is not None and not isinstance(given, Mapping):
+            raise CereusError(
+                f"parameters are given by name, not as a {type(given).__name__}",
+                hint='write params={"limit": 5}',
+            )
         self.given = {name: value_of(name, value) for name, value in (given or {}).items()}
         self.used: set[str] = set()
 
@@ -77,17 +82,24 @@ _PARTS = re.compile(
 def for_text(params: Mapping[str, Any], text: object) -> SharedValues:
     """Those of the parameters that a text seems to mention: several texts may share what is given,
     and `A:B` of one has a type where another has the parameter `:B`."""
-    mentioned = {each[1] for each in _PARTS.finditer(text)} if isinstance(text, str) else set()
+    mentioned = _mentioned(text)
     return SharedValues({name: value for name, value in params.items() if name in mentioned})
+
+
+def _mentioned(text: object) -> set[str]:
+    return (
+        {each[1] for each in _PARTS.finditer(text) if each[1]} if isinstance(text, str) else set()
+    )
 
 
 def check_all_mentioned(params: Mapping[str, Any], texts: Iterable[object]) -> None:
     """Each parameter is in one of the texts at least."""
-    left = set(params)
-    for text in texts:
-        left -= set(for_text(params, text))
+    mentioned = {name for text in texts for name in _mentioned(text)}
+    left = set(params) - mentioned
     if left:
-        raise CereusError(f"no text has the parameter :{min(left)}", hint="leave it out")
+        name = min(left)
+        hint = _meant(name, mentioned) or "leave it out"
+        raise CereusError(f"no text has the parameter :{name}", hint=hint)
 
 
 def misplaced_list(token: Token) -> QuerySyntaxError:

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from cereus.engine.ingest.letters import conditions_of
 from cereus.expr.arrow.evaluate import mask
+from cereus.expr.check import coerce
 from cereus.expr.tree import Expression
 from cereus.language.anatomy import ROW
 from cereus.language.compiled import CompiledQuery
@@ -40,12 +41,16 @@ class EventTable:
     _parts: dict[tuple[bytes, tuple[str, ...]], EventTable] = field(default_factory=dict)
 
     @staticmethod
-    def of(source: Source) -> EventTable:
+    def of(source: Source, stream: Stream) -> EventTable:
+        """All events of the stream: those that its condition lets pass."""
         table = source.table
         if table is None:
             table = pa.Table.from_batches(source.batches(), source.schema)
         rows = source.row_numbers
         rows = np.arange(table.num_rows, dtype=np.int64) if rows is None else rows
+        if stream.condition is not None:
+            passed = np.flatnonzero(mask(coerce(stream.condition, table.schema), table))
+            table, rows = table.take(pa.array(passed)), rows[passed]
         return EventTable.numbered(table, rows)
 
     @staticmethod

@@ -78,8 +78,10 @@ BEFORE = ", because of other events"
 def expected(
     query: CompiledQuery, rows: Sequence[int], events: EventTable, stream: Stream
 ) -> ExpectedMatch:
-    wanted = tuple(sorted(set(rows)))
-    _check(wanted, events)
+    if not all(isinstance(row, int | np.integer) for row in rows):
+        raise CereusError("the rows of a match are whole numbers", hint="write [3, 17, 20]")
+    wanted = tuple(sorted(set(map(int, rows))))
+    _check(wanted, events, stream)
     anatomy = query.anatomy(events.table.schema)
     shown = events.of_rows(np.array(wanted))
     for part, where in _parts(wanted, events, anatomy):
@@ -89,13 +91,15 @@ def expected(
     return ExpectedMatch(wanted, True, (), "they are a match", shown)
 
 
-def _check(rows: tuple[int, ...], events: EventTable) -> None:
+def _check(rows: tuple[int, ...], events: EventTable, stream: Stream) -> None:
     if not rows:
         raise CereusError("no rows were given", hint="write the rows of a match: 3,17,20")
     missing = [row for row in rows if row not in set(events.rows.tolist())]
     if missing:
         count = len(events.rows)
         hint = f"rows are numbered from 0 to {count - 1}" if count else "there are no events"
+        if stream.where is not None:
+            hint = f"only events where {stream.where} are in the stream"
         raise CereusError(f"there is no row {missing[0]}", hint=hint)
 
 

@@ -24,7 +24,7 @@ MOST_SHOWN = 5
 
 def why(query: CompiledQuery, source: Source, *, most: int = MOST_SHOWN) -> Why:
     """Count the steps, and look for the `most` nearest misses."""
-    events = EventTable.of(source)
+    events = EventTable.of(source, query.stream)
     anatomy = query.anatomy(events.table.schema)
     known = [each.rows for each in islice(matched(anatomy.query, events), FEW + 1)]
     steps = tuple(step_counts(anatomy.steps, query.stream, events))
@@ -53,7 +53,7 @@ def _may_help(
 
 def why_not(query: CompiledQuery, source: Source, rows: Sequence[int]) -> ExpectedMatch:
     """Why some events are no match."""
-    return expected(query, rows, EventTable.of(source), query.stream)
+    return expected(query, rows, EventTable.of(source, query.stream), query.stream)
 
 
 def _events_of(misses: Sequence[Miss], events: EventTable) -> pa.Table:

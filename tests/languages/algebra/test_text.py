@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from cereus.errors import QueryError, QuerySyntaxError, RefusedError
+from cereus.errors import CereusError, QueryError, QuerySyntaxError, RefusedError
 from cereus.expr.text import parse_condition
 from cereus.languages.algebra.text import parse
 from cereus.languages.algebra.tree import EventExpression, Primitive, TemporalRestriction
@@ -30,6 +30,7 @@ T = Primitive("T")
         ("A | B ; C + D", A | ((B >> C) + D)),
         ("(A ; B)_2", (A >> B).within(2)),
         ("(A ; B)_{2}", (A >> B).within(2)),
+        ("(A ; B)_{90 s}", (A >> B).within("1 minute 30 seconds")),
         ("(A ; B)_5s", (A >> B).within(timedelta(seconds=5))),
         ("(A ; B)_1.5h", (A >> B).within(timedelta(minutes=90))),
         ("(A ; B)_{1 hour 30 minutes}", (A >> B).within(timedelta(minutes=90))),
@@ -138,3 +139,10 @@ def test_too_deep_is_refused() -> None:
         parse(" ; ".join("A" * 300))
     with pytest.raises(QuerySyntaxError, match="nested too deeply"):
         parse(" ; ".join("A" * 3000))
+
+
+def test_a_restriction_in_python_is_a_length() -> None:
+    with pytest.raises(CereusError, match="within='soon' is no length of time"):
+        (A >> B).within("soon")
+    with pytest.raises(CereusError, match=r"within=2.5 is no length of time"):
+        (A >> B).within(2.5)  # type: ignore[arg-type]

@@ -82,6 +82,53 @@ def test_absence_prints_as_its_operators() -> None:
     assert (A >> C).without(B).pattern_text == "A ; C WITHOUT B"
 
 
+@pytest.mark.parametrize(
+    ("built", "text"),
+    [
+        (A.later(B, gap="5 minutes") >> C, "A ;[5 minutes] B ; C"),
+        (A.later(B, gap=("1 minute", "5 minutes")), "A ;[1 minute..5 minutes] B"),
+        (A.later(B, gap=(timedelta(minutes=1), None)), "A ;[1 minute..] B"),
+        (A.later(B, gap=(None, "5 minutes")), "A ;[5 minutes] B"),
+        (A.then(B | C, gap=timedelta(hours=2)), "A :[2 hours] (B OR C)"),
+        (A.plus(gap="5 minutes"), "A+[5 minutes]"),
+        (A.plus(contiguous=True, gap="5 minutes"), "A:+[5 minutes]"),
+        (A.times(2, 5, gap="5 minutes"), "A{2,5}[5 minutes]"),
+        (A.times(2, contiguous=True, gap="5 minutes"), "A:{2}[5 minutes]"),
+    ],
+)
+def test_gaps_print_and_parse(built: Pattern, text: str) -> None:
+    query = BuiltQuery(built)
+    assert query.text == f"SELECT *\nWHERE {text}"
+    timed = cereus.compile(query, stream=cereus.Stream(time="t"))
+    assert timed.compiled.to_text() == query.text  # type: ignore[attr-defined]
+
+
+def test_a_part_has_a_window_of_its_own() -> None:
+    part = "((A ; B) WITHIN 5 minutes)"
+    assert ((A >> B).within("5 minutes") >> C).pattern_text == f"{part} ; C"
+    assert (C >> (A >> B).within(timedelta(minutes=5))).pattern_text == f"C ; {part}"
+    assert (A >> B).inside("5 minutes").plus().pattern_text == f"{part}+"
+    assert ((A >> B).within(3) | C).pattern_text == "((A ; B) WITHIN 3 EVENTS) OR C"
+    one_event = (A.within("1 minute") & C).where("x > 1")
+    assert one_event.pattern_text == "((A) WITHIN 1 minute) AND C FILTER x > 1"
+    stream = cereus.Stream(time="t", unit="s")
+    taps = pa.table({"type": ["A", "A", "B", "C"], "t": [0, 4, 5, 60]})
+    rows = cereus.compile((A >> B).within("1 second") >> C, stream=stream).run(taps)
+    assert [row["positions"] for row in rows] == [[1, 2, 3]]
+    with pytest.raises(CereusError, match="joins two patterns, and this is a BuiltQuery"):
+        A.by("user").within(5) >> B
+
+
+def test_absence_after_a_match_stands_before_the_clauses() -> None:
+    query = (A >> B).by("k").not_followed_by(C.where("x > 1"), within="5 minutes").within("1 day")
+    assert str(query) == (
+        "SELECT *\nWHERE A ; B\nNOT FOLLOWED BY (C FILTER C[x > 1]) WITHIN 5 minutes\n"
+        "PARTITION BY k\nWITHIN 1 day"
+    )
+    compiled = cereus.compile(query, stream=cereus.Stream(time="t"))
+    assert compiled.compiled.to_text() == query.text  # type: ignore[attr-defined]
+
+
 def test_clauses_come_in_any_order() -> None:
     query = A.named("a") >> B.named("b")
     one = query.by("k", "l.m").within("5 minutes").select("a", "b", strategy="LAST").of("S")
@@ -101,7 +148,7 @@ def test_mistakes_show_the_text() -> None:
     with pytest.raises(CereusError, match=r"A FILTER A\[x >\]"):
         cereus.compile(A.where("x >"))
     with pytest.raises(CereusError, match="joins two patterns, and this is a BuiltQuery"):
-        A >> B.within(5)  # type: ignore[operator]
+        A >> B.by("user")
 
 
 def test_built_queries_share_parameters_with_others() -> None:
@@ -123,11 +170,14 @@ def drawn(draw: random.Random, depth: int) -> Pattern:
         each = event(draw.choice("AB"))
         return each.where(f"x > {draw.randint(0, 3)}") if draw.random() < 0.3 else each
     one = drawn(draw, depth - 1)
-    kind = draw.randrange(7)
-    if kind < 4:
+    kind = draw.randrange(12)
+    if kind < 6:
         other = drawn(draw, draw.randrange(depth))
-        return [one >> other, one.then(other), one | other, one & other][kind]
-    return [one.plus(), one.plus(contiguous=True), one.times(1, 2)][kind - 4]
+        spaced = [one.later(other, gap="5 seconds"), one.then(other, gap=("1 second", None))]
+        return [one >> other, one.then(other), one | other, one & other, *spaced][kind]
+    spaced = [one.plus(gap="1 minute"), one.times(2, 3, gap=("1 second", "9 seconds"))]
+    more = [one.plus(), one.plus(contiguous=True), one.times(1, 2), *spaced]
+    return [*more, one.inside("5 minutes")][kind - 6]
 
 
 @pytest.mark.parametrize("seed", range(volume(20, 200)))
@@ -136,4 +186,5 @@ def test_a_built_query_is_its_text_printed(seed: int) -> None:
     parsed from the text of a builder is that text."""
     built = drawn(random.Random(seed), 3)
     query = BuiltQuery(built).within(5)
-    assert cereus.compile(query).compiled.to_text() == query.text  # type: ignore[attr-defined]
+    compiled = cereus.compile(query, stream=cereus.Stream(time="t")).compiled
+    assert compiled.to_text() == query.text  # type: ignore[attr-defined]

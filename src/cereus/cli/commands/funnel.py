@@ -13,32 +13,31 @@ from rich.text import Text
 from cereus.cli import inputs
 from cereus.cli import options as opt
 from cereus.cli.engines import Engine, announce_spark, chosen_engine
+from cereus.cli.groups import ReadOptions, expanded
 from cereus.cli.view import out, value_text
 from cereus.errors import CereusError
 from cereus.funnels.funnel import SHARES, Funnel, funnel
 from cereus.show.funnel import funnel_chart
 from cereus.show.pictures import save
+from cereus.sources import Files
 from cereus.writing.target import check_room, make_room, target_of
 from cereus.writing.writers import writer
 
 RIGHT = ("step", "keys", "dropped", "mean_seconds", "median_seconds", *SHARES)
 
 
+@expanded
 def run_funnel(
-    events: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="INPUT…", help="Files or directories of events.", show_default=False
-        ),
-    ],
+    events: opt.Inputs,
+    *,
     step: Annotated[
         list[str],
         typer.Option(
             "--step",
             "-s",
             metavar="STEP",
-            help="A step, in their order: a type, VIEW, one with a condition, PAY[amount > 10], "
-            "*[page = '/'], or NAME=STEP; repeatable.",
+            help="A step, in their order: a type, VIEW, one with a condition, PAY\\[amount > 10], "
+            "*\\[page = '/'], or NAME=STEP; repeatable.",
             show_default=False,
         ),
     ],
@@ -87,6 +86,7 @@ def run_funnel(
     ] = None,
     type: opt.TypeColumn = None,
     unit: opt.Unit = None,
+    where: opt.Where = None,
     param: opt.Params = None,
     output: Annotated[
         Path | None,
@@ -101,6 +101,7 @@ def run_funnel(
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace the output if it exists.")
     ] = False,
+    reading: ReadOptions,
     sort: opt.Sort = False,
     engine: Annotated[Engine, typer.Option(help="Where to run, as for cereus run.")] = Engine.AUTO,
     master: opt.Master = None,
@@ -115,15 +116,17 @@ def run_funnel(
         "period": period,
         "type": inputs.column_or_none(type or inputs.DEFAULT_TYPE),
         "unit": unit,
+        "where": where,
         "params": inputs.params_of(param or ()),
     }
+    files = reading.files(events)
     choice = chosen_engine(engine, events, master=master, time=time)
     if engine is Engine.AUTO:
         choice.announce()
     if choice.engine is Engine.SPARK:
-        made = _on_spark(events, _steps(step), master or "local[*]", options)
+        made = _on_spark(files, _steps(step), master or "local[*]", options)
     else:
-        made = funnel(events, _steps(step), sort=sort, **options)
+        made = funnel(files, _steps(step), sort=sort, **options)
     out.print(funnel_table(made))
     if output is not None:
         _write(made, output, events, overwrite=overwrite)
@@ -147,15 +150,13 @@ def _gaps(gaps: list[str]) -> str | list[str | None] | None:
     return each[0] if len(each) == 1 else each or None
 
 
-def _on_spark(
-    paths: list[str], steps: dict[str, str], master: str, options: dict[str, Any]
-) -> Funnel:
+def _on_spark(files: Files, steps: dict[str, str], master: str, options: dict[str, Any]) -> Funnel:
     from cereus import spark as cs
     from cereus.spark.raised import spark_errors
 
     with spark_errors():
         announce_spark()
-        return cs.funnel(cs.read(paths, session=cs.session(master)), steps, **options)
+        return cs.funnel(cs.read(files, session=cs.session(master)), steps, **options)
 
 
 def funnel_table(made: Funnel) -> Table:

@@ -6,12 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
+import pyarrow as pa
 import typer
 from rich.text import Text
 
 from cereus.cli import inputs
 from cereus.cli import options as opt
 from cereus.cli.as_json import errors_as_json, query_fields, sections, write_json
+from cereus.cli.groups import ColumnOptions, LanguageOptions, ReadOptions, expanded, query_of
 from cereus.cli.view import out, show_warning
 from cereus.cli.wording import FLAGS, reworded
 from cereus.errors import CereusError
@@ -40,18 +42,15 @@ Into = Annotated[
 ]
 
 
+@expanded
 def explain(
     query: opt.QueryText,
+    *,
     schema: SchemaFile = None,
     json: opt.AsJson = False,
-    type: opt.TypeColumn = None,
-    time: opt.TimeColumn = None,
-    key: opt.KeyColumns = None,
-    stream: opt.StreamColumn = None,
-    unit: opt.Unit = None,
-    dialect: opt.Dialect = None,
-    settings: opt.Settings = None,
-    param: opt.Params = None,
+    columns: ColumnOptions,
+    language: LanguageOptions,
+    reading: ReadOptions,
     into: Into = None,
     words: Annotated[
         bool, typer.Option("--words", help="Say in plain English what the query asks, instead.")
@@ -63,10 +62,8 @@ def explain(
 ) -> None:
     """Say how a query will be run: stages, tests, automaton, memory, warnings."""
     with errors_as_json(json):
-        known = None if schema is None else inputs.schema_of(schema)
-        compiled = inputs.query_of(
-            query, known, type, time, key, stream, unit, dialect, settings, param
-        )
+        known = _columns_of(schema, reading)
+        compiled = query_of(query, columns, language, known)
         if into is not None:
             text = translated(compiled.compiled, into)
             if json:
@@ -84,31 +81,30 @@ def explain(
         out.print(Text(text if stage is None else section_text(text, stage)), soft_wrap=True)
 
 
+def _columns_of(schema: str | None, reading: ReadOptions) -> pa.Schema | None:
+    return None if schema is None else inputs.schema_of(schema, reading.files([schema]))
+
+
 def in_flags(explanation: str) -> str:
     """The explanation, whose warnings name flags and not arguments of Python."""
     before, title, after = explanation.rpartition("\nwarnings\n")
     return before + title + reworded(after, FLAGS) if title else explanation
 
 
+@expanded
 def check(
     query: opt.QueryText,
+    *,
     schema: SchemaFile = None,
     json: opt.AsJson = False,
-    type: opt.TypeColumn = None,
-    time: opt.TimeColumn = None,
-    key: opt.KeyColumns = None,
-    stream: opt.StreamColumn = None,
-    unit: opt.Unit = None,
-    dialect: opt.Dialect = None,
-    settings: opt.Settings = None,
-    param: opt.Params = None,
+    columns: ColumnOptions,
+    language: LanguageOptions,
+    reading: ReadOptions,
 ) -> None:
     """Check a query, against the columns of the events if they are given. Exit code 1 if wrong."""
     with errors_as_json(json):
-        known = None if schema is None else inputs.schema_of(schema)
-        compiled = inputs.query_of(
-            query, known, type, time, key, stream, unit, dialect, settings, param
-        )
+        known = _columns_of(schema, reading)
+        compiled = query_of(query, columns, language, known)
         if json:
             write_json(ok=True, **query_fields(compiled), columns_checked=known is not None)
             return
@@ -121,8 +117,10 @@ def check(
     )
 
 
+@expanded
 def show(
     query: opt.QueryText,
+    *,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -132,19 +130,11 @@ def show(
             help="Write to this file: .svg, .png, .mmd (Mermaid) or .dot.",
         ),
     ] = None,
-    type: opt.TypeColumn = None,
-    time: opt.TimeColumn = None,
-    key: opt.KeyColumns = None,
-    stream: opt.StreamColumn = None,
-    unit: opt.Unit = None,
-    dialect: opt.Dialect = None,
-    settings: opt.Settings = None,
-    param: opt.Params = None,
+    columns: ColumnOptions,
+    language: LanguageOptions,
 ) -> None:
     """Draw the automaton of a query: DOT text, or a picture."""
-    picture = diagram(
-        inputs.query_of(query, None, type, time, key, stream, unit, dialect, settings, param)
-    )
+    picture = diagram(query_of(query, columns, language, None))
     if output is None:
         out.print(Text(picture.dot), soft_wrap=True)
         return

@@ -8,21 +8,24 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from cereus.cli import inputs
 from cereus.cli import options as opt
+from cereus.cli.groups import (
+    ColumnOptions,
+    LanguageOptions,
+    ReadOptions,
+    expanded,
+    query_and_events,
+)
 from cereus.cli.view import out
 from cereus.errors import CereusError
 from cereus.why.why import MOST_SHOWN
 
 
+@expanded
 def why(
     query: opt.QueryText,
-    events: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="INPUT…", help="Files or directories of events.", show_default=False
-        ),
-    ],
+    events: opt.Inputs,
+    *,
     match: Annotated[
         str | None,
         typer.Option(
@@ -34,22 +37,13 @@ def why(
     ] = None,
     most: Annotated[int, typer.Option(min=0, help="How many near misses to show.")] = MOST_SHOWN,
     as_json: opt.AsJson = False,
-    type: opt.TypeColumn = None,
-    time: opt.TimeColumn = None,
-    key: opt.KeyColumns = None,
-    stream: opt.StreamColumn = None,
-    unit: opt.Unit = None,
-    dialect: opt.Dialect = None,
-    settings: opt.Settings = None,
-    param: opt.Params = None,
-    limit: opt.Limits = None,
+    columns: ColumnOptions,
+    language: LanguageOptions,
+    reading: ReadOptions,
     sort: opt.Sort = False,
 ) -> None:
     """Say why a query has few matches: what each step takes, what ends the rest, near misses."""
-    read = inputs.events_of(events, inputs.ordered_by(time), sort=sort)
-    compiled = inputs.query_of(
-        query, read.schema, type, time, key, stream, unit, dialect, settings, param, limit
-    )
+    compiled, read = query_and_events(query, events, columns, language, reading, sort=sort)
     if match is None:
         answer: Any = compiled.why(read, most=most)
     else:

@@ -71,6 +71,6 @@ class CountingRunner(Runner):
                 raise AmbiguousCount(
                     "this pattern may find a match in several ways, so counting would count it "
                     "more than once",
-                    hint="list the matches and count them: SELECT *, then len(q.run(…))",
+                    hint="list the matches with SELECT * and count them, or write len(q.run(…))",
                 )
             yield chunk

@@ -136,7 +136,7 @@ class AlgebraQuery(EventwiseQuery):
 
     @property
     def rows_hint(self) -> str:
-        return "compile with values=True"
+        return "say values=True"
 
     def diagram(self) -> str:
         return detection_dot(self)

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 from cereus.errors import RefusedError, Span
 from cereus.expr.tree import Expression
+from cereus.syntax.literals import length_of
 
 Tau = int | timedelta
 """How long a restriction allows: a number of ticks, or a duration when time is a timestamp."""
@@ -57,7 +58,10 @@ class EventExpression:
     def __rshift__(self, other: EventExpression) -> Sequence:
         return Sequence(self, other)
 
-    def within(self, tau: Tau) -> TemporalRestriction:
+    def within(self, tau: Tau | str) -> TemporalRestriction:
+        """So many ticks, or a length of time: a timedelta, or a text, "5 seconds"."""
+        if not isinstance(tau, int):
+            tau = timedelta(microseconds=length_of(tau, "within"))
         return TemporalRestriction(self, tau)
 
     def __getstate__(self) -> dict[str, Any]:

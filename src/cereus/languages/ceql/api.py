@@ -15,6 +15,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from cereus import query
+from cereus.errors import CereusError
 from cereus.language.protocol import Params
 from cereus.languages.ceql.builder import BuiltQuery, CeqlBuilder, Pattern
 from cereus.languages.ceql.language import Ceql
@@ -34,6 +35,8 @@ def parse(text: str, *, params: Params | None = None) -> CeqlTree:
 
 def event(type: str | None = None, *, where: str | None = None, name: str | None = None) -> Pattern:
     """One event, of a type or of any, that satisfies a condition: `type AS name FILTER …`."""
+    if type is not None and not isinstance(type, str):
+        raise CereusError(f"a type is a text, not {type!r}", hint='write event("LOGIN")')
     pattern = Pattern("*") if type is None else Pattern(quote_name(type), variable=type)
     pattern = pattern if name is None else pattern.named(name)
     return pattern if where is None else pattern.where(where)

@@ -17,6 +17,10 @@ from cereus.syntax.literals import duration_text, quote_name
 
 SAME = -1
 """Of `times(3)`: at most as many as at least."""
+Length = str | timedelta
+Window = Length | int
+Gap = Length | tuple[Length | None, Length | None]
+"""The most time from one part to the next; or the least and the most, None for no limit."""
 
 
 class CeqlBuilder(ABC):
@@ -69,58 +73,70 @@ class Pattern(CeqlBuilder):
         binds = CeqlLevel.FILTER if self.conditions else self.level
         return self.pattern_text if binds >= level else f"({self.pattern_text})"
 
-    def _joined(self, sign: str, other: Pattern, level: CeqlLevel) -> Pattern:
-        _check(other, sign.strip())
-        return Pattern(f"{self.at(level)}{sign}{other.at(level + 1)}", level)
+    def _joined(self, sign: str, other: Operand, level: CeqlLevel) -> Pattern:
+        right = _operand(other, sign.strip())
+        return Pattern(f"{self.at(level)}{sign}{right.at(level + 1)}", level)
 
     def _after(self, sign: str) -> Pattern:
         return Pattern(f"{self.at(CeqlLevel.POSTFIX)}{sign}", CeqlLevel.POSTFIX, self.variable)
 
     # ------------------------------------------------------------ operators
 
-    def __rshift__(self, other: Pattern) -> Pattern:
+    def __rshift__(self, other: Operand) -> Pattern:
         """`x ; y`: later."""
-        return self._joined(" ; ", other, CeqlLevel.SEQUENCE)
+        return self.later(other)
 
-    def then(self, other: Pattern) -> Pattern:
-        """`x : y`: immediately after."""
-        return self._joined(" : ", other, CeqlLevel.SEQUENCE)
+    def later(self, other: Operand, *, gap: Gap | None = None) -> Pattern:
+        """`x ; y`: later; `x ;[5 minutes] y` with a gap."""
+        return self._joined(f" ;{_gap(gap)} ", other, CeqlLevel.SEQUENCE)
 
-    def __or__(self, other: Pattern) -> Pattern:
+    def then(self, other: Operand, *, gap: Gap | None = None) -> Pattern:
+        """`x : y`: immediately after; `x :[5 minutes] y` with a gap."""
+        return self._joined(f" :{_gap(gap)} ", other, CeqlLevel.SEQUENCE)
+
+    def __or__(self, other: Operand) -> Pattern:
         """`x OR y`"""
         return self._joined(" OR ", other, CeqlLevel.OR)
 
-    def __and__(self, other: Pattern) -> Pattern:
+    def __and__(self, other: Operand) -> Pattern:
         """`x AND y`: both, on the same events."""
         return self._joined(" AND ", other, CeqlLevel.AND)
 
-    def beside(self, other: Pattern) -> Pattern:
+    def beside(self, other: Operand) -> Pattern:
         """`x ALL y`: both, in any order."""
         return self._joined(" ALL ", other, CeqlLevel.AND)
 
-    def unless(self, other: Pattern) -> Pattern:
+    def unless(self, other: Operand) -> Pattern:
         """`x UNLESS y`"""
         return self._joined(" UNLESS ", other, CeqlLevel.UNLESS)
 
-    def without(self, other: Pattern) -> Pattern:
+    def without(self, other: Operand) -> Pattern:
         """`x WITHOUT y`: no y after the first and before the last event of x."""
-        _check(other, "WITHOUT")
-        text = f"{self.at(CeqlLevel.UNLESS)} WITHOUT {other.at(CeqlLevel.ATOM)}"
+        text = (
+            f"{self.at(CeqlLevel.UNLESS)} WITHOUT {_operand(other, 'WITHOUT').at(CeqlLevel.ATOM)}"
+        )
         return Pattern(text, CeqlLevel.UNLESS)
 
-    def until(self, other: Pattern) -> Pattern:
+    def until(self, other: Operand) -> Pattern:
         """`x+ UNTIL y`: as long as no y comes."""
-        _check(other, "UNTIL")
-        return self._after(f" UNTIL {other.at(CeqlLevel.ATOM)}")
+        return self._after(f" UNTIL {_operand(other, 'UNTIL').at(CeqlLevel.ATOM)}")
 
-    def plus(self, *, contiguous: bool = False) -> Pattern:
-        """`x+`: once or more; `x:+` without other events in between."""
-        return self._after(":+" if contiguous else "+")
+    def plus(self, *, contiguous: bool = False, gap: Gap | None = None) -> Pattern:
+        """`x+`: once or more; `x:+` without other events in between; `x+[5 minutes]` with at most
+        that much time from one to the next."""
+        return self._after(f"{':' if contiguous else ''}+{_gap(gap)}")
 
-    def times(self, least: int, most: int | None = SAME, *, contiguous: bool = False) -> Pattern:
-        """`x{3}`, or `x{2,5}`; `most=None` is any number."""
+    def times(
+        self,
+        least: int,
+        most: int | None = SAME,
+        *,
+        contiguous: bool = False,
+        gap: Gap | None = None,
+    ) -> Pattern:
+        """`x{3}`, or `x{2,5}`; `most=None` is any number. `x{3}[5 minutes]` with a gap."""
         counts = counts_text(least, least if most == SAME else most)
-        return self._after(f"{':' if contiguous else ''}{{{counts}}}")
+        return self._after(f"{':' if contiguous else ''}{{{counts}}}{_gap(gap)}")
 
     def optional(self) -> Pattern:
         """`x?`"""
@@ -133,6 +149,10 @@ class Pattern(CeqlBuilder):
     def at_start(self) -> Pattern:
         """`START(x)`: right at the start."""
         return Pattern(f"START({self.pattern_text})", variable=self.variable)
+
+    def inside(self, window: Window) -> Pattern:
+        """`(x) WITHIN 5 minutes` as a part of a pattern: all of x in that much time."""
+        return Pattern(f"(({self.pattern_text}) WITHIN {_window(window)})")
 
     # ------------------------------------------------------------ names and conditions
 
@@ -164,9 +184,14 @@ class Pattern(CeqlBuilder):
         """`SELECT COUNT(*)`"""
         return BuiltQuery(self).count()
 
-    def within(self, window: str | int | timedelta) -> BuiltQuery:
-        """`WITHIN 5 minutes`; a number is a number of events."""
+    def within(self, window: Window) -> BuiltQuery:
+        """`WITHIN 5 minutes`; a number is a number of events. What is joined with more is a part
+        with a window of its own: `(x >> y).within("5 minutes") >> z`."""
         return BuiltQuery(self).within(window)
+
+    def not_followed_by(self, event: Pattern, within: Length) -> BuiltQuery:
+        """`NOT FOLLOWED BY y WITHIN 5 minutes`"""
+        return BuiltQuery(self).not_followed_by(event, within)
 
     def by(self, *columns: str) -> BuiltQuery:
         """`PARTITION BY user`"""
@@ -187,6 +212,7 @@ class BuiltQuery(CeqlBuilder):
     streams: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
     window: str | None = None
+    unfollowed: str | None = None
     last: tuple[str, ...] = ()
 
     @property
@@ -196,6 +222,8 @@ class BuiltQuery(CeqlBuilder):
         if self.streams:
             lines.append(f"FROM {', '.join(map(quote_name, self.streams))}")
         lines.append(f"WHERE {self.pattern.pattern_text}")
+        if self.unfollowed is not None:
+            lines.append(f"NOT FOLLOWED BY {self.unfollowed}")
         if self.keys:
             lines.append(f"PARTITION BY {', '.join(map(_path, self.keys))}")
         if self.window is not None:
@@ -209,8 +237,12 @@ class BuiltQuery(CeqlBuilder):
     def count(self) -> BuiltQuery:
         return replace(self, selected="COUNT(*)")
 
-    def within(self, window: str | int | timedelta) -> BuiltQuery:
+    def within(self, window: Window) -> BuiltQuery:
         return replace(self, window=_window(window))
+
+    def not_followed_by(self, event: Pattern, within: Length) -> BuiltQuery:
+        text = _operand(event, "NOT FOLLOWED BY").at(CeqlLevel.ATOM)
+        return replace(self, unfollowed=f"{text} WITHIN {_window(within)}")
 
     def by(self, *columns: str) -> BuiltQuery:
         return replace(self, keys=columns)
@@ -218,23 +250,52 @@ class BuiltQuery(CeqlBuilder):
     def of(self, *streams: str) -> BuiltQuery:
         return replace(self, streams=streams)
 
+    def __rshift__(self, other: Operand) -> Pattern:
+        """`(x) WITHIN 5 minutes ; y`"""
+        return _operand(self, ";") >> other
+
+    def __or__(self, other: Operand) -> Pattern:
+        return _operand(self, "OR") | other
+
+    def __and__(self, other: Operand) -> Pattern:
+        return _operand(self, "AND") & other
+
     def clause(self, text: str) -> BuiltQuery:
         """One more clause as it is written: `CONSUME BY ANY`, `LIMIT 5`."""
         return replace(self, last=(*self.last, text))
 
 
-def _window(window: str | int | timedelta) -> str:
+def _window(window: Window) -> str:
     if isinstance(window, timedelta):
         return duration_text(window // timedelta(microseconds=1))
     return f"{window} EVENTS" if isinstance(window, int) else window
+
+
+def _gap(gap: Gap | None) -> str:
+    """`[5 minutes]`, `[1 minute..5 minutes]`"""
+    if gap is None:
+        return ""
+    if not isinstance(gap, tuple):
+        return f"[{_window(gap)}]"
+    least, most = ("" if each is None else _window(each) for each in gap)
+    return f"[{least}..{most}]" if least else f"[{most}]"
 
 
 def _path(column: str) -> str:
     return ".".join(map(quote_name, column.split(".")))
 
 
-def _check(other: Any, sign: str) -> None:
-    if not isinstance(other, Pattern):
-        hint = "clauses (within, by, select) come last, on the pattern that has all parts"
-        kind = type(other).__name__
-        raise CereusError(f"{sign} joins two patterns, and this is a {kind}", hint=hint)
+Operand = Pattern | BuiltQuery
+"""What a pattern is joined with; a query that has nothing but a window is a part with one."""
+
+
+def _operand(other: Any, sign: str) -> Pattern:
+    if isinstance(other, Pattern):
+        return other
+    if isinstance(other, BuiltQuery) and other == BuiltQuery(other.pattern, window=other.window):
+        return other.pattern if other.window is None else other.pattern.inside(other.window)
+    hint = "clauses (by, select) come last, on the pattern that has all parts"
+    if isinstance(other, str):
+        hint = f'write event("{other}")'
+    kind = type(other).__name__
+    raise CereusError(f"{sign} joins two patterns, and this is a {kind}", hint=hint)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from cereus.syntax.errors import HintRule, Trouble
+from cereus.syntax.errors import HintRule, Trouble, plain_terminal
 
 _SHAPE = "SELECT * FROM Stock WHERE SELL ; BUY"
+COMPARISONS = ("=", "==", "!=", "<>", "<", "<=", ">=", "≤", "≥", "≠")
 REPETITIONS = {
     "*": "+ is one or more; for none as well write A{0,}",
 }
@@ -104,6 +105,20 @@ def condition_in_pattern(trouble: Trouble) -> str | None:
     return None
 
 
+def condition_for_pattern(trouble: Trouble) -> str | None:
+    """`WHERE amount > 5`, `WHERE SELL AND price = 3`: as SQL has it."""
+    types = [plain_terminal(token.type) for token in trouble.before]
+    if "_WHERE" not in types or "_FILTER" in types:
+        return None
+    compared = trouble.unexpected in COMPARISONS and _after_event(trouble)
+    value = (trouble.unexpected or "")[:1]
+    if not compared and not (types[-1] == "GREATER" and (value.isdigit() or value in "'-")):
+        return None
+    return (
+        "a pattern names types of events; conditions stand after it: SELL AS s FILTER s[price > 3]"
+    )
+
+
 def pattern_after_filter(trouble: Trouble) -> str | None:
     signs = {";", ":", ":+", "UNLESS", "ALL", "AS"}
     if (trouble.unexpected or "").upper() in signs and "_FILTER" in trouble.accepted:
@@ -149,6 +164,7 @@ HINTS: tuple[HintRule, ...] = (
     type_as_string,
     bare_not,
     condition_in_pattern,
+    condition_for_pattern,
     pattern_after_filter,
     trailing_semicolon,
     numbered_event,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from cereus.clauses.tree import Consume, Skip
-from cereus.errors import RefusedError, Span, UnknownNameError, did_you_mean
+from cereus.errors import RefusedError, Span, UnknownNameError, did_you_mean, nearest
 from cereus.expr import tree as ex
 from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.operators.absence import conditions, is_own
@@ -14,6 +14,7 @@ from cereus.languages.ceql.operators.counts import check_counts
 from cereus.languages.ceql.order import leaf_order
 
 ONE_EVENT = "NOT(…) is about one event: a type, possibly named with AS and filtered"
+COLUMN = "a column stands in the brackets of its variable, a[{name}], or after RETURN, a.{name}"
 ELSEWHERE = (
     "it belongs to another part of the pattern: a filter sees what stands before it in its "
     "parentheses, and nothing sees into NOT, the right of UNLESS, or what PROJECT leaves out"
@@ -81,7 +82,7 @@ def check_names(query: cel.CeqlTree) -> None:
         _check_formula(formula, query.streams, everywhere)
     names = bound(query.formula)
     for output in query.select or ():
-        _known(output.variable, names, query.streams, everywhere, output.span)
+        _known(output.variable, names, query.streams, everywhere, output.span, selected=True)
     for total in query.totals:
         _known(total.variable, names, query.streams, everywhere, total.span)
     _check_returned(query, names, everywhere)
@@ -225,6 +226,8 @@ def _known(
     streams: tuple[str, ...],
     everywhere: Everywhere,
     span: Span | None,
+    *,
+    selected: bool = False,
 ) -> None:
     if knows(name, names, streams):
         return
@@ -234,8 +237,15 @@ def _known(
     raise UnknownNameError(
         f"variable {name!r} is not bound by the pattern",
         span=span,
-        hint=did_you_mean(name, names),
+        hint=_hint(name, names, selected),
     )
+
+
+def _hint(name: str, names: frozenset[str], selected: bool) -> str | None:
+    near = did_you_mean(name, names)
+    if not selected or nearest(name, sorted(names)) is not None:
+        return near
+    return "; ".join(filter(None, (near, COLUMN.format(name=name))))
 
 
 def knows(name: str, names: frozenset[str], streams: tuple[str, ...]) -> bool:

@@ -154,6 +154,6 @@ def order_of(query: EventwiseQuery, order: str | None) -> str:
     if name is None:
         raise CereusError(
             "the rows of a DataFrame have no order: which column says it?",
-            hint='compile with Stream(time="…"), or say match(…, order="…")',
+            hint='say Stream(time="…"), or match(…, order="…")',
         )
     return name

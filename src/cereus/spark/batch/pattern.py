@@ -199,5 +199,5 @@ def _order(plan: Plan, order: str | None) -> Path:
         return plan.query.window.attribute
     raise CereusError(
         "the rows of a DataFrame have no order: which column says it?",
-        hint='compile with Stream(time="…"), or say match(…, order="…")',
+        hint='say Stream(time="…"), or match(…, order="…")',
     )

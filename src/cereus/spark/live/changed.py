@@ -13,7 +13,7 @@ def changed(before: Iterable[str], text: str) -> CereusError:
     return CereusError(
         "the checkpoint holds the state of another query, or of other columns or options"
         f"{was}{is_now}",
-        hint="go on with the query that made it, give this one a new checkpointLocation, "
+        hint="go on with the query that made it, give this one a new checkpoint location, "
         'or drop the state: match(…, on_change="restart")',
     )
 

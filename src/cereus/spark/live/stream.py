@@ -249,7 +249,7 @@ def _time_column(df: DataFrame, query: LiveSource) -> str:
     if name is None:
         raise CereusError(
             "a live stream is put in order by its time: which column is it?",
-            hint='compile with Stream(time="…")',
+            hint='say Stream(time="…")',
         )
     if name not in df.columns:
         hint = did_you_mean(name, df.columns)

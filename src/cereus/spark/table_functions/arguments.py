@@ -17,7 +17,8 @@ from cereus.spark.schemas import arrow_schema
 from cereus.stream import Stream
 
 DEFAULT_TYPE = "type"
-NAMES = ("query", "dialect", "type", "time", "key", "stream", "unit", "columns", "events", "params")
+COLUMNS = ("type", "time", "key", "stream", "unit", "where")
+NAMES = ("query", "dialect", *COLUMNS, "columns", "events", "params")
 USAGE = "cereus(TABLE(events) PARTITION BY k ORDER BY ts, query => 'SELECT …')"
 TIMES = (st.TimestampType, st.TimestampNTZType)
 
@@ -105,6 +106,7 @@ def _stream(table: st.StructType, values: dict[str, Any]) -> Stream:
         keys=_names(values.pop("key", None) or ()),
         stream=values.pop("stream", None),
         unit=values.pop("unit", None),
+        where=values.pop("where", None),
     )
 
 

@@ -21,7 +21,7 @@ Repeated = Literal["refuse", "merge"]
 
 MERGE_HINT = (
     "instances of one primitive are separated in time; use a finer time column, tell the events "
-    "apart with a condition, or compile with merge_ties=True, which takes the first of a tick"
+    "apart with a condition, or say merge_ties=True, which takes the first of a tick"
 )
 
 

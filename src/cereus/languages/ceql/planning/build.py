@@ -128,7 +128,7 @@ def _check_count(query: cel.CeqlTree) -> None:
             "are reported at, would have to list them",
             text=query.text,
             span=query.span,
-            hint="SELECT * and count the rows: len(q.run(…))",
+            hint="SELECT * and count the rows, or write len(q.run(…))",
         )
 
 
