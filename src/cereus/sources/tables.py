@@ -21,10 +21,10 @@ UNREADABLE = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError)
 
 def to_schema(schema: Any) -> pa.Schema:
     """A schema, or what can stand for one: {"column": type}, a table."""
-    if isinstance(schema, Mapping):
-        schema = named_schema(schema)
     if isinstance(schema, pa.Table | pa.RecordBatch):
         schema = schema.schema
+    if isinstance(schema, Mapping):
+        return supported_schema(named_schema(schema))
     try:
         return supported_schema(pa.schema(schema))
     except (TypeError, ValueError):
