@@ -114,7 +114,7 @@ def match(
         _check_live(order, parallelism, split)
         marked = with_watermark(df, query, watermark)
         made = prepared(df, query, **{**options, "split": False})
-        live = Live(made, marked, query, late, on_change, buckets, name, idle)
+        live = Live(made, marked, query, late, on_change, buckets, name, idle=idle)
         if checkpoint is not None:
             refuse_changed(stored_queries(df.sparkSession, checkpoint), live.recipe)
         return live.run()

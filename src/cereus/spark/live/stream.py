@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
@@ -88,7 +88,7 @@ class Live:
     on_change: str
     buckets: int
     name: str
-    idle: str | None = None
+    idle: str | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         if self.on_change not in ("refuse", "restart"):
