@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from cereus.errors import CereusError
-from cereus.show.graphs import library
+from cereus.pictures.graphs import library
 
 CHARTS = (".html", ".svg", ".png")
 """The suffixes of what a chart can be written to."""
