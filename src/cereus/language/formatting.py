@@ -21,9 +21,9 @@ def formatted(text: str, language: Language) -> str:
     assert head is not None
     above = [line.strip() for line in head[0].splitlines() if line.strip()]
     body = text[head.end() :]
-    plain = without_comments(body)
-    values = _values(plain)
     with errors_in(None):
+        plain = without_comments(body)
+        values = _values(plain)
         tree = language.parse(plain, params=values)
         printed = _with_parameters(language.printed(tree).rstrip(), values)
         made = with_comments(printed, body)
