@@ -27,6 +27,7 @@ from cereus.language.registry import compile_source
 from cereus.limits import Limits
 from cereus.matches import Matches
 from cereus.notices import Notices, types_in, unseen_types
+from cereus.pictures.diagram import Diagram
 from cereus.recognizer import Recognizer
 from cereus.sources import Source, source, to_schema
 from cereus.sources.pruning import possible
@@ -314,10 +315,12 @@ class Query:
             return self.compiled.warnings
 
     def _repr_html_(self) -> str:
-        """In a notebook: the text, and what it asks."""
+        """In a notebook: the text, what it asks, and what runs it."""
         shown = f"<pre>{html.escape(self.text)}</pre>"
         with suppress(CereusError):
             shown += f"<p>{html.escape(self.words())}</p>"
+        with suppress(CereusError):  # a library for pictures is missing
+            shown += Diagram(self.compiled.diagram()).svg()
         return shown
 
     def __repr__(self) -> str:

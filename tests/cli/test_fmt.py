@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from cereus.errors import CereusError
 from cereus.language.formatting import formatted
 from cereus.language.registry import language
 
@@ -41,11 +40,35 @@ def test_files_are_changed_and_then_not(cli: Run, tmp_path: Path) -> None:
     assert cli("fmt", "--check", file).exit_code == 0
 
 
-def test_a_comment_inside_is_not_lost() -> None:
-    with pytest.raises(CereusError, match="comment inside"):
-        formatted("SELECT * -- all\nWHERE A", language("ceql"))
-    kept = formatted("SELECT * WHERE A FILTER A[name = 'a--b']", language("ceql"))
-    assert "a--b" in kept
+def test_comments_stay_with_the_words_beside_them() -> None:
+    text = (
+        "-- head\nselect * -- all\nwhere A as a ; -- first\n /* then */ (B)\n-- the filter\n"
+        "filter a[name = 'a--b'] -- end\nwithin 5 events\n-- last"
+    )
+    assert formatted(text, language("ceql")) == (
+        "-- head\nSELECT *  -- all\n-- first\n/* then */\n-- the filter\n"
+        "WHERE A AS a ; B FILTER a[name = 'a--b']  -- end\nWITHIN 5 EVENTS\n-- last\n"
+    )
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_comment_at_every_place_is_kept(name: str) -> None:
+    chosen = language(name)
+    words = TEXTS[name].split(" ")
+    for place in range(1, len(words)):
+        text = " ".join([*words[:place], "-- here\n", *words[place:]])
+        made = formatted(text, chosen)
+        assert made.count("-- here") == 1
+        assert chosen.parse(made) == chosen.parse(TEXTS[name])
+        assert formatted(made, chosen) == made
+
+
+def test_parameters_stay_parameters() -> None:
+    text = "select * where A:B as b filter A[x > :low] and b[abs(y) = abs(:low)] and A[n in :names]"
+    assert formatted(text, language("ceql")) == (
+        "SELECT *\nWHERE A : B AS b FILTER A[x > :low] AND b[abs(y) = abs(:low)] "
+        "AND A[n IN :names]\n"
+    )
 
 
 def test_a_file_with_an_error_names_it(cli: Run, tmp_path: Path) -> None:

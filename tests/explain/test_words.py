@@ -51,6 +51,11 @@ WORDS = [
         " end put out sold.",
     ),
     (
+        "ceql",
+        "SELECT * WHERE A NOT FOLLOWED BY (B OR (C FILTER C[x > 1])) WITHIN 1 minute",
+        "An A, not followed by any B or C where the x of C is above 1 within 1 minute.",
+    ),
+    (
         "match_recognize",
         "MATCH_RECOGNIZE (PARTITION BY name ORDER BY time MEASURES a.price AS p PATTERN (a b+?)"
         " DEFINE b AS price > a.price)",

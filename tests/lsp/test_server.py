@@ -7,10 +7,14 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+from cereus.errors import CereusError
 from cereus.language.registry import language, names
 from cereus.lsp import features
+from cereus.lsp.known import surroundings_of
 
 CEQL = language("ceql")
 
@@ -94,3 +98,55 @@ def test_an_editor_is_served(tmp_path: Path) -> None:
     assert received[0].diagnostics[0].range.start == lsp.Position(0, 15)
     assert hover is not None and hover.contents.value == "An A, then a B."  # type: ignore[union-attr]
     assert edits and edits[0].new_text == "SELECT *\nWHERE A ; B\n"
+
+
+# ---------------------------------------------------------------- what is known of the events
+
+QUERY = "SELECT * WHERE SELL AS s FILTER s[vol > 1] WITHIN 5 seconds"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    columns = {
+        "type": ["SELL", "BUY"],
+        "volume": [1, 2],
+        "ts": pa.array([1, 2], pa.timestamp("s")),
+    }
+    pq.write_table(pa.table(columns), tmp_path / "trades.parquet")
+    (tmp_path / "inner").mkdir()
+    return tmp_path
+
+
+def checked(text: str, folder: Path, **given: object) -> list[str]:
+    known = surroundings_of(text, str(folder / "inner" / "q.ceql"), given)
+    return [each.message for each in features.problems(text, CEQL, known)]
+
+
+def test_comments_say_which_events(folder: Path) -> None:
+    text = f"-- schema: ../trades.parquet\n-- time: ts\n{QUERY}"
+    (message,) = checked(text, folder)
+    assert "volume" in message
+    known = surroundings_of(text, str(folder / "inner" / "q.ceql"), {})
+    assert known.types == ("BUY", "SELL")
+    assert dict(features.completions(text + " BU", len(text) + 3, CEQL, known))["BUY"] == "type"
+    assert checked(text.replace("vol ", "volume "), folder) == []
+
+
+def test_a_file_of_the_folder_says_which_events(folder: Path) -> None:
+    (folder / "cereus.toml").write_text('[events]\nschema = "trades.parquet"\ntime = "ts"\n')
+    (message,) = checked(QUERY, folder)
+    assert "volume" in message
+    (folder / "cereus.toml").write_text('[events.schema]\nvol = "double"\ntype = "text"\n')
+    assert "time" in checked(QUERY, folder)[0]
+
+
+def test_the_editor_says_which_events(folder: Path) -> None:
+    given = {"schema": str(folder / "trades.parquet"), "time": "ts"}
+    (message,) = checked(QUERY, folder, **given)
+    assert "volume" in message
+    assert "WITHIN" not in "".join(checked(QUERY, folder))  # nothing is known: no error
+
+
+def test_a_schema_that_is_not_there_is_an_error(folder: Path) -> None:
+    with pytest.raises(CereusError, match="no file"):
+        checked(f"-- schema: gone.parquet\n{QUERY}", folder)

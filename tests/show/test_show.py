@@ -14,7 +14,7 @@ import pytest
 import cereus
 from cereus import show
 from cereus.errors import CereusError
-from cereus.show.layout import laid_out
+from cereus.pictures.layout import laid_out
 
 QUERY = "SELECT a, b FROM S WHERE A AS a ; B AS b FILTER a[name = 'x\"y'] WITHIN 5 EVENTS"
 EVENTS = pa.table(

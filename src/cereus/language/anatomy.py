@@ -80,10 +80,15 @@ class Loosened:
         return self.queries[-1]
 
     @property
+    def bounded(self) -> tuple[CompiledQuery, ...]:
+        """Without the query that has no window at all, where it had one."""
+        return self.queries[:-1] if len(self.queries) > 1 else self.queries
+
+    @property
     def much(self) -> CompiledQuery:
         """The query without the rule; of a window, with one that is much wider, because without
         any window a query remembers the whole stream."""
-        return self.queries[-2] if len(self.queries) > 1 else self.queries[-1]
+        return self.bounded[-1]
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import html
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from copy import copy
 from dataclasses import replace
 from typing import Any, ClassVar, Self
@@ -18,6 +20,7 @@ from cereus.errors import CereusError
 from cereus.explain.wording import test_text
 from cereus.language.anatomy import Anatomy, Step
 from cereus.limits import Limits
+from cereus.pictures.diagram import Diagram
 from cereus.plan.atoms import check_stream, columns_read
 from cereus.plan.result_names import check_keys
 from cereus.plan.tests import EventTest
@@ -165,9 +168,19 @@ class CompiledQuery(ABC):
                 "these matches do not say which events they are made of", hint=self.rows_hint
             )
         rows = results.column(name)
-        if pa.types.is_list(rows.type):
-            return rows
-        return pa.ListArray.from_arrays(np.arange(len(rows) + 1, dtype=np.int32), rows)
+        return rows if pa.types.is_list(rows.type) else as_lists(rows)
+
+    def ending(self) -> CompiledQuery:
+        """The same matches, where the last of their rows is all that matters: of some queries that
+        is less to write."""
+        return self
+
+    def _repr_html_(self) -> str:
+        """In a notebook: the picture, and how it runs."""
+        shown = f"<pre>{html.escape(self.explain())}</pre>"
+        with suppress(CereusError):  # a library for pictures is missing
+            shown = Diagram(self.diagram()).svg() + shown
+        return shown
 
     def diagram(self) -> str:
         """A picture of what runs the query, in DOT."""
@@ -207,6 +220,11 @@ class EventwiseQuery(CompiledQuery):
 
     def columns(self, schema: pa.Schema) -> frozenset[Path]:
         return columns_read(self.tests(schema), self.stream)
+
+
+def as_lists(values: pa.Array) -> pa.Array:
+    """Each value as a list of one."""
+    return pa.ListArray.from_arrays(np.arange(len(values) + 1, dtype=np.int32), values)
 
 
 def sections(parts: Mapping[str, Iterable[str]]) -> str:

@@ -5,27 +5,42 @@ from __future__ import annotations
 import re
 
 from cereus.errors import CereusError
+from cereus.language.comments import QUOTED, with_comments, without_comments
 from cereus.language.protocol import Language
+from cereus.syntax.parameters import SharedValues
 
-QUOTED = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"")
-COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 HEAD = re.compile(r"(?:[ \t]*--[^\n]*\n|\s*\n)*")
+PARAMETER = re.compile(r"(?P<many>\bIN\s*)?:(?P<name>[^\W\d]\w*)", re.IGNORECASE)
 
 
 def formatted(text: str, language: Language) -> str:
-    """The text as `language` prints what it means. Comments above it stay; a comment inside would
-    be lost, so such a text is refused."""
+    """The text as `language` prints what it means. Comments stay with the words beside them, and
+    parameters stay parameters."""
     head = HEAD.match(text)
     assert head is not None
-    comments = [line.strip() for line in head[0].splitlines() if line.strip()]
+    above = [line.strip() for line in head[0].splitlines() if line.strip()]
     body = text[head.end() :]
-    if COMMENT.search(QUOTED.sub("", body)):
-        raise CereusError(
-            "there is a comment inside the query, and formatting would lose it",
-            hint="move it above the query",
-        )
-    tree = language.parse(body)
-    printed = language.printed(tree)
-    if language.parse(printed) != tree:
+    plain = without_comments(body)
+    values = _values(plain)
+    tree = language.parse(plain, params=values)
+    printed = _with_parameters(language.printed(tree).rstrip(), values)
+    made = with_comments(printed, body)
+    if language.parse(made, params=values) != tree:
         raise CereusError("formatting would change what this means, so it is left as it is")
-    return "\n".join([*comments, printed.rstrip(), ""])
+    return "\n".join([*above, made, ""])
+
+
+def _values(text: str) -> SharedValues:
+    """A value for each parameter of the text that nothing else in it has. What only looks like a
+    parameter, as the type in `A:B`, uses none."""
+    unquoted = QUOTED.sub("", text)
+    many = {match["name"]: bool(match["many"]) for match in PARAMETER.finditer(unquoted)}
+    values = {name: f"__parameter_{name}" for name in many}
+    return SharedValues({name: [values[name]] if many[name] else values[name] for name in many})
+
+
+def _with_parameters(printed: str, values: SharedValues) -> str:
+    for name, value in values.items():
+        shown = f"('{value[0]}')" if isinstance(value, list) else f"'{value}'"
+        printed = printed.replace(shown, f":{name}")
+    return printed

@@ -2,37 +2,50 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from lsprotocol import types as lsp
 from pygls.lsp.server import LanguageServer
+from pygls.workspace import TextDocument
 
 import cereus
+from cereus.errors import CereusError
 from cereus.lsp import features
-from cereus.lsp.features import TextProblem
+from cereus.lsp.features import Surroundings, TextProblem
+from cereus.lsp.known import surroundings_of
 
 KINDS = {
     "keyword": lsp.CompletionItemKind.Keyword,
     "function": lsp.CompletionItemKind.Function,
     "name": lsp.CompletionItemKind.Variable,
+    "column": lsp.CompletionItemKind.Field,
+    "type": lsp.CompletionItemKind.Class,
 }
 
 
 def make_server() -> LanguageServer:
     server = LanguageServer("cereus", cereus.__version__)
+    given: dict[str, Any] = {}
+
+    @server.feature(lsp.INITIALIZE)
+    def started(params: lsp.InitializeParams) -> None:
+        options = params.initialization_options
+        given.update(options if isinstance(options, dict) else {})
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
     def opened(params: lsp.DidOpenTextDocumentParams) -> None:
-        _publish(server, params.text_document.uri)
+        _publish(server, params.text_document.uri, given)
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)
     def changed(params: lsp.DidChangeTextDocumentParams) -> None:
-        _publish(server, params.text_document.uri)
+        _publish(server, params.text_document.uri, given)
 
     @server.feature(lsp.TEXT_DOCUMENT_HOVER)
     def hover(params: lsp.HoverParams) -> lsp.Hover | None:
         document = server.workspace.get_text_document(params.text_document.uri)
-        words = features.meaning(document.source, features.language_of(document.path))
+        known = _known(document, given)
+        words = features.meaning(document.source, features.language_of(document.path), known)
         if words is None:
             return None
         return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.PlainText, words))
@@ -44,7 +57,9 @@ def make_server() -> LanguageServer:
         chosen = features.language_of(document.path)
         items = [
             lsp.CompletionItem(word, kind=KINDS[kind])
-            for word, kind in features.completions(document.source, offset, chosen)
+            for word, kind in features.completions(
+                document.source, offset, chosen, _known(document, given)
+            )
         ]
         return lsp.CompletionList(is_incomplete=False, items=items)
 
@@ -59,11 +74,22 @@ def make_server() -> LanguageServer:
     return server
 
 
-def _publish(server: LanguageServer, uri: str) -> None:
+def _publish(server: LanguageServer, uri: str, given: dict[str, Any]) -> None:
     document = server.workspace.get_text_document(uri)
-    problems = features.problems(document.source, features.language_of(document.path))
-    shown = [_diagnostic(document.source, each) for each in problems]
+    text = document.source
+    try:
+        known = surroundings_of(text, document.path, given)
+        problems = features.problems(text, features.language_of(document.path), known)
+    except CereusError as error:  # of what is said about the events
+        problems = [TextProblem(0, len(text.partition("\n")[0]), str(error))]
+    shown = [_diagnostic(text, each) for each in problems]
     server.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, shown))
+
+
+def _known(document: TextDocument, given: dict[str, Any]) -> Surroundings:
+    with suppress(CereusError):  # a diagnostic says so
+        return surroundings_of(document.source, document.path, given)
+    return Surroundings()
 
 
 def _diagnostic(text: str, problem: TextProblem) -> lsp.Diagnostic:

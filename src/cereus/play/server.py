@@ -25,11 +25,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from cereus.pictures.graphs import library
 from cereus.play.answers import ANSWERS
 from cereus.play.data import GivenFiles
 from cereus.play.process import PlayLimits, Worker
 from cereus.play.samples import SAMPLES
-from cereus.show.graphs import library
 
 POLICY = "; ".join(
     [

@@ -12,10 +12,10 @@ import cereus
 from cereus.engine.results.time_order import BY_TIME
 from cereus.errors import CereusError
 from cereus.matches import Matches
+from cereus.pictures.graphs import library
 from cereus.query import Query
 from cereus.report.table import cells, embedded
 from cereus.show.diagram import diagram
-from cereus.show.graphs import library
 from cereus.show.located import located
 from cereus.show.timeline import matches_per_key, matches_per_time, timeline
 from cereus.sources import Source, source

@@ -12,8 +12,8 @@ import pyarrow as pa
 
 from cereus.errors import CereusError
 from cereus.matches import Matches
+from cereus.pictures.graphs import library
 from cereus.show.colours import INK, PALETTE
-from cereus.show.graphs import library
 
 MOST_MATCHES = 50
 NAMES = ("variables", "type")

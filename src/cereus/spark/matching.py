@@ -150,7 +150,7 @@ def _check_history(df: DataFrame) -> None:
     if getattr(df, "isStreaming", False):
         raise CereusError(
             "several queries at once are for history",
-            hint="start a streaming query for each of them",
+            hint="start a streaming query for each of them, or use match_rules",
         )
 
 

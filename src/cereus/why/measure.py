@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import product
@@ -23,7 +23,7 @@ from cereus.language.anatomy import QueryRule
 from cereus.plan.tests import EventTest
 from cereus.stream import Stream
 from cereus.syntax.literals import duration_text
-from cereus.why.events import EventTable, FoundMatch, Rows
+from cereus.why.events import EventTable, FoundMatch, Mask, Rows
 
 Floats = npt.NDArray[np.float64]
 MOST_COMBINATIONS = 20_000
@@ -182,8 +182,15 @@ def _of_type(
     if rule.type is None or stream.type is None or rule.type == "*":
         return [FoundMatch(miss.rows, {"": list(miss.rows)}) for miss in misses]
     typed = events.passing(EventTest(rule.type), stream)
-    fitting = frozenset(events.rows[typed].tolist())
-    return [FoundMatch(m.rows, {"": [row for row in m.rows if row in fitting]}) for m in misses]
+    return [
+        FoundMatch(miss.rows, {"": [row for row, fits in _fitting(miss, typed, events) if fits]})
+        for miss in misses
+    ]
+
+
+def _fitting(miss: FoundMatch, typed: Mask, events: EventTable) -> Iterable[tuple[int, bool]]:
+    places = events.places(np.array(miss.rows))
+    return zip(miss.rows, typed[places].tolist(), strict=True)
 
 
 def _apart(left: Any, right: Any) -> tuple[str, float] | None:

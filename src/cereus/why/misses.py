@@ -17,6 +17,7 @@ from cereus.stream import Stream
 from cereus.why.events import EventTable, FoundMatch, matched
 from cereus.why.measure import measured
 from cereus.why.result import Miss, RuleEffect
+from cereus.why.steps import is_small
 
 MOST_LOOKED_AT = 2_000
 """Matches of a loosened query that the nearest misses are chosen from."""
@@ -45,7 +46,7 @@ def effects(
 def _effect(loosened: Loosened, known: Known, events: EventTable, stream: Stream) -> Effect:
     rule, more = loosened.rule, list[FoundMatch]()
     names = frozenset() if rule.condition is None else ex.variables(rule.condition)
-    for query in loosened.queries:
+    for query in loosened.bounded if not is_small(events) else loosened.queries:
         shown = _with_bindings(query, events.table.schema) if names else query
         more = list(islice(_new(shown, known, events, sorted(names)), MOST_LOOKED_AT + 1))
         if more:

@@ -23,6 +23,8 @@ from cereus.why.result import Ended, StepCounts
 
 MOST_LISTED = 500_000
 """Partial matches that are listed where they cannot be counted."""
+MOST_UNBOUNDED = 100_000
+"""Events that a query without any bound in time is tried on."""
 ALWAYS = (RuleKind.NEGATION, RuleKind.WINDOW, RuleKind.STRATEGY)
 """Rules that work anew at every step."""
 
@@ -54,6 +56,10 @@ def step_counts(
         yield tested.counted(tally, ended, int(left.sum()))
         known = frozenset(each.rule for each in loosened)
         reached = bool(tally.ends.any())
+
+
+def is_small(events: EventTable) -> bool:
+    return len(events.rows) <= MOST_UNBOUNDED
 
 
 def _may_end(rule: QueryRule, known: frozenset[QueryRule]) -> bool:
@@ -103,9 +109,10 @@ def _counted(query: CompiledQuery, events: EventTable) -> Tally:
 
 def _listed(query: CompiledQuery, events: EventTable, column: str | None) -> Tally:
     ends, total = [np.zeros(0, np.int64)], 0
-    run = Run.of(query, events)
+    shown = query.ending() if column is None else query
+    run = Run.of(shown, events)
     for batch in run.results():
-        rows = query.rows_of(batch)
+        rows = shown.rows_of(batch)
         total += int(pc.sum(pc.greater(pc.list_value_length(rows), 0)).as_py() or 0)
         ends.append(_last_rows(rows) if column is None else _all_rows(batch.column(column)))
         if total >= MOST_LISTED:

@@ -10,7 +10,6 @@ import pyarrow as pa
 import typer
 from rich.text import Text
 
-from cereus.cli import inputs
 from cereus.cli import options as opt
 from cereus.cli.as_json import errors_as_json, query_fields, sections, write_json
 from cereus.cli.groups import ColumnOptions, LanguageOptions, ReadOptions, expanded, query_of
@@ -19,6 +18,7 @@ from cereus.cli.wording import FLAGS, reworded
 from cereus.errors import CereusError
 from cereus.explain.document import section_text
 from cereus.show.diagram import diagram
+from cereus.sources.schema_files import schema_of
 from cereus.translate.translate import INTO, translated
 from cereus.writing.target import need_directory
 
@@ -82,7 +82,7 @@ def explain(
 
 
 def _columns_of(schema: str | None, reading: ReadOptions) -> pa.Schema | None:
-    return None if schema is None else inputs.schema_of(schema, reading.files([schema]))
+    return None if schema is None else schema_of(schema, reading.files([schema]))
 
 
 def in_flags(explanation: str) -> str:

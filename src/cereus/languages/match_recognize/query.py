@@ -16,10 +16,15 @@ from cereus.engine.executor import Executor
 from cereus.engine.ingest.where import EventFilter
 from cereus.engine.parallel.split import Split
 from cereus.language.anatomy import Anatomy
-from cereus.language.compiled import EventwiseQuery, sections
+from cereus.language.compiled import EventwiseQuery, as_lists, sections
 from cereus.languages.match_recognize import tree
 from cereus.languages.match_recognize.binding import Bound, bound
-from cereus.languages.match_recognize.explaining.anatomy import EVERY, POSITIONS, anatomy
+from cereus.languages.match_recognize.explaining.anatomy import (
+    EVERY,
+    POSITIONS,
+    anatomy,
+    showing_last_row,
+)
 from cereus.languages.match_recognize.explaining.diagram import dot
 from cereus.languages.match_recognize.explaining.words import words
 from cereus.languages.match_recognize.match.finding import Path, path_of
@@ -283,7 +288,11 @@ class MatchRecognizeQuery(EventwiseQuery):
         """The measure that `anatomy` adds, where it is there."""
         if not self._shows_rows:
             return super().rows_of(results)
-        return results.column(POSITIONS)
+        rows = results.column(POSITIONS)
+        return rows if pa.types.is_list(rows.type) else as_lists(rows)
+
+    def ending(self) -> MatchRecognizeQuery:
+        return self.of(showing_last_row(self.clause)) if self._shows_rows else self
 
     def diagram(self) -> str:
         return dot(self.clause, self.automaton)

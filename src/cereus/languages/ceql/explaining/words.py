@@ -27,7 +27,15 @@ ANY_EVENT = "event"
 def words(query: cel.CeqlTree, keys: Sequence[tuple[str, ...]]) -> str:
     phrasing = _Phrasing(query.formula)
     pattern = phrasing.part(query.formula)
-    return sentence([pattern, *clause_words(query, keys)])
+    return sentence([pattern, *_unfollowed(query), *clause_words(query, keys)])
+
+
+def _unfollowed(query: cel.CeqlTree) -> Iterator[str]:
+    if query.unfollowed is not None:
+        every = query.unfollowed.events
+        events = tuple(each for each in every if isinstance(each, cel.Excluded))
+        window = window_text(query.unfollowed.window)
+        yield f"not followed by any {_absent(events)} within {window}"
 
 
 class _Phrasing:

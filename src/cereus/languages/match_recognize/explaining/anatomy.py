@@ -73,6 +73,12 @@ def _showing_rows(clause: tree.Clause) -> tree.Clause:
     return replace(clause, subsets=(*others, every), measures=tuple(measures))
 
 
+def showing_last_row(clause: tree.Clause) -> tree.Clause:
+    """The last row of a match as the only measure."""
+    last = tree.Step("LAST", ex.Attribute((ROW,), EVERY), semantics=tree.Semantics.FINAL)
+    return replace(clause, measures=(tree.Measure(last, POSITIONS),))
+
+
 def _rows(variable: str, name: str) -> tree.Measure:
     row = ex.Attribute((ROW,), variable)
     return tree.Measure(tree.Aggregate("array_agg", (row,), semantics=tree.Semantics.FINAL), name)

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from cereus.errors import RefusedError
 from cereus.languages.par.machine.alphabet import Symbol, describe, occurrences
 from cereus.languages.par.tree import Atom, Completion
+from cereus.pictures.diagram import Diagram
 
 Table = npt.NDArray[np.int32]
 
@@ -93,6 +94,10 @@ class Machine:
         from cereus.languages.par.machine.show import machine_text
 
         return machine_text(self)
+
+    def _repr_svg_(self) -> str | None:
+        """In a notebook, dark or light as it is."""
+        return Diagram(self.dot())._repr_svg_()
 
     def dot(self) -> str:
         """The machine as a DOT graph, drawn as in Fig. 1."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from cereus.show.graphs import GraphEdge, GraphNode, Picture
+from cereus.pictures.graphs import GraphEdge, GraphNode, Picture
 
 
 def mermaid_of(graph: Picture) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from cereus.show.graphs import GraphNode, Picture, library
+from cereus.pictures.graphs import GraphNode, Picture, library
 
 LINE = 15
 """The height of a line of text."""

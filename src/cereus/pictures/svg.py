@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from math import hypot
 
-from cereus.show.graphs import GraphEdge, GraphNode, Picture
-from cereus.show.layout import LINE, Spot, laid_out, text_width
+from cereus.pictures.graphs import GraphEdge, GraphNode, Picture
+from cereus.pictures.layout import LINE, Spot, laid_out, text_width
 
 MARGIN = 16.0
 STYLE = """

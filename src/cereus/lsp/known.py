@@ -1,0 +1,108 @@
+"""What is known beside a query file: the columns of its events, and which of them are what.
+
+It stands in comments at the top of the file,
+
+    -- schema: trades.parquet
+    -- time: ts
+
+or, for all files of a folder and those below it, in `cereus.toml` under `[events]`, or in what the
+editor gives the server at the start. The first of these that says something is taken. `schema` is
+a file of events, or one that lists columns; in TOML also a table of them.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cereus.column_types import named_schema
+from cereus.errors import CereusError
+from cereus.lsp.features import Surroundings
+from cereus.sources import Files, source
+from cereus.sources.schema_files import schema_of
+from cereus.stream import Stream
+
+NAMES = ("schema", "type", "time", "keys", "unit")
+COMMENT = re.compile(rf"^\s*--\s*({'|'.join(NAMES)}):\s*(.+?)\s*$")
+FILE = "cereus.toml"
+MOST_TYPES = 200
+
+
+def surroundings_of(text: str, path: str, given: Mapping[str, Any]) -> Surroundings:
+    """What is known of the events of a query file. An error is one of the file that says it."""
+    folder = Path(path).parent
+    named = {**_only_known(given, Path.cwd()), **_of_folder(folder), **_of_comments(text, folder)}
+    if not named:
+        return Surroundings()
+    schema = named.get("schema")
+    keys = named.get("keys") or ()
+    stream = Stream(
+        type=named.get("type", "type"),
+        time=named.get("time", None if schema is not None else "time"),
+        keys=re.split(r",\s*", keys) if isinstance(keys, str) else keys,
+        unit=named.get("unit"),
+    )
+    columns = None if schema is None else _schema(schema)
+    types = _types(schema, stream.type) if isinstance(schema, Path) else ()
+    return Surroundings(stream, columns, types)
+
+
+def _of_comments(text: str, folder: Path) -> dict[str, Any]:
+    named = {}
+    for line in text.splitlines():
+        if line.strip() and not line.lstrip().startswith("--"):
+            break
+        found = COMMENT.match(line)
+        if found is not None:
+            named[found[1]] = found[2]
+    return _only_known(named, folder)
+
+
+def _of_folder(folder: Path) -> dict[str, Any]:
+    for each in (folder, *folder.absolute().parents):
+        if (each / FILE).is_file():
+            try:
+                read = tomllib.loads((each / FILE).read_text("utf-8"))
+            except tomllib.TOMLDecodeError as error:
+                raise CereusError(f"cannot read {each / FILE}: {error}") from None
+            return _only_known(read.get("events", {}), each)
+    return {}
+
+
+def _only_known(named: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    kept = {name: value for name, value in named.items() if name in NAMES and value}
+    if isinstance(kept.get("schema"), str):
+        kept["schema"] = folder / kept["schema"]
+    return kept
+
+
+def _schema(schema: Path | Mapping[str, Any]) -> pa.Schema:
+    if isinstance(schema, Mapping):
+        return named_schema(schema)
+    changed = schema.stat().st_mtime if schema.exists() else 0.0
+    return _read(str(schema), changed)
+
+
+@lru_cache(maxsize=32)
+def _read(path: str, changed: float) -> pa.Schema:
+    """Once for each change of the file."""
+    return schema_of(path, Files(path))
+
+
+def _types(schema: Path, column: str | None) -> tuple[str, ...]:
+    """The types that the events of a file have; none where it only lists columns."""
+    if column is None:
+        return ()
+    with suppress(CereusError, OSError):
+        first = next(source([str(schema)], Stream()).batches([column]), None)
+        values = [] if first is None else pc.unique(first.column(0)).drop_null().to_pylist()
+        return tuple(sorted(map(str, values[:MOST_TYPES])))
+    return ()

@@ -1,0 +1,1 @@
+"""Graphs in DOT as pictures: laid out, drawn as SVG, written as Mermaid."""

@@ -1,0 +1,56 @@
+"""The documentation as a site, in a browser: pages are quiet, and ask nobody else."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.browser.conftest import LOOKS, Watched
+
+pytest.importorskip("material", reason="mkdocs-material is not installed")
+ROOT = Path(__file__).parent.parent.parent
+pytestmark = pytest.mark.long
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--site-dir", str(folder)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+
+
+@LOOKS
+def test_pages_are_read(
+    watched: Callable[..., Watched], site: str, width: int, scheme: str
+) -> None:
+    seen = watched(width, scheme)
+    for name, heading in (("index", "Cereus"), ("seeing", "See it, explain it"), ("ceql", "CEQL")):
+        seen.page.goto(f"{site}/{name}.html")
+        assert heading in (seen.page.locator("h1").first.text_content() or "")
+        seen.check(site)
+
+
+def test_the_search_answers(watched: Callable[..., Watched], site: str) -> None:
+    seen = watched()
+    seen.page.goto(f"{site}/index.html")
+    seen.page.locator("input.md-search__input").click()
+    seen.page.keyboard.type("playground")
+    seen.page.locator(".md-search-result__item", has_text="playground").first.wait_for()
+    seen.check(site)
