@@ -121,7 +121,7 @@ def test_strategies_for_some_variables_only(part: int) -> None:
     for seed in range(number * part, number * (part + 1)):
         draw = Random(seed)
         found += same_by_slots_and_states(query(draw, mixed=True), events(draw))
-    assert found > number // 2
+    assert found > number // 5
 
 
 @pytest.mark.parametrize("part", range(4))
