@@ -6,6 +6,7 @@
 #   make test-long    thousands of random cases, and the builds below
 #   make test-pure    the engine's and the languages' tests, uncompiled
 #   make test-checked the same, compiled with bounds checks
+#   make test-asan    the same under AddressSanitizer and UBSan, with arrays that grow all the time
 #   make golden       write the golden files anew; read the difference with git diff
 #   make bench        the benchmarks               (BENCH_ARGS="stocks" to choose)
 #   make docs         the documentation as a site, in build/site
@@ -39,8 +40,15 @@ BENCH_ARGS  ?=
 PYTEST   = $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 # What runs on compiled modules, without Spark.
 COMPILED = tests/engine tests/languages -m "not spark"
+# Random tests of all compiled modules.
+SANITIZED = $(wildcard tests/languages/*/test_differential.py tests/languages/*/test_random.py) \
+	tests/languages/ceql/test_correlation.py tests/languages/ceql/test_counts.py \
+	tests/languages/ceql/test_totals.py tests/languages/ceql/test_long_streams.py \
+	tests/languages/sase/test_engine.py tests/languages/algebra/test_detection.py \
+	tests/languages/par/test_run.py tests/engine/ingest tests/safety/test_metamorphic.py \
+	tests/safety/test_tables.py -m "not spark"
 
-.PHONY: demo docs test lint types pytest test-long test-pure test-checked golden bench install clean help
+.PHONY: demo docs test lint types pytest test-long test-pure test-checked test-asan golden bench install clean help
 
 help:
 	@sed -n 's/^#  *make/  make/p' Makefile
@@ -74,6 +82,18 @@ test-checked: install
 	@rm -rf build/checked build/lib.*
 	@CEREUS_CHECKED=1 $(PIP) --no-build-isolation --no-deps --upgrade --target build/checked .
 	PYTHONPATH=$(CURDIR)/build/checked CEREUS_TEST_SHORT=1 $(PYTEST) $(COMPILED) $(PYTEST_ARGS)
+
+# Arrow takes its memory where the sanitizer sees it. Sanitizers reserve more addresses than tests
+# may use otherwise. Tests that count nodes or sweeps expect the
+# usual sizes; random ones do not.
+test-asan: install
+	@echo "Building a copy for sanitizers in build/asan ..."
+	@rm -rf build/asan build/lib.*
+	@CEREUS_SANITIZED=1 $(PIP) --no-build-isolation --no-deps --upgrade --target build/asan .
+	ulimit -S -d 99999999999 && PYTHONPATH=$(CURDIR)/build/asan CEREUS_TEST_SHORT=1 LD_PRELOAD=$$(gcc -print-file-name=libasan.so) \
+		ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
+		ARROW_DEFAULT_MEMORY_POOL=system PYTHONMALLOC=malloc \
+		$(PYTEST) -p tests.safety.tiny $(SANITIZED) $(PYTEST_ARGS)
 
 golden: install
 	$(BIN)/python -m pytest -q --update-golden

@@ -8,6 +8,8 @@ compiled the build goes on with a warning, and the sources run.
 Environment, at build time:
     CEREUS_PURE=1      compile nothing
     CEREUS_CHECKED=1   compile with bounds checks, for the tests
+    CEREUS_SANITIZED=1 compile for AddressSanitizer and UndefinedBehaviorSanitizer, with arrays that
+                       begin as small as they can be, for the tests
 """
 
 import os
@@ -22,6 +24,7 @@ from setuptools.command.build_ext import build_ext
 KERNEL_MODULES = (
     "cereus.engine.ingest.codes",
     "cereus.engine.kernel.terms_vm",
+    "cereus.engine.kernel.past",
     "cereus.engine.kernel.stepper",
     "cereus.engine.kernel.keyed",
     "cereus.engine.kernel.kernel",
@@ -54,6 +57,9 @@ WARNING = """
 
 
 CORES = os.cpu_count() or 1
+SANITIZERS = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
+TINY = {"FIRST_ROOM": 1, "SWEEP_CELLS": 16}
+"""Constants of builds for sanitizers."""
 
 
 def flag(name: str) -> bool:
@@ -77,6 +83,8 @@ def declare_constants() -> None:
         for name, number in runpy.run_path(source(CONSTANTS)).items()
         if name.isupper() and isinstance(number, int)
     }
+    if flag("CEREUS_SANITIZED"):
+        numbers |= TINY
     small = {name: number for name, number in numbers.items() if abs(number) < 1 << 31}
     large = {name: number for name, number in numbers.items() if name not in small}
     lines = [
@@ -93,19 +101,26 @@ def declare_constants() -> None:
     path.write_text("\n".join([*lines, ""]))
 
 
+def extension(name: str, path: str) -> Extension:
+    # without debugging symbols: a third of the size, and sooner done
+    optimise = ["/O2"] if os.name == "nt" else ["-O3", "-g0"]
+    if not flag("CEREUS_SANITIZED"):
+        return Extension(name, [path], extra_compile_args=optimise)
+    watched = ["-O1", "-g1", "-fno-omit-frame-pointer", *SANITIZERS]
+    return Extension(name, [path], extra_compile_args=watched, extra_link_args=SANITIZERS)
+
+
 def extensions() -> list[Extension]:
     if flag("CEREUS_PURE"):
         return []
     from Cython.Build import cythonize
 
     checked = flag("CEREUS_CHECKED")
-    # without debugging symbols: a third of the size, and sooner done
-    optimise = ["/O2"] if os.name == "nt" else ["-O3", "-g0"]
     declare_constants()
     return cythonize(
         [
-            Extension(SHARED, [f"src/{SHARED.replace('.', '/')}.c"], extra_compile_args=optimise),
-            *(Extension(m, [source(m)], extra_compile_args=optimise) for m in KERNEL_MODULES),
+            extension(SHARED, f"src/{SHARED.replace('.', '/')}.c"),
+            *(extension(module, source(module)) for module in KERNEL_MODULES),
         ],
         include_path=[str(BUILD)],
         shared_utility_qualified_name=SHARED,

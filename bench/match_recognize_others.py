@@ -50,9 +50,9 @@ ENGINES = (
     Engine("Cereus", "here"),
     Engine("DuckDB, MATCH_RECOGNIZE", "on_duckdb", ("clause",)),
     Engine("DuckDB, window functions", "on_duckdb", ("by_hand",)),
-    Engine("Spark, Cereus", "on_spark", ("clause",)),
-    Engine("Spark, window functions", "on_spark", ("by_hand",)),
-    Engine("Flink SQL", "flink_sql", package="apache-flink", share=5),
+    Engine("Spark, Cereus", "on_spark", ("clause",), share=5),
+    Engine("Spark, window functions", "on_spark", ("by_hand",), share=5),
+    Engine("Flink SQL", "flink_sql", package="apache-flink", share=50),
     Engine("pandas-match-recognize", "pandas_package", package="pandas-match-recognize", share=50),
 )
 

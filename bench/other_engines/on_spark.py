@@ -1,6 +1,7 @@
 """Spark over a Parquet file of trades, the clause by Cereus or SQL by hand: prints the rows found
 and the seconds taken, as JSON."""
 
+import os
 import sys
 
 from clause import BY_HAND, CLAUSE, missing, timed
@@ -17,6 +18,7 @@ def main(path: str, how: str) -> None:
         missing("pyspark is not installed")
         return
     ensure_java()
+    os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = SparkSession.builder.master("local[1]").config("spark.sql.shuffle.partitions", 1)
     spark = builder.config("spark.ui.enabled", "false").getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")

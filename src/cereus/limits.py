@@ -33,6 +33,14 @@ class Limits:
     shed: bool = False
 
     @property
+    def runs(self) -> tuple[str, int]:
+        """The limit on runs that are kept at one event, and its name, where each run is a
+        configuration and takes a step: the smaller of both limits."""
+        if self.steps_per_event is None or self.configurations <= self.steps_per_event:
+            return "configurations", self.configurations
+        return "steps_per_event", self.steps_per_event
+
+    @property
     def given(self) -> dict[str, Any]:
         """The limits that differ from what they are by default."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}

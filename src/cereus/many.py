@@ -128,6 +128,7 @@ class QuerySet:
                 events,
                 by_name[name].executor.shed,
                 notes[name],
+                by_name[name].executor.costs,
             )
             for name, query in self.queries.items()
         }

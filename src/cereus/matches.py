@@ -11,8 +11,9 @@ from typing import Any, SupportsIndex, overload
 import numpy as np
 import pyarrow as pa
 
+from cereus.engine.costs import Costs
 from cereus.engine.results.counts import counted
-from cereus.errors import CereusError
+from cereus.errors import CereusError, DataError
 from cereus.language.compiled import CompiledQuery
 from cereus.sources import Source
 
@@ -31,7 +32,11 @@ class Matches:
         source: Source | None = None,
         shed: Sequence[str] = (),
         warnings: Sequence[str] = (),
+        costs: Costs | None = None,
     ) -> None:
+        self.costs = costs or Costs()
+        """What was done to find them, counted: tests, steps, nodes …; of a recognizer, since its
+        first event."""
         self.shed = tuple(shed)
         """What was left out because a limit was reached (`Limits(shed=True)`); () is complete."""
         self.warnings = tuple(warnings)
@@ -55,7 +60,13 @@ class Matches:
     def _of(self, rows: pa.Table) -> Matches:
         """Some of the matches."""
         return Matches(
-            self._schema, rows.to_batches(), self._query, self._source, self.shed, self.warnings
+            self._schema,
+            rows.to_batches(),
+            self._query,
+            self._source,
+            self.shed,
+            self.warnings,
+            self.costs,
         )
 
     def events(self) -> pa.Table:
@@ -110,7 +121,7 @@ class Matches:
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         for batch in self._batches:
-            yield from batch.to_pylist()
+            yield from _python_rows(batch)
 
     @overload
     def __getitem__(self, place: SupportsIndex) -> dict[str, Any]: ...
@@ -126,8 +137,7 @@ class Matches:
         place = operator.index(place)
         if not -len(self) <= place < len(self):
             raise IndexError(f"there is no match {place}: {len(self)} were found")
-        row: dict[str, Any] = self.table.slice(place % len(self), 1).to_pylist()[0]
-        return row
+        return _python_rows(self.table.slice(place % len(self), 1))[0]
 
     def to_pandas(self) -> Any:
         return self.table.to_pandas()
@@ -137,7 +147,7 @@ class Matches:
 
     def __repr__(self) -> str:
         lines = [self._title()]
-        for row in self.table.slice(0, SHOWN).to_pylist():
+        for row in self._shown():
             lines.append("  " + ", ".join(f"{name}={_short(value)}" for name, value in row.items()))
         if len(self) > SHOWN:
             lines.append("  …")
@@ -145,10 +155,18 @@ class Matches:
         lines += [f"warning: {note}" for note in self.warnings]
         return "\n".join(lines)
 
+    def _shown(self) -> list[dict[str, Any]]:
+        """The first matches. Times that Python does not know show as the numbers they are."""
+        first = self.table.slice(0, SHOWN)
+        try:
+            return _python_rows(first)
+        except DataError:
+            return first.cast(_with_numbers(first.schema)).to_pylist()  # type: ignore[no-any-return]
+
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{html.escape(name)}</th>" for name in self._schema.names)
         rows = []
-        for row in self.table.slice(0, SHOWN).to_pylist():
+        for row in self._shown():
             cells = "".join(f"<td>{html.escape(_short(value))}</td>" for value in row.values())
             rows.append(f"<tr>{cells}</tr>")
         more = "" if len(self) <= SHOWN else f"<p>… {len(self) - SHOWN:,} more</p>"
@@ -158,6 +176,23 @@ class Matches:
             f"<p><b>{self._title()}</b></p>"
             f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>{more}"
         )
+
+
+def _python_rows(rows: pa.Table | pa.RecordBatch) -> list[dict[str, Any]]:
+    try:
+        return rows.to_pylist()  # type: ignore[no-any-return]
+    except (OverflowError, ValueError) as error:
+        raise DataError(
+            f"these matches have times that Python cannot express: {error}",
+            hint="read the Arrow table: matches.table",
+        ) from None
+
+
+def _with_numbers(schema: pa.Schema) -> pa.Schema:
+    timed = (pa.types.is_timestamp, pa.types.is_duration)
+    return pa.schema(
+        [f.with_type(pa.int64()) if any(kind(f.type) for kind in timed) else f for f in schema]
+    )
 
 
 def _short(value: object, most: int = 8) -> str:

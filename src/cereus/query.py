@@ -31,6 +31,7 @@ from cereus.pictures.diagram import Diagram
 from cereus.recognizer import Recognizer
 from cereus.sources import Source, source, to_schema
 from cereus.sources.pruning import possible
+from cereus.sources.supported import refuse_unions
 from cereus.stream import Stream
 from cereus.syntax.parsing import errors_in
 from cereus.why.expected import ExpectedMatch
@@ -154,6 +155,7 @@ class Query:
         row_numbers: npt.NDArray[np.int64] | None = None,
     ) -> Executor:
         """What runs the query over batches of this schema."""
+        refuse_unions(schema, keep or self.columns(schema))
         return self.compiled.executor(schema, keep=keep, row_numbers=row_numbers)
 
     # ------------------------------------------------------------ running
@@ -191,7 +193,7 @@ class Query:
         if order is not None:
             rows = in_order(rows, schema, order)
         notes = self.notes(events, rows, above=2)
-        return Matches(schema, rows, query.compiled, events, run.shed, notes)
+        return Matches(schema, rows, query.compiled, events, run.shed, notes, run.costs)
 
     def notes(self, events: Source, rows: list[pa.RecordBatch], *, above: int) -> list[str]:
         """What to know of a run, which becomes Python warnings as well."""
@@ -227,8 +229,10 @@ class Query:
 
     def _start(self, events: Source, progress: Progress | None, threads: int | None) -> ParallelRun:
         number = 1 if self.limits.shed else thread_count(threads)
+        columns = self.columns(events.schema)
+        refuse_unions(events.schema, columns)
         return ParallelRun(
-            _Work(self.compiled, events, self.columns(events.schema)),
+            _Work(self.compiled, events, columns),
             self.stream,
             events.schema,
             self.compiled.split(events.schema),
@@ -237,7 +241,7 @@ class Query:
             progress=progress,
         )
 
-    def columns(self, schema: pa.Schema) -> list[str] | None:
+    def columns(self, schema: pa.Schema) -> list[str]:
         """The columns that the query reads, in the order of the schema."""
         needed = {path[0] for path in self.compiled.columns(schema)}
         chosen = [name for name in schema.names if name in needed]
@@ -296,7 +300,8 @@ class Query:
 
     def words(self) -> str:
         """What the query asks, in plain English."""
-        return self.compiled.words()
+        with errors_in(None):
+            return self.compiled.words()
 
     def why(self, data: Any, *, sort: bool = False, most: int = MOST_SHOWN) -> Why:
         """How far partial matches came in a table: how many events pass each condition of each

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from cereus.engine.costs import Costs
 from cereus.engine.executor import Executor
 from cereus.engine.snapshot import sealed, unsealed
 from cereus.errors import CereusError, DataError, LimitError, SnapshotError
@@ -125,7 +126,12 @@ class Recognizer:
         if self._keep and self._executor is not None and self._schema is not None:
             source = _Remembered(self._executor, self._schema)
         shed = self._executor.shed if self._executor is not None else []
-        return Matches(schema, batches, self._query.compiled, source, shed)
+        return Matches(schema, batches, self._query.compiled, source, shed, (), self.costs)
+
+    @property
+    def costs(self) -> Costs:
+        """What was done so far, since the first event or since it was restored."""
+        return Costs() if self._executor is None else self._executor.costs
 
     def snapshot(self) -> bytes:
         """The state as bytes; `q.restore(bytes)` goes on from it, here or in another process."""

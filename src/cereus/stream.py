@@ -89,7 +89,7 @@ class Stream:
         )
         if self.condition is not None:
             check(self.condition, schema, self.where)
-        self._check_time(schema)
+        self.check_time(schema)
         for name, what in ((self.type, "type"), (self.stream, "stream")):
             if name is None or name not in schema.names:
                 continue
@@ -100,7 +100,7 @@ class Stream:
                     hint="name another column, or cast this one to a string",
                 )
 
-    def _check_time(self, schema: pa.Schema) -> None:
+    def check_time(self, schema: pa.Schema) -> None:
         """A time is known by its type: before any event is read, and before a worker reads one."""
         if self.time is None or self.time not in schema.names:
             return

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 import cereus
+from cereus.expr.python.text_matching import extracted, has_match, is_like
 
 WORDS = ["a.exe", "aXexe", "[", "50%", "50x", r"C:\temp", "C:/temp", "A.EXE", "a(b+", "ab", None]
 CASES = {
@@ -62,3 +63,13 @@ def test_like_between_events_in_states_that_remember_values() -> None:
         "SELECT * WHERE (A AS a ; B AS b) FILTER a.s || b.s LIKE '50!%' ESCAPE '!'"
     )
     assert len(query.run(table)) == 1
+
+
+def test_matching_a_single_text_does_not_go_back() -> None:
+    """What events are compared by runs in Python: neither many `%`, nor repetitions in repetitions,
+    take longer than the text is long."""
+    text = "a" * 60
+    assert not is_like("%a" * 30 + "%b", text)
+    assert is_like("%a" * 30 + "%", text)
+    assert not has_match("(a*)*b$", text)
+    assert extracted("((a*)*)b", text) is None

@@ -32,6 +32,13 @@ UNPAID = (
     "SELECT a, c WHERE LOGIN AS a ; LOGOUT AS c NOT FOLLOWED BY PAY WITHIN 3 minutes "
     "PARTITION BY card WITHIN 20 minutes"
 )
+LATE = (
+    "SELECT a, c WHERE LOGIN AS a ; PAY+ AS b ; LOGOUT AS c FILTER a.card = b.card AND "
+    "b.card = c.card WITHIN 4 minutes WITH TIMEOUTS RETURN a.ts AS begun, count(b) AS n, c.card"
+)
+LATE_RUNS = """PATTERN SEQ(LOGIN a, PAY+ b[], LOGOUT c)
+WHERE skip_till_next_match(a, b[], c) { [card] }
+WITHIN 4 minutes WITH TIMEOUTS RETURN a.card, a.ts, count(b[]), c.ts AS VISIT(card, a, n, c)"""
 NEXT = """PATTERN SEQ(LOGIN a, LOGOUT c) WHERE skip_till_any_match(a, c) { [card] }
 WITHIN 20 minutes AFTER MATCH SKIP TO NEXT EVENT RETURN a.card, a.ts, c.ts AS VISIT(card, a, c)"""
 
@@ -111,6 +118,8 @@ def test_what_is_returned(spark: SparkSession, tmp_path: Path, text: str, flat: 
     ("text", "dialect"),
     [
         (UNPAID, "ceql"),
+        (LATE, "ceql"),
+        pytest.param(LATE_RUNS, "sase", marks=pytest.mark.long),
         pytest.param(PAST, "ceql", marks=pytest.mark.long),
         pytest.param(NEXT, "sase", marks=pytest.mark.long),
         pytest.param(
@@ -119,7 +128,7 @@ def test_what_is_returned(spark: SparkSession, tmp_path: Path, text: str, flat: 
             marks=pytest.mark.long,
         ),
     ],
-    ids=["unfollowed", "past", "next-sase", "next"],
+    ids=["unfollowed", "timeouts", "timeouts-sase", "past", "next-sase", "next"],
 )
 def test_skipping_and_waiting(spark: SparkSession, tmp_path: Path, text: str, dialect: str) -> None:
     """Of history, and live in several micro-batches, as here."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -71,3 +72,16 @@ def test_live_events_that_do_not_pass_are_not_there(spark: SparkSession, tmp_pat
     )
     assert running.awaitTermination(600)  # a long time, for a busy machine
     assert ids(spark.table("where_live")) == [[0, 2, 4]]
+
+
+def test_an_address_is_looked_up_without_a_word_of_pyspark(spark: SparkSession) -> None:
+    """PySpark warns of functions whose type hints it cannot read."""
+    frame = spark.createDataFrame(
+        [("10.1.2.3", 1), ("192.0.2.1", 2), (None, 3)], "ip string, id int"
+    )
+    stream = Stream(type=None, where="cidr_match(ip, '10.0.0.0/8')")
+    query = cereus.compile("SELECT * WHERE EVENT", stream=stream)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        found = cs.match(frame, query, order="id")
+    assert ids(found) == [[1]]

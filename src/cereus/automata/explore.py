@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from cereus.automata.model import Automaton, Check, Label, Letter, Slots, State, Update
 from cereus.automata.subset import Determinised
+from cereus.errors import LimitError
 
 MOST_STEPS = 2_000
 """A step is one state on one letter."""
@@ -107,12 +108,18 @@ def _explore(
             if edges and parts > MOST_PARTS:
                 complete = False
                 break
-            for label, target, checks, updates in automaton.moves(state, letter):
-                if target not in numbers:
-                    numbers[target] = len(numbers)
-                    todo.append(target)
-                to = numbers[target]
-                edges.append(Edge(numbers[state], letter, label, to, checks, updates))
+            try:
+                for label, target, checks, updates in automaton.moves(state, letter):
+                    if target not in numbers:
+                        numbers[target] = len(numbers)
+                        todo.append(target)
+                    to = numbers[target]
+                    edges.append(Edge(numbers[state], letter, label, to, checks, updates))
+            except LimitError:
+                complete = False
+                break
+        if not complete:
+            break
     begin = tuple(dict.fromkeys(numbers[state] for state in initial))
     return Explored(len(numbers), begin, frozenset(), tuple(edges), complete), todo
 

@@ -45,6 +45,7 @@ class Check(NamedTuple):
     in `column` is compared with the one in `other`. Nothing holds of NULL, but `differs`.
 
     With a `term` (`memory.terms`), `holds` requires that it is true, and `fails` that it is not.
+    `absent` and `present` ask about events of the past (`memory.terms.Absent`).
     """
 
     op: str
@@ -66,7 +67,8 @@ class Update(NamedTuple):
 
     Totals leave NULL out: `sum int` (with `carry int`, see `memory.terms`), `min int`, `max int`,
     the same with `float`, `count` (of values that are not NULL) and `tally` (of events). `start`
-    takes the event's own measure (its time or position, by which windows go), and no column.
+    takes the event's own measure (its time or position, by which windows go), and no column, and
+    `ordinal` its number among all events.
     """
 
     slot: Slot

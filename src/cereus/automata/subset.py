@@ -23,8 +23,13 @@ from cereus.automata.model import (
     States,
     Update,
 )
+from cereus.errors import LimitError
 
 Checks = tuple[Check, ...]
+MOST_MOVES = 50_000
+"""Moves of one set of states on one letter: they take some seconds."""
+MOST_MOVES_EXPLORED = 30_000
+"""The same where a set of states is only looked at."""
 Shown = TypeVar("Shown")
 """What is seen of a label: names of variables, or the kernel's number for them."""
 
@@ -43,12 +48,23 @@ class JointMove(NamedTuple, Generic[Shown]):
 
 
 def joint_moves(
-    automaton: Automaton, states: Iterable[State], letter: Letter, seen: Callable[[Label], Shown]
+    automaton: Automaton,
+    states: Iterable[State],
+    letter: Letter,
+    seen: Callable[[Label], Shown],
+    most: int = MOST_MOVES,
 ) -> list[JointMove[Shown]]:
     """Δ(R, P, L) for every L: where a set of states goes on a letter, by what is seen and done."""
     together: dict[tuple[Shown, Any, Any, Slots], set[State]] = {}
+    left = most
     for state in states:
         for label, target, checks, updates in automaton.moves(state, letter):
+            left -= 1
+            if left < 0:
+                raise LimitError(
+                    f"one event can go on in more than {most:,} ways",
+                    hint="let fewer parts of the pattern take the same events",
+                )
             doing = (seen(label), checks, updates, automaton.slots(target))
             together.setdefault(doing, set()).add(target)
     return [
@@ -87,7 +103,9 @@ class Determinised(Automaton):
         return (frozenset(self.body.initial()),)
 
     def moves(self, state: Any, letter: Letter) -> Iterator[Move]:
-        for label, checks, updates, states in joint_moves(self.body, state, letter, self.seen):
+        most = MOST_MOVES_EXPLORED
+        moves = joint_moves(self.body, state, letter, self.seen, most)
+        for label, checks, updates, states in moves:
             yield Move(label, states, checks, updates)
 
     def accepts(self, state: Any) -> bool:

@@ -19,6 +19,7 @@ TITLES = {
     "returned": "RETURN",
     "unfollowed": "NOT FOLLOWED BY",
     "skip": "AFTER MATCH SKIP",
+    "timeouts": "WITH TIMEOUTS",
 }
 
 

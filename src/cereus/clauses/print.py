@@ -14,7 +14,8 @@ def clause_lines(query: AnyQuery) -> Iterator[str]:
     if query.partition_by:
         yield f"PARTITION BY {', '.join(map(path_text, query.partition_by))}"
     if query.window is not None:
-        yield f"WITHIN {window_text(query.window)}"
+        timeouts = " WITH TIMEOUTS" if query.timeouts else ""
+        yield f"WITHIN {window_text(query.window)}{timeouts}"
     if query.consume is not Consume.NONE:
         yield f"CONSUME BY {query.consume}"
     if query.limit is not None:

@@ -77,5 +77,8 @@ class ClauseTexts(WindowTexts):
     def skip(self, meta: Meta, *words: Token) -> clauses.Clause:
         return clauses.skip(words, span_of(meta))
 
+    def timeouts(self, meta: Meta) -> clauses.Clause:
+        return clauses.Clause("timeouts", True, span_of(meta))
+
     def limit(self, meta: Meta, amount: str) -> clauses.Clause:
         return clauses.limit(clauses.amount(amount, span_of(meta)), span_of(meta))

@@ -102,6 +102,10 @@ class AttributeWindow(Node):
 Window = EventWindow | TimeWindow | AttributeWindow
 
 
+ADDED = {"added": True}
+"""Marks clauses that came later: where a query has none, its fingerprint is that of before."""
+
+
 @dataclass(frozen=True)
 class Unfollowed(Node):
     """`NOT FOLLOWED BY B WITHIN 5 minutes`: no such event after the last one of a match, up to a
@@ -109,10 +113,13 @@ class Unfollowed(Node):
 
     events: tuple[Node, ...]
     window: TimeWindow
+    read: tuple[str, ...] = field(default=(), metadata=ADDED)
+    """The variables of the match that the events are compared with."""
 
 
-ADDED = {"added": True}
-"""Marks clauses that came later: where a query has none, its fingerprint is that of before."""
+TIMEOUTS = ("timed_out", "reached", "waiting_for", "deadline")
+"""The columns of WITH TIMEOUTS: whether this is a partial match that its window ended, its last
+step, what could have come next, and when the window ended."""
 
 P_co = TypeVar("P_co", bound=PatternTree, covariant=True)
 
@@ -123,7 +130,7 @@ class ParsedQuery(Node, Generic[P_co]):
 
     `select` None is `SELECT *`. `count` is `SELECT COUNT(*)`, and `totals` are the aggregates
     over all matches that stand beside it, `SUM(b.volume)`. `returned` is what is computed for each
-    match."""
+    match. With `timeouts`, partial matches that their window ended are results too."""
 
     formula: P_co
     select: tuple[Output, ...] | None = None
@@ -139,6 +146,7 @@ class ParsedQuery(Node, Generic[P_co]):
     returned: tuple[Returned, ...] = field(default=(), metadata=ADDED)
     skip: Skip | None = field(default=None, metadata=ADDED)
     unfollowed: Unfollowed | None = field(default=None, metadata=ADDED)
+    timeouts: bool = field(default=False, metadata=ADDED)
 
 
 AnyQuery = ParsedQuery[PatternTree]

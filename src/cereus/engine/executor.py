@@ -12,11 +12,13 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cereus.engine import snapshot
+from cereus.engine.costs import Costs
 from cereus.engine.ingest.batch_reader import BatchReader
 from cereus.engine.ingest.clock import deadline_span
 from cereus.engine.ingest.shared_letters import SharedLetters
 from cereus.engine.match.after.following import WaitingMatches
 from cereus.engine.match.after.skipping import SkippingRunner
+from cereus.engine.match.after.timeouts import Timeouts, timeout_payload
 from cereus.engine.match.counting_runner import CountingRunner
 from cereus.engine.match.letter_strategy import LetterStrategy, PlainLetters
 from cereus.engine.match.runner import Runner
@@ -29,6 +31,7 @@ from cereus.engine.results.counts import CountRows
 from cereus.engine.results.event_rows import EventRows, EventShape
 from cereus.engine.results.results import Results
 from cereus.engine.results.rows import PositionRows, needed_payload
+from cereus.engine.results.timeout_rows import TimeoutRows
 from cereus.limits import Limits
 from cereus.plan.plan import Plan
 from cereus.plan.traits import ChosenBy
@@ -122,6 +125,11 @@ class Executor(ABC):
         """What was left out because a limit was reached; empty when the results are complete."""
         return []
 
+    @property
+    def costs(self) -> Costs:
+        """What was done so far, as far as the language counts it."""
+        return Costs()
+
     @abstractmethod
     def save(self) -> bytes:
         """All state, as a snapshot."""
@@ -177,10 +185,12 @@ class PatternExecutor(Executor):
         reader: Callable[..., BatchReader] = BatchReader,
     ) -> None:
         self.plan = plan
-        unfollowed = plan.query.unfollowed
-        self.waits_for_time = plan.traits.closes or unfollowed is not None
+        unfollowed, timeouts = plan.query.unfollowed, plan.timeouts
+        self.waits_for_time = plan.traits.closes or unfollowed is not None or plan.query.timeouts
         self.emits_late = plan.traits.emits_late
         carried = () if shape is None else shape.payload(plan.query)
+        carried = (*carried, *(path[0] for path in plan.followed_columns))
+        carried = carried if timeouts is None else (*carried, *timeout_payload(plan))
         self.runner = runner_for(
             plan,
             schema,
@@ -193,33 +203,52 @@ class PatternExecutor(Executor):
         )
         self.following: WaitingMatches | None = None
         if unfollowed is not None:
-            span = deadline_span(unfollowed, plan.stream, schema)
+            span = deadline_span(unfollowed.window, plan.stream, schema, "NOT FOLLOWED BY")
             self.following = WaitingMatches(self.runner, plan.followers, span)
         self.results = results_of(self.runner, schema, shape)
+        self._written = 0
         self.schema = self.results.schema
+        self.timeouts: TimeoutRows | None = None
+        if timeouts is not None:
+            partial = Timeouts(self.runner, timeouts, runner_for)
+            self.timeouts = TimeoutRows(self.results, partial)
 
     def push(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         chunks = self.runner.push(batch)
-        return self.results.batches(self.following.read(chunks) if self.following else chunks)
+        if self.timeouts:
+            return self._measured(self.timeouts.read(chunks))
+        read = self.following.read(chunks) if self.following else chunks
+        return self._measured(self.results.batches(read))
+
+    def _measured(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The same; what is written is counted."""
+        for batch in batches:
+            self._written += batch.nbytes
+            yield batch
+            del batch  # its memory may be used again
 
     def advance(self, time: int) -> Iterator[pa.RecordBatch]:
         chunks = self.runner.advance(time)
         if self.following:
             chunks = chain(self.following.read(chunks), self.following.advance(time))
-        return self.results.batches(chunks)
+        if self.timeouts:
+            return self._measured(chain(self.timeouts.read(chunks), self.timeouts.advance(time)))
+        return self._measured(self.results.batches(chunks))
 
     def finish(self) -> Iterator[pa.RecordBatch]:
         chunks = self.runner.finish()
         if self.following:
             chunks = chain(self.following.read(chunks), self.following.finish())
-        return self.results.batches(chunks)
+        if self.timeouts:
+            return self._measured(chain(self.timeouts.read(chunks), self.timeouts.finish()))
+        return self._measured(self.results.batches(chunks))
 
     @property
     def steps(self) -> int:
         return self.runner.steps
 
     def sharing(self) -> Sharing | None:
-        if self.following is not None:
+        if self.following is not None or self.timeouts is not None:
             return None
         self.results.notes_keys = True
         return Sharing((self.runner.reader,), self.results.order_of_last)
@@ -238,10 +267,16 @@ class PatternExecutor(Executor):
         self.runner.forget()
         if self.following:
             self.following.forget()
+        if self.timeouts:
+            self.timeouts.starts.forget()
 
     @property
     def shed(self) -> list[str]:
         return self.runner.shed
+
+    @property
+    def costs(self) -> Costs:
+        return self.runner.costs + Costs(bytes=self._written)
 
     @property
     def header(self) -> dict[str, Any]:
@@ -253,7 +288,11 @@ class PatternExecutor(Executor):
     def state(self) -> dict[str, Any]:
         """All state, as plain values."""
         state = self.runner.save()
-        return {**state, "waiting": self.following.save()} if self.following else state
+        if self.following:
+            state = {**state, "waiting": self.following.save()}
+        if self.timeouts:
+            state = {**state, "open": self.timeouts.starts.save()}
+        return state
 
     def restore(self, snapshot_bytes: bytes) -> None:
         self.take_up(snapshot.load(snapshot_bytes, self.header))
@@ -264,6 +303,8 @@ class PatternExecutor(Executor):
             self.runner.restore(state)
             if self.following:
                 self.following.restore(state["waiting"])
+            if self.timeouts:
+                self.timeouts.starts.restore(state["open"])
 
     @property
     def events(self) -> pa.Table | None:

@@ -39,6 +39,9 @@ def longer(array: npt.ArrayLike, size: int, fill: int) -> npt.NDArray[Any]:
     """A longer copy of a one-dimensional array, filled up."""
     old = np.asarray(array)
     bigger = empty(size, old.dtype)
+    if not len(old):
+        bigger.fill(fill)
+        return bigger
     bigger[: len(old)] = old
     bigger[len(old) :] = fill
     return bigger

@@ -9,12 +9,13 @@ from cereus.automata.explore import Edge, Explored, explore_deterministic
 from cereus.automata.memory.absence import AbsenceFilter
 from cereus.automata.memory.distance import InSlots
 from cereus.automata.memory.filters import FLIPPED, ComparisonFilter, Side, TermFilter, Value
-from cereus.automata.memory.terms import Term
+from cereus.automata.memory.past_absence import PastAbsenceFilter
+from cereus.automata.memory.terms import Absent, Term
 from cereus.automata.model import NOTHING, Automaton, Check, Label, Slot
 from cereus.automata.subset import exclusive, index_columns
 from cereus.explain.analysis import PlanAnalysis
 from cereus.expr.print import condition_text
-from cereus.expr.tree import Comparison, Expression, about
+from cereus.expr.tree import Attribute, Comparison, Expression, about, rebuild
 from cereus.plan.plan import Plan
 
 SlotFilter = ComparisonFilter | TermFilter | AbsenceFilter | InSlots
@@ -101,6 +102,8 @@ def _value(plan: Plan, side: Side | Value) -> str:
 
 
 def _when_checked(node: SlotFilter) -> str:
+    if isinstance(node, PastAbsenceFilter):
+        return "checked where the rest of its part of the pattern is complete"
     if isinstance(node, AbsenceFilter):
         return "checked when such an event comes"
     if isinstance(node, InSlots):
@@ -157,6 +160,9 @@ def doing_text(analysis: PlanAnalysis, edge: Edge) -> tuple[str, str]:
 
 def _check_text(check: Check, names: dict[Slot, str], columns: list[str]) -> str:
     op, slot, column, other, term = check
+    if isinstance(term, Absent):
+        number = "no" if op == "absent" else "a"
+        return f"{number} {_absent_text(term, names, columns)}"
     if term is not None:
         text = term_text(term, names, columns)
         return text if op == "holds" else f"not ({_bare(text)})"
@@ -164,11 +170,22 @@ def _check_text(check: Check, names: dict[Slot, str], columns: list[str]) -> str
     return f"{left} {'!=' if op == 'differs' else op} {columns[other if slot is None else column]}"
 
 
+def _absent_text(what: Absent, names: dict[Slot, str], columns: list[str]) -> str:
+    """What must not have come, and where."""
+    _, after, before, term = what
+    place = "in the window" if after is None else f"after {names[after]}"
+    place += "" if before is None else f" before {names[before]}"
+    text = "" if term is None else f" where {_bare(term_text(term, names, columns))}"
+    return f"such event {place}{text}"
+
+
 def _written(how: str, slot: str, column: str) -> str:
     if how == "set":
         return column
     if how == "start":
         return "when it began"
+    if how == "ordinal":
+        return "this event"
     if how == "tally":
         return f"{slot} + 1"
     return f"{how.split()[0]}({slot}, {column})"
@@ -182,13 +199,29 @@ def term_text(term: Term, names: dict[Slot, str], columns: list[str]) -> str:
             return f"({value})" if " " in value else value
         case Term("slot", (slot,)):
             return str(names[slot])
+        case Term("past", (place,)):
+            return f"its value {place + 1}"
         case Term("constant", (value,)):
             return "NULL" if value is None else str(value)
+        case Term("function", (function, *operands)):
+            texts = [term_text(operand, names, columns) for operand in operands]
+            return _with_operands(function.expression, texts)
     parts = [term_text(operand, names, columns) for operand in term.operands]
     op = term.op.removesuffix(" int").removesuffix(" float")
     if op in INFIX and len(parts) == 2:
         return f"({parts[0]} {INFIX[op]} {parts[1]})"
     return parts[0] if op == "to" else f"{op}({', '.join(map(_bare, parts))})"
+
+
+def _with_operands(node: Expression, operands: list[str]) -> str:
+    """A function's expression, its operands as they are written."""
+
+    def written(part: Expression) -> Expression:
+        if isinstance(part, Attribute):
+            return Attribute((operands[int(part.path[0])],))
+        return rebuild(part, written)
+
+    return f"({condition_text(written(node), bare=True)})"
 
 
 def _bare(text: str) -> str:
@@ -252,8 +285,16 @@ def _ambiguous(explored: Explored) -> bool:
     alike: dict[tuple[int, int, Label], list[Edge]] = {}
     for edge in explored.edges:
         alike.setdefault((edge.source, edge.letter, edge.label), []).append(edge)
+    going_on = {edge.source for edge in explored.edges} | explored.closing
+
+    def apart(one: int, other: int) -> bool:
+        """What is over with this event is not reported with what does not accept."""
+        return one not in going_on and other not in explored.accepting
+
     return any(
         not exclusive(first.checks, second.checks)
+        and not apart(first.target, second.target)
+        and not apart(second.target, first.target)
         for edges in alike.values()
         for first, second in combinations(edges, 2)
     )

@@ -210,6 +210,14 @@ def _matches(plan: Plan, analysis: PlanAnalysis) -> Iterator[str]:
             f"a match waits for {length} after its last event: it is dropped when an event comes "
             "that must not follow, and emitted when time has passed its deadline, or at the end"
         )
+    if plan.compared_followers:
+        read = ", ".join(query.unfollowed.read) if query.unfollowed is not None else ""
+        yield f"what comes after a match is compared with its events, {read}, pair by pair"
+    if query.timeouts:
+        yield (
+            "what was begun and not completed when its window has passed is emitted too, once for "
+            "each first event; the events of that window are then read again, step by step"
+        )
     if query.skip is not None:
         event = "first" if query.skip is Skip.TO_NEXT else "last"
         yield f"after a match, only matches that begin after its {event} event are taken"

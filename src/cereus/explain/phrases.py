@@ -115,6 +115,8 @@ def value_words(value: ex.Expression) -> str:
             return f"its {'.'.join(path)}"
         case ex.Attribute(path, variable):
             return f"the {'.'.join(path)} of {variable}"
+        case ex.Aggregate("prev", variable, tuple(attribute)):
+            return f"the {'.'.join(attribute)} of the {variable} before"
         case ex.Aggregate(function, variable, attribute):
             of = variable if attribute is None else f"the {'.'.join(attribute)} of {variable}"
             return f"the {AGGREGATES.get(function, function)} {of}"
@@ -190,6 +192,8 @@ def clause_words(query: AnyQuery, keys: Sequence[tuple[str, ...]]) -> Iterator[s
         yield keys_words(keys)
     if query.window is not None:
         yield window_words(query.window)
+    if query.timeouts:
+        yield "and also what was begun and not completed by then"
     if query.strategy is not Strategy.ALL:
         yield CHOSEN[query.strategy]
     if query.consume is Consume.ANY:

@@ -8,6 +8,7 @@ from cereus.errors import CereusError
 from cereus.language.comments import QUOTED, with_comments, without_comments
 from cereus.language.protocol import Language
 from cereus.syntax.parameters import SharedValues
+from cereus.syntax.parsing import errors_in
 
 HEAD = re.compile(r"(?:[ \t]*--[^\n]*\n|\s*\n)*")
 PARAMETER = re.compile(r"(?P<many>\bIN\s*)?:(?P<name>[^\W\d]\w*)", re.IGNORECASE)
@@ -20,12 +21,14 @@ def formatted(text: str, language: Language) -> str:
     assert head is not None
     above = [line.strip() for line in head[0].splitlines() if line.strip()]
     body = text[head.end() :]
-    plain = without_comments(body)
-    values = _values(plain)
-    tree = language.parse(plain, params=values)
-    printed = _with_parameters(language.printed(tree).rstrip(), values)
-    made = with_comments(printed, body)
-    if language.parse(made, params=values) != tree:
+    with errors_in(None):
+        plain = without_comments(body)
+        values = _values(plain)
+        tree = language.parse(plain, params=values)
+        printed = _with_parameters(language.printed(tree).rstrip(), values)
+        made = with_comments(printed, body)
+        same = language.parse(made, params=values) == tree
+    if not same:
         raise CereusError("formatting would change what this means, so it is left as it is")
     return "\n".join([*above, made, ""])
 

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any
 from warnings import catch_warnings, simplefilter
 
-from cereus.errors import CereusError
+from cereus.errors import CereusError, LimitError
 
 PARTS = {"node", "edge", "graph"}
 """What DOT calls defaults; they are no nodes."""
@@ -53,8 +53,17 @@ def library(name: str) -> Any:
         ) from None
 
 
+MOST_SIGNS = 30_000
+"""Of a graph in DOT that is drawn here; reading it takes a second."""
+
+
 def graph_of(dot: str) -> Picture:
     """The graph that a text in DOT describes."""
+    if len(dot) > MOST_SIGNS:
+        raise LimitError(
+            "this query is too large for a picture",
+            hint="take its DOT, show.diagram(query).dot, and draw it with graphviz",
+        )
     with catch_warnings():  # pydot and pyparsing are not always of one age
         simplefilter("ignore", DeprecationWarning)
         (read,) = library("pydot").graph_from_dot_data(dot)

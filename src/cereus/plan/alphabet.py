@@ -21,7 +21,7 @@ from cereus.stream import Stream
 
 MOST_LETTERS = 1024
 MOST_TRIED = 200_000
-"""How many conditions × values of one column are tried; beyond, its conditions count as free."""
+"""How many comparisons × values of one column are tried; beyond, its conditions count as free."""
 ONLY_TYPE = "EVENT"
 OTHER = None
 """A type or stream that no test names."""
@@ -122,10 +122,15 @@ def _choices(conditions: list[ex.Expression]) -> Iterator[Choice]:
             by_column.setdefault(column, []).append(number)
     for numbers in by_column.values():
         values = _representatives(_constants(conditions[number] for number in numbers))
-        if len(numbers) * len(values) > MOST_TRIED:
+        if sum(_comparisons(conditions[n]) for n in numbers) * len(values) > MOST_TRIED:
             yield from (_free(number) for number in numbers)
             continue
         yield Choice(len(values), {n: _satisfying(conditions[n], values) for n in numbers})
+
+
+def _comparisons(condition: ex.Expression) -> int:
+    """How many comparisons decide a condition; those of IN are one look into a set."""
+    return sum(isinstance(node, ex.Comparison | ex.Between) for node in condition.walk()) or 1
 
 
 def _free(number: int) -> Choice:

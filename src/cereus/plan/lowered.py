@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
@@ -10,8 +10,9 @@ import pyarrow as pa
 
 from cereus.automata.memory.refusal import CannotUseSlots
 from cereus.automata.memory.slots import Column
+from cereus.automata.memory.terms import PastKind
 from cereus.automata.model import Automaton
-from cereus.plan.tests import EventTest
+from cereus.plan.tests import EventTest, TestSet
 
 NO_SCHEMA = "the types of the columns are not known yet"
 """Why slots are not tried."""
@@ -29,6 +30,7 @@ class Lowered(Generic[Made]):
     columns     with slots: the columns whose values they keep
     slots       the most values that a partial match may have to keep in slots
     why_values  where states remember values: why slots do not
+    past        with slots: the events that are remembered by key, whatever runs there are
     """
 
     automaton: Made
@@ -39,6 +41,7 @@ class Lowered(Generic[Made]):
     columns: tuple[Column, ...] = ()
     slots: int = 0
     why_values: str | None = None
+    past: tuple[PastKind, ...] = ()
 
 
 def slots_else_values(
@@ -60,3 +63,14 @@ def slots_else_values(
             why_not = str(reason)
     lowered = by_values()
     return replace(lowered, why_values=why_not if lowered.correlated else None)
+
+
+def with_tests(made: Lowered[Made], tests: Iterable[EventTest]) -> tuple[Lowered[Made], int]:
+    """The same with more tests, and their bits."""
+    known = TestSet()
+    for test in made.tests:
+        known.bit(test)
+    mask = 0
+    for test in tests:
+        mask |= 1 << known.bit(test)
+    return replace(made, tests=known.tests), mask

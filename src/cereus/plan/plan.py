@@ -8,13 +8,15 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from cereus.automata.memory.slots import Column
+from cereus.automata.memory.terms import PastKind
 from cereus.automata.model import Automaton, Label, marks
 from cereus.automata.selection import BEGINS_UNSEEN, NamedAutomaton
 from cereus.clauses.tree import AnyQuery, AttributeWindow
-from cereus.expr.tree import attributes
+from cereus.expr.tree import Expression, attributes
 from cereus.plan.lowered import Lowered
 from cereus.plan.returned import ReturnedColumn, returned_columns, returned_variables
 from cereus.plan.tests import EventTest
+from cereus.plan.timeouts import TimeoutPlans
 from cereus.plan.traits import PatternFacts, Traits, keys_of, selected
 from cereus.stream import Stream
 
@@ -29,6 +31,14 @@ class Total(NamedTuple):
     variable: str
     attribute: tuple[str, ...]
     ones: bool
+
+
+class Follower(NamedTuple):
+    """An event that must not follow a match: the bit of its test, and conditions on it and on
+    events of the match."""
+
+    bit: int
+    conditions: tuple[Expression, ...]
 
 
 @dataclass(frozen=True)
@@ -46,6 +56,9 @@ class Plan:
                on them; results do not show them
     why_values  where states remember values: why registers are not used
     followers  the tests, as bits, of events that must not follow a match
+    compared_followers  those that are compared with the events of the match
+    timeouts   what finds how far partial matches came that their window ended
+    past       the events that are remembered by key, because conditions ask about them
     """
 
     query: AnyQuery
@@ -59,6 +72,9 @@ class Plan:
     slots: int = 0
     implied_keys: tuple[tuple[str, ...], ...] = ()
     followers: int = 0
+    compared_followers: tuple[Follower, ...] = ()
+    timeouts: TimeoutPlans | None = None
+    past: tuple[PastKind, ...] = ()
     version: int = PLAN_VERSION
 
     @classmethod
@@ -84,6 +100,7 @@ class Plan:
             columns_compared=lowered.columns,
             why_values=lowered.why_values,
             slots=lowered.slots,
+            past=lowered.past,
             implied_keys=implied_keys,
         )
 
@@ -129,13 +146,19 @@ class Plan:
         """The paths of all columns that the plan reads (without those only shown)."""
         paths = {path for test in self.tests for c in test.conditions for path in attributes(c)}
         paths.update(self.keys)
-        paths.update(self.compared, self.stream.where_columns)
+        paths.update(self.compared, self.stream.where_columns, self.followed_columns)
         paths.update(total.attribute for total in self.query.totals if total.attribute)
         declared = (self.stream.type, self.stream.time, self.stream.stream)
         paths.update((name,) for name in declared if name is not None)
         if isinstance(self.query.window, AttributeWindow):
             paths.add(self.query.window.attribute)
         return frozenset(paths)
+
+    @property
+    def followed_columns(self) -> frozenset[tuple[str, ...]]:
+        """What is read to compare events with matches that they must not follow."""
+        every = (attributes(c) for kind in self.compared_followers for c in kind.conditions)
+        return frozenset().union(*every)
 
     @cached_property
     def totals(self) -> tuple[Total, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from cereus.clauses.tree import AnyQuery
+from cereus.clauses.tree import TIMEOUTS, AnyQuery
 from cereus.errors import RefusedError
 from cereus.plan.returned import returned_columns
 
@@ -20,6 +20,7 @@ def check_pattern(query: AnyQuery, keys: Iterable[Path], *, timed: bool) -> None
     fixed = [
         name for name in (COUNTS if query.count else SPANS) if timed or not name.endswith("_time")
     ]
+    fixed += TIMEOUTS if query.timeouts else ()
     check_keys(keys, fixed)
     taken = {*fixed, *map(".".join, keys)}
     for output in query.select or ():

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import NamedTuple
 
-from cereus.clauses.tree import AnyQuery, Returned
+from cereus.clauses.tree import TIMEOUTS, AnyQuery, Returned
 from cereus.errors import RefusedError
 from cereus.expr import tree as ex
 
@@ -27,7 +27,8 @@ def returned_columns(query: AnyQuery, keys: Iterable[Path]) -> tuple[ReturnedCol
 
     A value that is the key column of an event stands for the column of that key."""
     key_names = {".".join(path): path for path in keys}
-    taken = {*FIXED, *(output.variable for output in query.select or ())}
+    fixed = (*FIXED, *TIMEOUTS) if query.timeouts else FIXED
+    taken = {*fixed, *(output.variable for output in query.select or ())}
     given = {each.name for each in query.returned if each.name is not None}
     paths = {each.value.path for each in query.returned if isinstance(each.value, ex.Attribute)}
     kept = {name for name, path in key_names.items() if path not in paths}
@@ -56,8 +57,10 @@ def _two_columns(name: str, each: Returned, query: AnyQuery) -> RefusedError:
 
 
 def returned_variables(query: AnyQuery) -> frozenset[str]:
-    """The variables that RETURN reads."""
-    return frozenset().union(*(ex.variables(each.value) for each in query.returned))
+    """The variables whose events are read when a match is there: by RETURN, and to compare them
+    with what must not follow."""
+    compared = () if query.unfollowed is None else query.unfollowed.read
+    return frozenset(compared).union(*(ex.variables(each.value) for each in query.returned))
 
 
 def shown_paths(query: AnyQuery) -> list[Path]:

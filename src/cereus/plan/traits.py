@@ -102,12 +102,13 @@ class Traits:
         chosen_by = _chosen_by(query, facts, registers)
         chosen_late = chosen_by in (ChosenBy.REPLAY, ChosenBy.LISTING)
         names = selected(query)
-        emits_late = facts.open_ended or facts.closes or query.unfollowed is not None
+        waits = query.unfollowed is not None or query.timeouts
+        emits_late = facts.open_ended or facts.closes or waits
         compared = facts.open_ended or registers or chosen_by is ChosenBy.KERNEL
         hides = names is not None and compared and not facts.distinct
         limit = _limit(query, facts)
         several_ways = (hides or registers) and not facts.distinct and not facts.detects
-        at_once = not emits_late and not chosen_late and not remembers_values
+        at_once = not (emits_late or chosen_late or remembers_values or lowered.past)
         windowed = query.window is not None
         return cls(
             registers=registers,
@@ -122,7 +123,7 @@ class Traits:
             chosen_late=chosen_late,
             emits_late=emits_late,
             hides=hides,
-            labelled=names is not None or facts.detects or bool(query.returned),
+            labelled=names is not None or facts.detects or bool(returned_variables(query)),
             limit=limit,
             limited_late=limit is not None and several_ways,
             consumes_late=(
@@ -201,6 +202,8 @@ def _looks_back(query: AnyQuery, facts: PatternFacts) -> str | None:
         return "AFTER MATCH SKIP makes a match depend on the ones before it"
     if query.unfollowed is not None:
         return "NOT FOLLOWED BY looks past the last event"
+    if query.timeouts:
+        return "WITH TIMEOUTS looks past the last event"
     if facts.open_ended:
         return "a match may be reported long after its last event"
     return facts.looks_back

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import cached_property
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 from cereus.clauses.tree import (
@@ -53,6 +53,7 @@ class Match:
     """What RETURN gives."""
     read: tuple[tuple[int, ...], ...] = ()
     """The events of the variables that RETURN reads: rows that differ there are two."""
+    valuation: Valuation = field(default=frozenset(), compare=False)
     deadline: Any = None
     """When it was clear that what must not follow does not."""
 
@@ -286,6 +287,8 @@ def satisfies(predicate: cel.Predicate, valuation: Valuation, events: Sequence[E
             return all(satisfies(each, valuation, events) for each in operands)
         case cel.AnyOf(operands):
             return any(satisfies(each, valuation, events) for each in operands)
+        case cel.Holds(condition) if _reads_previous(condition):
+            return _succeeds(condition, valuation, events)
         case cel.Holds(condition):
             aggregated = _with_aggregates(condition, valuation, events)
             names = sorted(
@@ -297,6 +300,24 @@ def satisfies(predicate: cel.Predicate, valuation: Valuation, events: Sequence[E
                 for chosen in product(*sets)
             )
     raise TypeError(f"not a predicate: {predicate!r}")
+
+
+def _reads_previous(condition: Expression) -> bool:
+    return any(isinstance(n, Aggregate) and n.function == "prev" for n in condition.walk())
+
+
+def _succeeds(condition: Expression, valuation: Valuation, events: Sequence[Event]) -> bool:
+    """`b.x > prev(b.x)`: true of every event of b but the first, with the one before it."""
+    (name,) = mentioned(condition)
+    every = _events_of(name, valuation, events)
+
+    def with_before(node: Expression, before: Event) -> Expression:
+        if isinstance(node, Aggregate):
+            return Literal(value_of(Attribute(node.attribute or ()), before))
+        return rebuild(node, lambda child: with_before(child, before))
+
+    pairs = pairwise(every)
+    return all(holds(with_before(condition, one), {}, {name: two}) for one, two in pairs)
 
 
 def _events_of(variable: str, valuation: Valuation, events: Sequence[Event]) -> list[Event]:
@@ -396,7 +417,7 @@ def returned_value(value: Expression, valuation: Valuation, events: Sequence[Eve
     return value_of(literal(_with_aggregates(value, valuation, events)), {})
 
 
-def _mentioned(value: Expression) -> set[str]:
+def mentioned(value: Expression) -> set[str]:
     return {str(node.variable) for node in value.walk() if isinstance(node, Attribute | Aggregate)}
 
 
@@ -444,7 +465,7 @@ def select(strategy: Strategy, candidates: frozenset[Valuation]) -> frozenset[Va
 
 
 @dataclass
-class _Partition:
+class Partition:
     """One substream: its rows, and where evaluation begins (moved on by consumption)."""
 
     query: cel.CeqlTree
@@ -469,6 +490,10 @@ class _Partition:
             case AttributeWindow(size, _):
                 return lambda a, b: self.measure(b) - self.measure(a) <= size
 
+    def add(self, event: Event, row: int) -> None:
+        self.stream.events.append(event)  # type: ignore[attr-defined]
+        self.rows.append(row)
+
     def reported(self, j: int, key: tuple[Any, ...]) -> list[Match]:
         """The matches that end their evaluation at local position j."""
         if j < self.begin:
@@ -478,7 +503,7 @@ class _Partition:
         chosen = select(self.query.strategy, kept)
         if self.query.skip is not None:
             chosen = self._skipping(chosen, j)
-        rows = [self._row(v, j, key) for v in chosen]
+        rows = [self.row(v, j, key) for v in chosen]
         latest: dict[Any, Match] = {}
         for row in sorted((r for r in rows if r.positions), key=lambda r: (r.start, r.end)):
             latest[row.positions, row.bindings, row.read] = row
@@ -497,11 +522,13 @@ class _Partition:
             self.passed = min(support(next(iter(best))))
         return taken
 
-    def _row(self, valuation: Valuation, j: int, key: tuple[Any, ...]) -> Match:
+    def row(self, valuation: Valuation, j: int, key: tuple[Any, ...]) -> Match:
         marked = sorted(support(valuation))
         bindings: tuple[tuple[str, tuple[int, ...]], ...] = ()
         positions = marked
-        names_read = {name for each in self.query.returned for name in _mentioned(each.value)}
+        names_read = {name for each in self.query.returned for name in mentioned(each.value)}
+        if self.query.unfollowed is not None:
+            names_read |= set(self.query.unfollowed.read)
         read = {name: _positions_of(name, valuation) for name in names_read}
         if self.query.select is not None:
             names = [output.variable for output in self.query.select]
@@ -520,6 +547,7 @@ class _Partition:
                 for each in self.query.returned
             ),
             tuple(tuple(read[name]) for name in sorted(read)),
+            valuation=valuation,
         )
 
 
@@ -538,7 +566,7 @@ def matches(
     found; which ones those are is not part of the meaning.
     """
     paths = query.partition_by or tuple((key,) for key in keys)
-    partitions: dict[tuple[Any, ...], _Partition] = {}
+    partitions: dict[tuple[Any, ...], Partition] = {}
     answer: list[Match] = []
     for row, event in enumerate(events):
         if stream is not None and query.streams and event[stream] not in query.streams:
@@ -547,8 +575,7 @@ def matches(
         if key not in partitions:
             partitions[key] = _partition(query, type, stream, time)
         partition = partitions[key]
-        partition.stream.events.append(event)  # type: ignore[attr-defined]
-        partition.rows.append(row)
+        partition.add(event, row)
         reported = partition.reported(len(partition.rows) - 1, key)
         reported = reported if query.limit is None else reported[: query.limit]
         answer.extend(reported)
@@ -563,7 +590,29 @@ def matches(
     return [match for match in waited if match is not None]
 
 
-def _unfollowed(match: Match, partition: _Partition, time: Callable[[Event], Any]) -> Match | None:
+def partitions_of(
+    query: cel.CeqlTree,
+    events: Sequence[Event],
+    *,
+    type: str | None = "type",
+    time: Callable[[Event], Any] | None = None,
+    stream: str | None = None,
+    keys: Sequence[str] = (),
+) -> dict[tuple[Any, ...], Partition]:
+    """The events of each key."""
+    paths = query.partition_by or tuple((key,) for key in keys)
+    partitions: dict[tuple[Any, ...], Partition] = {}
+    for row, event in enumerate(events):
+        if stream is not None and query.streams and event[stream] not in query.streams:
+            continue
+        key = tuple(value_of(Attribute(path), event) for path in paths)
+        if key not in partitions:
+            partitions[key] = _partition(query, type, stream, time)
+        partitions[key].add(event, row)
+    return partitions
+
+
+def _unfollowed(match: Match, partition: Partition, time: Callable[[Event], Any]) -> Match | None:
     """NOT FOLLOWED BY: the match with its deadline, if no event of its key that comes after its
     last one, up to the deadline, is such as must not follow."""
     unfollowed, stream = partition.query.unfollowed, partition.stream
@@ -574,7 +623,7 @@ def _unfollowed(match: Match, partition: _Partition, time: Callable[[Event], Any
         if time(stream.events[place]) > deadline:
             break
         for event in unfollowed.events:
-            if isinstance(event, cel.Excluded) and _occurs(event, frozenset(), stream, place):
+            if isinstance(event, cel.Excluded) and _occurs(event, match.valuation, stream, place):
                 return None
     return replace(match, deadline=deadline)
 
@@ -584,7 +633,7 @@ def _partition(
     type: str | None,
     stream: str | None,
     time: Callable[[Event], Any] | None,
-) -> _Partition:
+) -> Partition:
     events: list[Event] = []
 
     def measure(position: int) -> Any:
@@ -594,4 +643,4 @@ def _partition(
         return time(events[position])
 
     only = query.streams[0] if len(query.streams) == 1 else None
-    return _Partition(query, Stream(events, type, stream, only, time), [], measure)
+    return Partition(query, Stream(events, type, stream, only, time), [], measure)

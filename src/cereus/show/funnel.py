@@ -6,6 +6,7 @@ from typing import Any
 
 from cereus.funnels.funnel import Funnel
 from cereus.funnels.summary import PERIOD
+from cereus.show.pictures import field_name, tooltip
 from cereus.show.timeline import altair_module, plain_rows
 
 
@@ -15,19 +16,19 @@ def funnel_chart(funnel: Funnel) -> Any:
     alt = altair_module()
     names = list(dict.fromkeys(funnel.spec.names))
     base = alt.Chart(alt.Data(values=plain_rows(funnel.steps)))
-    tooltip = [alt.Tooltip(name, type="nominal") for name in funnel.steps.column_names]
+    tips = [tooltip(alt, name) for name in funnel.steps.column_names]
     if funnel.spec.period is not None:
         made = base.mark_line(point=True).encode(
             x=alt.X(f"{PERIOD}:T", title=f"{funnel.spec.period} of the first step"),
             y=alt.Y("conversion:Q", title="came so far", axis=alt.Axis(format="%")),
             color=alt.Color("name:N", title="step", sort=names),
-            tooltip=tooltip,
+            tooltip=tips,
         )
     else:
         bars = base.mark_bar().encode(
             x=alt.X("keys:Q", title=" · ".join(funnel.spec.stream.keys)),
             y=alt.Y("name:N", title="step", sort=names),
-            tooltip=tooltip,
+            tooltip=tips,
         )
         shares = bars.mark_text(align="left", dx=4).encode(
             text=alt.Text("conversion:Q", format=".1%")
@@ -38,7 +39,7 @@ def funnel_chart(funnel: Funnel) -> Any:
     if not segments:
         return made
     label = "segment"
-    joined = " + ' · ' + ".join(f"datum['{name}']" for name in segments)
+    joined = " + ' · ' + ".join(f"datum['{field_name(name)}']" for name in segments)
     return made.transform_calculate(**{label: joined}).facet(
         row=alt.Row(f"{label}:N", title=" · ".join(segments))
     )

@@ -1,25 +1,53 @@
-"""Charts in files."""
+"""Charts in files, and names in charts: nothing in a value or a name is read as code."""
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 from typing import Any
 
 from cereus.errors import CereusError
+from cereus.pictures.graphs import library
 
 CHARTS = (".html", ".svg", ".png")
 """The suffixes of what a chart can be written to."""
+PLACE = {"description": "the chart"}
+"""Stands for a chart in a page, until the chart is put there."""
 
 
-def chart_to_file(chart: Any, path: Path) -> None:
-    """Write an altair chart: a page, or a picture."""
-    if path.suffix.lower() not in CHARTS:
+def save(chart: Any, path: str | Path) -> None:
+    """Write an altair chart: .svg or .png as a still picture, .html to zoom in, offline."""
+    file = Path(path)
+    if file.suffix.lower() not in CHARTS:
         hint = f"end the name in one of {', '.join(CHARTS)}"
         raise CereusError(f"cannot draw to {str(path)!r}", hint=hint)
-    try:
-        chart.save(str(path))
-    except ImportError:
-        raise CereusError(
-            "pictures of charts need vl-convert-python, which is not installed",
-            hint="pip install 'cereus[notebook]', or write .html",
-        ) from None
+    spec, convert = chart.to_dict(), library("vl_convert")
+    match file.suffix.lower():
+        case ".svg":
+            file.write_text(convert.vegalite_to_svg(spec), encoding="utf-8")
+        case ".png":
+            file.write_bytes(convert.vegalite_to_png(spec, scale=2))
+        case _:
+            file.write_text(_page(spec, convert), encoding="utf-8")
+
+
+def _page(spec: dict[str, Any], convert: Any) -> str:
+    """A page with the chart in a script. A value cannot end the script: it has no `<`."""
+    page: str = convert.vegalite_to_html(PLACE, bundle=True)
+    place = json.dumps(PLACE, separators=(",", ":"))
+    assert page.count(place) == 1
+    return page.replace(place, json.dumps(spec).replace("<", "\\u003c"))
+
+
+def field_name(name: str) -> str:
+    """A column as a field of a chart's data. Vega reads dots, brackets and quotes in the name of
+    a field as code, so they are replaced by their numbers; titles show the column's name."""
+    return re.sub(r"[^\w -]", lambda sign: f"_{ord(sign[0]):x}_", name)
+
+
+def tooltip(alt: Any, column: str) -> Any:
+    """What shows the value of a column at a mark. Vega-Lite writes the title into an expression,
+    and escapes the quotes in it, but no backslash."""
+    title = column.replace("\\", "\\\\")
+    return alt.Tooltip(field_name(column), type="nominal", title=title)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -14,6 +13,7 @@ from cereus.errors import CereusError
 from cereus.matches import Matches
 from cereus.pictures.graphs import library
 from cereus.show.colours import INK, PALETTE
+from cereus.show.pictures import field_name, tooltip
 
 MOST_MATCHES = 50
 NAMES = ("variables", "type")
@@ -52,23 +52,21 @@ def timeline(
     events = _labelled(events, matches, keys)
     base = alt.Chart(alt.Data(values=plain_rows(events))).encode(
         x=alt.X(
-            _quoted(along),
+            field_name(along),
             type=_scale(events, along),
             title=title,
             scale=_spread(alt, events, along),
         ),
         y=alt.Y(f"{LABEL}:O", title=" · ".join([MATCH, *keys]), sort=None)
         if lanes == MATCH
-        else alt.Y(_quoted(lanes), type="ordinal", title=lanes),
+        else alt.Y(field_name(lanes), type="ordinal", title=lanes),
     )
     bands = base.mark_line(color=INK, opacity=0.35, strokeWidth=7, strokeCap="round").encode(
         detail=[alt.Detail("match:O")]
     )
     points = base.mark_circle(size=70, opacity=1).encode(
         color=_colour(alt, matches, events, shade),
-        tooltip=[
-            alt.Tooltip(_quoted(name), type="nominal", title=name) for name in events.column_names
-        ],
+        tooltip=[tooltip(alt, name) for name in events.column_names],
     )
     count = len({*map(str, events.column(LABEL if lanes == MATCH else lanes).to_pylist())})
     shaped = (bands + points).properties(width=640, height=lane_height(count))
@@ -91,7 +89,7 @@ def _colour(alt: Any, matches: Matches, events: pa.Table, shade: str | None) -> 
     if shade is None:
         return alt.value(PALETTE[0])
     return alt.Color(
-        _quoted(shade),
+        field_name(shade),
         type="nominal",
         title=shade,
         sort=_order(matches, events, shade),
@@ -142,9 +140,9 @@ def matches_per_time(matches: Matches, *, time: str = "end_time") -> Any:
     table = matches.table
     _check(table, (time,))
     kind = _scale(table, time)
-    values = [{time: _plain(value)} for value in table.column(time).to_pylist()]
+    values = [{field_name(time): _plain(value)} for value in table.column(time).to_pylist()]
     chart = alt.Chart(alt.Data(values=values)).mark_bar(color=PALETTE[0])
-    x = alt.X(_quoted(time), type=kind, bin=alt.Bin(maxbins=BINS), title=time)
+    x = alt.X(field_name(time), type=kind, bin=alt.Bin(maxbins=BINS), title=time)
     y = alt.Y("count()", title="matches", axis=alt.Axis(tickMinStep=1))
     return _styled(chart.encode(x=x, y=y).properties(width=640, height=160))
 
@@ -155,26 +153,12 @@ def matches_per_key(matches: Matches, key: str, *, most: int = 30) -> Any:
     _check(matches.table, (key,))
     counts = matches.table.column(key).value_counts().to_pylist()
     largest = sorted(counts, key=lambda each: -each["counts"])[:most]
-    values = [{key: _plain(each["values"]), "matches": each["counts"]} for each in largest]
+    field = field_name(key)
+    values = [{field: _plain(each["values"]), "matches": each["counts"]} for each in largest]
     chart = alt.Chart(alt.Data(values=values)).mark_bar(color=PALETTE[0])
-    y = alt.Y(_quoted(key), type="nominal", sort="-x", title=key)
+    y = alt.Y(field, type="nominal", sort="-x", title=key)
     x = alt.X("matches:Q", axis=alt.Axis(tickMinStep=1))
     return _styled(chart.encode(x=x, y=y).properties(width=640, height=lane_height(len(values))))
-
-
-def save(chart: Any, path: str | Path) -> None:
-    """Write a chart: .svg or .png as a still picture, .html to zoom in, offline."""
-    file, spec = Path(path), chart.to_dict()
-    convert = library("vl_convert")
-    match file.suffix.lower():
-        case ".svg":
-            file.write_text(convert.vegalite_to_svg(spec), encoding="utf-8")
-        case ".png":
-            file.write_bytes(convert.vegalite_to_png(spec, scale=2))
-        case ".html":
-            file.write_text(convert.vegalite_to_html(spec, bundle=True), encoding="utf-8")
-        case _:
-            raise CereusError(f"cannot draw to {str(path)!r}", hint="use .svg, .png or .html")
 
 
 def _styled(chart: Any) -> Any:
@@ -196,13 +180,6 @@ def _check(table: pa.Table, names: Iterable[str | None]) -> None:
             )
 
 
-def _quoted(name: str) -> str:
-    """A column as Vega-Lite reads it, whatever signs are in its name."""
-    for sign in ("\\", ".", "[", "]", ":", "'", '"'):
-        name = name.replace(sign, f"\\{sign}")
-    return name
-
-
 def _aligned(events: pa.Table, along: str) -> pa.Table:
     """With a column that counts from the first event of each match."""
     first: dict[int, Any] = {}
@@ -217,7 +194,10 @@ def _aligned(events: pa.Table, along: str) -> pa.Table:
 
 def plain_rows(events: pa.Table) -> list[dict[str, Any]]:
     """Plain values, as Vega reads them."""
-    return [{name: _plain(value) for name, value in row.items()} for row in events.to_pylist()]
+    return [
+        {field_name(name): _plain(value) for name, value in row.items()}
+        for row in events.to_pylist()
+    ]
 
 
 def _plain(value: Any) -> Any:

@@ -15,12 +15,12 @@ from cereus.sources.source import source
 from cereus.stream import Stream
 
 
-def schema_of(path: str, files: Files) -> pa.Schema:
+def schema_of(path: str, files: Files | None = None) -> pa.Schema:
     """The columns of a data file, read as `files` says, or those that a schema file lists.
 
     A schema file is JSON, `{"price": "double"}`, or one `price: double` per line.
     """
-    file = Path(path)
+    file, files = Path(path), files or Files((path,))
     if "://" in path or any(mark in path for mark in "*?["):
         return source(files, Stream()).schema
     if not file.exists():

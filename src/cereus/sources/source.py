@@ -92,7 +92,7 @@ def source(data: Any, stream: Stream, *, sort: bool = False) -> Source:
         return Source(table.schema, table)
     if stream.time is None:
         raise DataError("sorting needs a time column", hint='say Stream(time="…")')
-    _need_time(table, stream.time)
+    _need_time(table, stream)
     order = pc.sort_indices(table.column(stream.time))
     # sort_indices is stable, so events of one time keep their order
     return Source(
@@ -116,11 +116,14 @@ def _merged(parts: dict[str, pa.Table], stream: Stream) -> pa.Table:
         raise DataError(f"the streams cannot be put together: {error}") from None
     if stream.time is None:
         return table
-    _need_time(table, stream.time)
+    _need_time(table, stream)
     return table.take(pc.sort_indices(table.column(stream.time)))
 
 
-def _need_time(table: pa.Table, time: str) -> None:
-    if time not in table.column_names:
-        hint = did_you_mean(time, table.column_names)
-        raise DataError(f"the time column {time!r} is not in the events", hint=hint)
+def _need_time(table: pa.Table, stream: Stream) -> None:
+    """There is a column of times, and what it holds can be put in order."""
+    assert stream.time is not None
+    if stream.time not in table.column_names:
+        hint = did_you_mean(stream.time, table.column_names)
+        raise DataError(f"the time column {stream.time!r} is not in the events", hint=hint)
+    stream.check_time(table.schema)

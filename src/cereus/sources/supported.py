@@ -1,29 +1,39 @@
-"""Arrow's newer layouts (views, run-end encoding) as the plain ones, which have the same values;
-and times in a zone that nobody knows in UTC, which is how they are stored."""
+"""Arrow's newer layouts (views, run-end encoding, small numbers) as the plain ones, which have the
+same values; extension types as what they are stored as; and times in a zone that nobody knows in
+UTC, which is how they are stored."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cache
 from zoneinfo import ZoneInfo
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cereus.errors import DataError
+
 
 def supported_type(kind: pa.DataType) -> pa.DataType:
     types = pa.types
+    if isinstance(kind, pa.BaseExtensionType):
+        return supported_type(kind.storage_type)
     if types.is_string_view(kind):
         return pa.string()
     if types.is_binary_view(kind):
         return pa.binary()
+    if types.is_float16(kind):
+        return pa.float32()
+    if types.is_decimal32(kind) or types.is_decimal64(kind):
+        return pa.decimal128(kind.precision, kind.scale)
     if types.is_run_end_encoded(kind):
         return supported_type(kind.value_type)
     if types.is_list_view(kind):
         return pa.list_(supported_type(kind.value_type))
     if types.is_large_list_view(kind):
         return pa.large_list(supported_type(kind.value_type))
-    if types.is_dictionary(kind) and supported_type(kind.value_type) != kind.value_type:
+    if types.is_dictionary(kind) and not _stays_encoded(kind.value_type):
         return supported_type(kind.value_type)
     if types.is_timestamp(kind) and kind.tz is not None and not is_zone(kind.tz):
         return pa.timestamp(kind.unit, "UTC")
@@ -31,6 +41,11 @@ def supported_type(kind: pa.DataType) -> pa.DataType:
         fields = [kind.field(place) for place in range(kind.num_fields)]
         return pa.struct([field.with_type(supported_type(field.type)) for field in fields])
     return kind
+
+
+def _stays_encoded(kind: pa.DataType) -> bool:
+    """Texts are compared by their places in a dictionary; numbers are not."""
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 OFFSET = re.compile(r"[+-]\d\d:?\d\d")
@@ -67,6 +82,16 @@ def supported_schema(schema: pa.Schema) -> pa.Schema:
     return schema if fields == list(schema) else pa.schema(fields)
 
 
+def refuse_unions(schema: pa.Schema, names: Iterable[str]) -> None:
+    """Arrow cannot take single rows of a union of types."""
+    for name in names:
+        if pa.types.is_union(schema.field(name).type):
+            raise DataError(
+                f"the column {name!r} has the type {schema.field(name).type}, and cannot be read",
+                hint="drop it, or cast it to one type",
+            )
+
+
 def supported_batch(batch: pa.RecordBatch) -> pa.RecordBatch:
     """The same values, in layouts that every part of the engine reads."""
     schema = supported_schema(batch.schema)
@@ -86,6 +111,8 @@ def supported_table(table: pa.Table) -> pa.Table:
 def _plain(column: pa.Array, kind: pa.DataType) -> pa.Array:
     if column.type == kind:
         return column
+    if isinstance(column.type, pa.BaseExtensionType):
+        return _plain(column.storage, kind)
     if pa.types.is_run_end_encoded(column.type):
         return _plain(pc.run_end_decode(column), kind)
     if pa.types.is_dictionary(column.type):

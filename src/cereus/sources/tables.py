@@ -12,7 +12,7 @@ from cereus.column_types import named_schema
 from cereus.errors import CereusError, DataError
 from cereus.sources.files import Files
 from cereus.sources.scan import scan
-from cereus.sources.supported import supported_table
+from cereus.sources.supported import supported_schema, supported_table
 from cereus.stream import refuse_repeated
 
 UNREADABLE = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError)
@@ -21,12 +21,12 @@ UNREADABLE = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError)
 
 def to_schema(schema: Any) -> pa.Schema:
     """A schema, or what can stand for one: {"column": type}, a table."""
-    if isinstance(schema, pa.Schema):
-        return schema
+    if isinstance(schema, pa.Table | pa.RecordBatch):
+        schema = schema.schema
     if isinstance(schema, Mapping):
-        return named_schema(schema)
+        return supported_schema(named_schema(schema))
     try:
-        return schema.schema if isinstance(schema, pa.Table | pa.RecordBatch) else pa.schema(schema)
+        return supported_schema(pa.schema(schema))
     except (TypeError, ValueError):
         raise CereusError(
             f"a schema is needed, not a {type(schema).__name__}",

@@ -10,6 +10,7 @@ from cereus.spark.session import session
 
 if TYPE_CHECKING:
     from cereus.spark.funnels import funnel
+    from cereus.spark.live.reading_state import state
     from cereus.spark.live.rules import match_rules, split_changes
     from cereus.spark.matching import match, split_late
     from cereus.spark.pipeline import Pipeline
@@ -30,6 +31,7 @@ __all__ = [
     "split_changes",
     "split_late",
     "sql",
+    "state",
     "why",
 ]
 
@@ -42,6 +44,7 @@ _LATER = {
     "register": "cereus.spark.table_functions.register",
     "split_changes": "cereus.spark.live.rules",
     "split_late": "cereus.spark.matching",
+    "state": "cereus.spark.live.reading_state",
     "sql": "cereus.spark.statements",
     "why": "cereus.spark.why",
 }

@@ -36,6 +36,7 @@ def match(
     split: Split = None,
     push_down: bool = True,
     watermark: str | None = None,
+    idle: str | None = None,
     late: bool = False,
     on_change: Literal["refuse", "restart"] = "refuse",
     checkpoint: str | None = None,
@@ -76,6 +77,9 @@ def match(
 
     watermark    how late an event may be, "10 seconds"; not if the time column of `df` has a
                  watermark already
+    idle         when the whole source has been silent for so long, "10 minutes", time passes by the
+                 clock of the driver, so that what waits for time is emitted; events that come
+                 behind it afterwards are late
     late         True adds a column `late`: rows in which it is not null are late events, and
                  all their other columns are null (`split_late` parts them)
     on_change    what to do with the state of another query in the checkpoint: "refuse" it, or
@@ -110,7 +114,7 @@ def match(
         _check_live(order, parallelism, split)
         marked = with_watermark(df, query, watermark)
         made = prepared(df, query, **{**options, "split": False})
-        live = Live(made, marked, query, late, on_change, buckets, name)
+        live = Live(made, marked, query, late, on_change, buckets, name, idle=idle)
         if checkpoint is not None:
             refuse_changed(stored_queries(df.sparkSession, checkpoint), live.recipe)
         return live.run()
@@ -150,7 +154,7 @@ def _check_history(df: DataFrame) -> None:
     if getattr(df, "isStreaming", False):
         raise CereusError(
             "several queries at once are for history",
-            hint="start a streaming query for each of them",
+            hint="start a streaming query for each of them, or use match_rules",
         )
 
 

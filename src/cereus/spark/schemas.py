@@ -10,6 +10,7 @@ import pyarrow as pa
 from pyspark.sql import types as st
 from pyspark.sql.pandas.types import from_arrow_type, to_arrow_type
 
+from cereus.clauses.tree import TIMEOUTS
 from cereus.engine.results.counts import total_name
 from cereus.engine.results.event_rows import EVENTS
 from cereus.errors import DataError, did_you_mean
@@ -89,7 +90,11 @@ def pattern_schema(
         totals = (total_name(each) for each in plan.query.totals)
         fields += [st.StructField(name, st.DoubleType()) for name in ("count", *totals)]
         fields.append(st.StructField("exact", st.BooleanType()))
-    if plan.query.unfollowed is not None and plan.stream.time is not None:
+    if plan.query.timeouts:
+        kinds = (st.BooleanType(), st.StringType(), st.StringType())
+        fields += [*map(st.StructField, TIMEOUTS, kinds)]
+    waits = plan.query.unfollowed is not None or plan.query.timeouts
+    if waits and plan.stream.time is not None:
         fields.append(st.StructField("deadline", type_of(known, (plan.stream.time,))))
     events = arrow_schema(known)
     for column in plan.returned:

@@ -84,7 +84,7 @@ GROUPS: tuple[tuple[str, str, str], ...] = (
     ),
     (
         "_PARTITION _WITHIN _CONSUME _LIMIT",
-        "_RETURN _AFTER _NOT_FOLLOWED_BY",
+        "_RETURN _AFTER _NOT_FOLLOWED_BY _WITH_TIMEOUTS",
         "a clause (WITHIN, PARTITION BY …)",
     ),
 )
@@ -120,6 +120,7 @@ WORDS = {
     "_EXCLUSION_OPENS": "'{-'",
     "_EXCLUSION_CLOSES": "'-}'",
     "_IN_STREAM": "IN STREAM",
+    "_WITH_TIMEOUTS": "WITH TIMEOUTS",
     "$END": "the end of the text",
 }
 

@@ -43,7 +43,7 @@ def read(
         raise QuerySyntaxError(f"a text is needed, not a {type(text).__name__}")
     parameters = Parameters(params)
     with errors_in(text):
-        tree = _parse(_lark(grammar, start), text, tuple(hints), parameters)
+        tree = _parse(lark_of(grammar, start), text, tuple(hints), parameters)
     parameters.check_all_used(text)
     with errors_in(text):
         try:
@@ -72,7 +72,7 @@ def located(error: QueryError, text: str) -> QueryError:
 
 
 @cache
-def _lark(grammar: str, start: str) -> Lark:
+def lark_of(grammar: str, start: str) -> Lark:
     return Lark.open_from_package(
         "cereus",
         grammar,

@@ -17,7 +17,7 @@ from cereus.clauses.tree import AnyQuery, Strategy
 from cereus.expr.tree import Expression
 from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.operators.absence import is_correlated
-from cereus.languages.ceql.planning.lower import ends_marked
+from cereus.languages.ceql.planning.ends import ends_marked
 from cereus.languages.ceql.planning.rewrite import RULES, rewrite
 from cereus.languages.sremo import tree as sremo
 from cereus.languages.sremo.srt.closure import renamed
@@ -51,6 +51,8 @@ def as_sremo(query: AnyQuery, type_column: str | None = "type") -> sremo.SremoTr
     original = cel.in_ceql(query).formula
     if query.unfollowed is not None:
         raise refused(query.unfollowed, "SREMO has no NOT FOLLOWED BY: no match waits", None)
+    if query.timeouts:
+        raise refused(query, "SREMO has no WITH TIMEOUTS: it lists matches", "leave it out")
     if query.skip is not None:
         reason = (
             "AFTER MATCH SKIP compares matches with each other, and a SREMO takes each by itself"

@@ -7,7 +7,7 @@ is there: one that suffices, else two, else all, of which one after the other is
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations, islice
 from typing import Any
@@ -76,7 +76,7 @@ BEFORE = ", because of other events"
 
 
 def expected(
-    query: CompiledQuery, rows: Sequence[int], events: EventTable, stream: Stream
+    query: CompiledQuery, rows: Iterable[int], events: EventTable, stream: Stream
 ) -> ExpectedMatch:
     if not all(isinstance(row, int | np.integer) for row in rows):
         raise CereusError("the rows of a match are whole numbers", hint="write [3, 17, 20]")

@@ -160,13 +160,16 @@ CASES = [
     ),
     Case(
         "counted by values",
-        "SELECT COUNT(*) WHERE (A AS a ; B AS b) FILTER a.w <= b.w WITHIN 30 seconds",
+        "SELECT COUNT(*) WHERE (A AS a ; B AS b) FILTER max(a.v) < max(b.v) WITHIN 30 seconds",
         "CountingRunner by values",
+        kind=pa.decimal128(22, 2),
     ),
     Case(
         "listed by values",
-        "SELECT LAST * WHERE (A AS a ; B AS b ; NOT(C)) FILTER a.w <= b.w WITHIN 30 seconds",
+        "SELECT LAST * WHERE (A AS a ; B AS b ; NOT(C)) FILTER max(a.v) < max(b.v) "
+        "WITHIN 30 seconds",
         "ListingRunner by values",
+        kind=pa.decimal128(22, 2),
     ),
     Case("listed", "SELECT LAST * WHERE A ; B ; NOT(C) WITHIN 30 seconds", "ListingRunner"),
     Case("strict", "SELECT STRICT * WHERE A ; B+ WITHIN 30 seconds", "Runner"),
@@ -174,9 +177,10 @@ CASES = [
     Case("registers", "any({A:} -> r, {B: x > r.x}) WITHIN 20 seconds", "Runner", dialect="sremo"),
     Case(
         "registers by values",
-        "any({A:} -> r, {B: w >= r.w}, {C:}) PARTITION BY k",
+        "any({A:} -> r, {B: v >= r.v}, {C:}) PARTITION BY k",
         "Runner by values",
         dialect="sremo",
+        kind=pa.decimal128(22, 2),
     ),
     Case("detected", "DETECT any({A:} -> r, {C: x > r.x})", "Runner", dialect="sremo"),
     Case(
@@ -188,7 +192,7 @@ CASES = [
     ),
     Case(
         "kleene by values",
-        f"PATTERN SEQ(A a, B+ b[], C c) WHERE {NEXT} {{ b[i].w >= b[i-1].w ^ a.w <= c.w }} "
+        f"PATTERN SEQ(A a, B+ b[], C c) WHERE {NEXT} {{ b[i].v >= b[i-1].v ^ a.v <= c.v }} "
         "WITHIN 30 seconds RETURN a.x, b[].x",
         "Runner by values",
         dialect="sase",
@@ -197,6 +201,14 @@ CASES = [
     Case(
         "negation at the end",
         "PATTERN SEQ(A a, B b, ~C c) WHERE skip_till_any_match(a, b) { a.x <= b.x } "
+        "WITHIN 20 seconds RETURN a.x",
+        "Runner",
+        dialect="sase",
+        stream=KEYED,
+    ),
+    Case(
+        "events of the past",
+        "PATTERN SEQ(~C c, A a, B b) WHERE skip_till_any_match(a, b) { c.x > a.x } "
         "WITHIN 20 seconds RETURN a.x",
         "Runner",
         dialect="sase",

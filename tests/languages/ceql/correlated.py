@@ -22,9 +22,7 @@ def comparison(draw: Random, names: list[str]) -> ex.Expression:
     first, second = draw.sample(names, 2)
     kind = draw.randrange(10)
     if kind < 2:
-        column = draw.choice(STRINGS)
-        sign = draw.choice(["=", "!=", "="])
-        return ex.Comparison(sign, _of(first, column), _of(second, column))
+        return texts(draw, _of(first, draw.choice(STRINGS)), _of(second, draw.choice(STRINGS)))
     sign = draw.choice(["=", "=", "!=", "<", "<=", ">", ">="])
     left, right = (_of(name, draw.choice(NUMBERS)) for name in (first, second))
     if kind < 7:
@@ -39,6 +37,20 @@ def comparison(draw: Random, names: list[str]) -> ex.Expression:
         return tangled(draw, [first, second, draw.choice(names)])
     third = _of(draw.choice(names), "x")
     return ex.Comparison(sign, ex.Arithmetic("+", left, right), third)
+
+
+def texts(draw: Random, left: ex.Expression, right: ex.Expression) -> ex.Expression:
+    """A condition on two strings."""
+    sign = draw.choice(["=", "!=", "=", "<", ">="])
+    both = ex.Call("concat", (left, right))
+    match draw.randrange(6):
+        case 0:
+            return ex.Like(both, draw.choice(["%b%", "_a%", "a%"]))
+        case 1:
+            return ex.Comparison(sign, ex.Call("length", (both,)), ex.Literal(draw.randrange(4)))
+        case 2:
+            return ex.Comparison(sign, both, ex.Literal(draw.choice(["ab", "ba", "aa"])))
+    return ex.Comparison(sign, left, right)
 
 
 def tangled(draw: Random, names: list[str]) -> ex.Expression:
@@ -57,7 +69,13 @@ def tangled(draw: Random, names: list[str]) -> ex.Expression:
             return ex.Arithmetic(draw.choice("+-*/%"), one, two)
         if kind == 6:
             return ex.Call(draw.choice(["least", "greatest"]), (one, two))
-        return ex.Call(draw.choice(["abs", "floor", "ceil", "sqrt"]), (one,))
+        if draw.randrange(6) == 0:
+            return ex.Call("round", (one, ex.Literal(draw.choice([0, 1, -1]))))
+        if draw.randrange(6) == 0:
+            return ex.Call("power", (one, two))
+        return ex.Call(
+            draw.choice(["abs", "floor", "ceil", "sqrt", "sign", "exp", "ln", "log10"]), (one,)
+        )
 
     def reading() -> ex.Expression:
         """A number that surely reads an attribute."""
@@ -87,12 +105,26 @@ def aggregate(draw: Random, names: list[str]) -> ex.Expression:
     return ex.Comparison(sign, node, other)
 
 
+def successive(draw: Random, name: str) -> ex.Expression:
+    """Each event of a variable with the one before it."""
+    column = draw.choice(("x", "x", "w", "s"))
+    before: ex.Expression = ex.Aggregate("prev", name, (column,))
+    if column == "s":
+        return ex.Comparison(draw.choice(["=", "!="]), _of(name, "s"), before)
+    if draw.randrange(3) == 0:
+        before = ex.Arithmetic("+", before, ex.Aggregate("prev", name, (draw.choice("xt"),)))
+    sign = draw.choice(["=", "!=", "<", "<=", ">", ">="])
+    return ex.Comparison(sign, _of(name, column), before)
+
+
 def _of(name: str, column: str) -> ex.Attribute:
     return ex.Attribute((column,), name)
 
 
 def predicate(draw: Random, names: list[str]) -> cel.Predicate:
     kind = draw.randrange(10)
+    if (kind == 0 or len(names) < 2) and draw.randrange(2):
+        return cel.Holds(successive(draw, draw.choice(names)))
     if kind == 0 or len(names) < 2:
         return cel.Holds(aggregate(draw, names))
     if kind < 7:

@@ -79,11 +79,12 @@ def test_what_must_not_occur_may_be_compared_with_the_first_event() -> None:
 
 
 def test_what_must_not_occur_may_be_compared_with_a_later_event() -> None:
-    """It is not known yet when it comes, so values in states decide, and explain says so."""
+    """It is not known yet when it comes, so that it is looked for when the match is complete."""
     text = "SELECT * WHERE (A ; C AS c) WITHOUT (B FILTER B.x = c.x)"
     assert positions(text, USERS) == [[0, 2]]
     explained = cereus.compile(text).explain(pa.schema({"type": pa.string(), "x": pa.int64()}))
-    assert "WITHOUT remembers every such event, because an event of c may come after" in explained
+    assert "by registers, checked where the rest of its part of the pattern is comp" in explained
+    assert "no such event after r" in explained
 
 
 def test_a_condition_is_true_of_every_event_of_a_variable() -> None:

@@ -15,10 +15,14 @@ from hypothesis import note
 import cereus
 from cereus.clauses.tree import Consume, TimeWindow, Unfollowed
 from cereus.errors import CereusError, RefusedError
+from cereus.expr import tree as ex
 from cereus.languages.ceql import tree as cel
+from cereus.languages.ceql.order import leaf_order
+from cereus.languages.ceql.scope import bound
 from cereus.languages.ceql.text import parse, to_text
 from cereus.translate.translate import translated
 
+from . import correlated
 from . import strategies as random_
 from .harness import Row, compiled, reference_matches, reference_rows, rows
 from .test_differential import FEWER, examples, given, pieces
@@ -62,13 +66,47 @@ def test_it_waits_for_time_to_pass() -> None:
     assert not len(recognizer.finish())
 
 
-def test_it_returns_values_and_conditions_are_of_the_event_alone() -> None:
+CARDS = pa.table(
+    {
+        "type": ["A", "C", "A", "C", "B", "B", "OTHER"],
+        "card": [1, 1, 2, 2, 1, 3, 9],
+        "x": [1, 2, 3, 4, 5, 6, 7],
+        "ts": [datetime(2024, 1, 1, 9, minute) for minute in (0, 1, 2, 3, 4, 5, 30)],
+    }
+)
+COMPARED = "SELECT * WHERE A AS a ; C AS c NOT FOLLOWED BY (B AS b FILTER {}) WITHIN 5 minutes"
+
+
+@pytest.mark.parametrize(
+    ("condition", "kept"),
+    [
+        ("b.card = a.card", [[2, 3]]),
+        ("b.x > c.x + 3", [[0, 3], [2, 3]]),
+        ("b.card = c.card AND b.x > 5", [[0, 1], [0, 3], [2, 3]]),
+        ("b.card = a.card OR b.x > 5", []),
+    ],
+)
+def test_what_must_not_follow_is_compared_with_the_match(
+    condition: str, kept: list[list[int]]
+) -> None:
+    query = cereus.compile(COMPARED.format(condition) + " WITHIN 1 hour", stream=STREAM)
+    assert sorted(row["positions"] for row in query.run(CARDS)) == kept
+    assert "compared with its events" in query.explain(CARDS.schema)
+
+
+def test_it_is_compared_with_variables_that_hold_one_event() -> None:
+    with pytest.raises(RefusedError, match="'a' may hold several events") as error:
+        cereus.compile(COMPARED.format("b.card = a.card").replace("A AS a", "A+ AS a"))
+    assert error.value.hint
+    with pytest.raises(CereusError, match="variable 'd' is not bound"):
+        cereus.compile(COMPARED.format("b.card = d.card"))
+
+
+def test_it_returns_values_and_conditions_are_checked() -> None:
     text = LATE.replace("BY SHIP", "BY ((SHIP AS s FILTER s.x > 1) OR OTHER)")
     query = cereus.compile(f"{text} RETURN a.x + 1 AS y", stream=STREAM, schema=ORDERS.schema)
     assert sorted(row["k"] for row in query.run(ORDERS)) == [1, 2]
     assert {row["y"] for row in query.run(ORDERS)} == {2}
-    with pytest.raises(RefusedError, match="cannot be compared with the events of the match"):
-        cereus.compile(LATE.replace("BY SHIP", "BY (SHIP AS s FILTER s.x = a.x)"))
     with pytest.raises(CereusError, match="unknown attribute 'y'"):
         broken = LATE.replace("BY SHIP", "BY (SHIP AS s FILTER s.y = 1)")
         cereus.compile(broken, stream=STREAM, schema=ORDERS.schema)
@@ -107,6 +145,24 @@ def test_it_prints_and_is_explained() -> None:
     assert "waits for 5 minutes" in cereus.compile(LATE, stream=STREAM).explain(ORDERS.schema)
 
 
+def compared(draw: Random, formula: cel.Formula, waits: Unfollowed) -> Unfollowed:
+    """The same, with conditions between what must not follow and single events of the match."""
+    order = leaf_order(formula)
+    names = [n for n in sorted(bound(formula)) if ">" not in n and not order.may_follow(n, n)]
+    if not names:
+        return waits
+    read: set[str] = set()
+    events = []
+    for event in waits.events:
+        assert isinstance(event, cel.Excluded)
+        every = [correlated.comparison(draw, ["z", draw.choice(names)]) for _ in range(2)]
+        read |= {name for each in every for name in ex.variables(each)} - {"z"}
+        parts = tuple(map(cel.Holds, every))
+        joined = draw.choice((cel.AllOf, cel.AllOf, cel.AnyOf))(parts)
+        events.append(replace(event, names=("z",), predicate=joined))
+    return replace(waits, events=tuple(events), read=tuple(sorted(read)))
+
+
 @examples(FEWER)
 @given(random_.randoms)
 def test_random_queries_cut_into_pieces(draw: Random) -> None:
@@ -116,8 +172,11 @@ def test_random_queries_cut_into_pieces(draw: Random) -> None:
         cel.Excluded(cel.Type(name)) for name in draw.sample(random_.TYPES, draw.randint(1, 2))
     )
     waits = Unfollowed(absent, TimeWindow(draw.randint(0, 4) * random_.SECOND))
+    if draw.randrange(2):
+        waits = compared(draw, case.query.formula, waits)
     query = replace(case.query, limit=None, consume=Consume.NONE, skip=None, unfollowed=waits)
     note(str(replace(case, query=query)))
+    query = parse(to_text(query))
     made = compiled(query, case.stream)
     for events in case.streams:
         wanted = reference_matches(query, case.stream, events)

@@ -1,4 +1,4 @@
-"""Random clauses on Spark, many in one job: batch and live give what a run here gives."""
+"""Random clauses on Spark, many in one job: they give what a run here gives."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.parquet
 import pytest
 from hypothesis import Phase, given, settings
 
@@ -25,16 +24,12 @@ from tests.languages.match_recognize.random_clauses import (
 )
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from pyspark.sql import DataFrame, SparkSession
 
 pytestmark = [pytest.mark.spark, pytest.mark.long]
 
 CONDITIONS = OF_ROW + OF_SLOTS + OF_AGGREGATES + OF_SEARCH
 ROWS = 60
-LATER = START + timedelta(days=1)
-EPOCH = datetime(1970, 1, 1)
 
 
 def table() -> pa.Table:
@@ -71,13 +66,13 @@ def queries(count: int) -> list[cereus.Query]:
     return every[:: max(1, len(every) // count)][:count]
 
 
-def together(frame: DataFrame, chosen: list[cereus.Query], **options: Any) -> DataFrame:
+def together(frame: DataFrame, chosen: list[cereus.Query]) -> DataFrame:
     """The rows of all queries, as texts, with the number of the query."""
     from pyspark.sql import functions as f
 
     spelled = {"ignoreNullFields": "false", "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss"}
     parts = [
-        cs.match(frame, query, **options).select(
+        cs.match(frame, query).select(
             f.lit(number).alias("query"), f.to_json(f.struct("*"), spelled).alias("row")
         )
         for number, query in enumerate(chosen)
@@ -107,33 +102,3 @@ def test_batches_give_what_a_run_here_gives(spark: SparkSession) -> None:
     wanted = [sorted(plain(row) for row in query.run(table())) for query in chosen]
     for here, there, query in zip(wanted, by_query(found, chosen), chosen, strict=True):
         assert there == here, query.text
-
-
-def test_streams_give_what_is_decided_here(spark: SparkSession, tmp_path: Path) -> None:
-    chosen = queries(4)
-    rows = table()
-    last = pa.table({"k": ["a"], "ts": [LATER], "x": [0], "y": ["p"], "z": [0.0]}, rows.schema)
-    for n, part in enumerate([rows.slice(0, 25), rows.slice(25), last]):
-        pa.parquet.write_table(part, tmp_path / f"{n}.parquet")
-    schema = spark.createDataFrame(rows).schema
-    stream = spark.readStream.schema(schema).option("maxFilesPerTrigger", 1)
-    matches = together(stream.parquet(str(tmp_path)), chosen, watermark="0 seconds")
-    running = (
-        matches.writeStream.format("memory")
-        .queryName("mr_random")
-        .trigger(availableNow=True)
-        .option("checkpointLocation", str(tmp_path / "checkpoint"))
-        .start()
-    )
-    running.awaitTermination()
-    found = by_query(spark.table("mr_random").collect(), chosen)
-    for here, there, query in zip(map(decided, chosen), found, chosen, strict=True):
-        assert there == here, query.text
-
-
-def decided(query: cereus.Query) -> list[str]:
-    """What is put out here until the time of the last row, which has not been read by then."""
-    recognizer = query.recognizer()
-    rows = list(recognizer.push(table()))
-    rows += recognizer.advance((LATER - EPOCH) // timedelta(microseconds=1))
-    return sorted(plain(row) for row in rows)

@@ -1,7 +1,8 @@
-"""How far apart events of a match are: windows of a part of a pattern, and gaps between events.
+"""Events that are compared with one event before them: windows of a part of a pattern, gaps between
+events, and events of a repetition with the one before.
 
-Both remember one value of one event, its time, and compare later events with it. `…InSlots` have it
-in a slot of the kernel, `…ByValues` in their states.
+All remember values of one event, and compare later events with it. `…InSlots` have them in slots of
+the kernel, `…ByValues` in their states.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from cereus.automata.construct import Wrapped
@@ -98,29 +100,37 @@ class InSlots(DistanceFilter):
     def slots(self, state: Any) -> Slots:
         below = self.body.slots(state[0])
         needed = state[1] == REMEMBERED and self.body.goes_on(state[0])
-        return below | {self.slot(0)} if needed else below
+        return below | self.remembered if needed else below
+
+    @cached_property
+    def remembered(self) -> Slots:
+        return frozenset(map(self.slot, range(len(self.values))))
 
     def remember(self, move: Move, letter: Letter) -> tuple[Move, Any]:
-        update = Update(self.slot(0), "set", self.values[0].column)
-        return move._replace(updates=(*move.updates, update)), None
+        updates = (
+            Update(self.slot(place), "set", value.column) for place, value in enumerate(self.values)
+        )
+        return move._replace(updates=(*move.updates, *updates)), None
 
     def compare(self, move: Move, memory: Any, letter: Letter) -> Move | None:
-        check = holds(self.condition.filled([slot(self.slot(0))]))
+        kept = [slot(self.slot(place)) for place in range(len(self.values))]
+        check = holds(self.condition.filled(kept))
         return move._replace(checks=(*move.checks, check))
 
 
 @dataclass(frozen=True)
 class ByValues(DistanceFilter):
     condition: Expression
-    path: tuple[str, ...]
+    paths: tuple[tuple[str, ...], ...]
 
     def remember(self, move: Move, letter: Letter) -> tuple[Move, Any]:
-        return move, row_of(letter, (self.path,))
+        return move, row_of(letter, self.paths)
 
     def compare(self, move: Move, memory: Any, letter: Letter) -> Move | None:
-        name = ".".join(self.path)
-        (now,) = row_of(letter, (self.path,))
-        bindings = {BEFORE: {name: memory[0]}, NOW: {name: now}}
+        names = [".".join(path) for path in self.paths]
+        before = dict(zip(names, memory, strict=True))
+        now = dict(zip(names, row_of(letter, self.paths), strict=True))
+        bindings = {BEFORE: before, NOW: now}
         return move if is_true(flattened(self.condition), {}, bindings) else None
 
 
@@ -164,6 +174,27 @@ class Gap(DistanceFilter):
             yield made._replace(target=(move.target, after, kept))
 
 
+@dataclass(frozen=True)
+class Successive(DistanceFilter):
+    """`φ FILTER b.x > prev(b.x)`: each event of a variable with the one before it. The first has
+    none, and nothing is asked of it."""
+
+    variable: str
+
+    def moves(self, state: Any, letter: Letter) -> Iterator[Move]:
+        inner, stage, memory = state
+        for move in self.body.moves(inner, letter):
+            if self.variable not in move.label:
+                yield move._replace(target=(move.target, stage, memory))
+                continue
+            made: Move | None = move
+            if stage == REMEMBERED:
+                made = self.compare(move, memory, letter)
+            if made is not None:
+                made, kept = self.remember(made, letter)
+                yield made._replace(target=(move.target, REMEMBERED, kept))
+
+
 class InnerWindowInSlots(InnerWindow, InSlots):
     pass
 
@@ -177,10 +208,23 @@ class GapInSlots(Gap, InSlots):
         """The slot is kept where a round has ended, complete or not: both are one state then, and a
         match is found in one way."""
         below = self.body.slots(state[0])
-        return below | {self.slot(0)} if state[1] == REMEMBERED else below
+        return below | self.remembered if state[1] == REMEMBERED else below
 
 
 class GapByValues(Gap, ByValues):
+    pass
+
+
+@dataclass(frozen=True)
+class SuccessiveInSlots(InSlots, Successive):
+    def slots(self, state: Any) -> Slots:
+        """As for gaps: what has ended and what goes on are one state."""
+        below = self.body.slots(state[0])
+        return below | self.remembered if state[1] == REMEMBERED else below
+
+
+@dataclass(frozen=True)
+class SuccessiveByValues(ByValues, Successive):
     pass
 
 

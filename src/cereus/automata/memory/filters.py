@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from cereus.automata.memory.terms import Term, fails, holds, slot
-from cereus.automata.memory.totals import update, with_event, without_events
+from cereus.automata.memory.totals import EXTREMES, update, with_event, without_events
 from cereus.automata.model import (
     Automaton,
     Check,
@@ -137,7 +137,8 @@ class ComparisonFilter(Automaton):
 
 class Value(NamedTuple):
     """What fills one hole of a term: of `variable`, the values in `column`; `how` is `set` for the
-    value of its only event, `first`, `last`, or a total. `needed`: a slot has to keep it."""
+    value of its only event, `first`, `last`, an extreme, or a total. `needed`: a slot has to keep
+    it."""
 
     variable: str
     column: int
@@ -155,7 +156,7 @@ class TermFilter(Automaton):
 
     The condition is a term with a hole for each of `values`. What came earlier is in slots, what
     comes now is in columns. A variable whose values a later event is compared with has one event
-    in its scope; one that is only totalled may have any number.
+    in its scope, or its extremes decide; one that is only totalled may have any number.
 
     Without totals, the condition is checked when the last of its variables is marked, so that
     hopeless runs die early. With totals it is decided where the body accepts: a run may go on when
@@ -178,7 +179,7 @@ class TermFilter(Automaton):
 
     @property
     def at_the_end(self) -> bool:
-        return any(value.how != "set" for value in self.values)
+        return any(value.how not in ("set", *EXTREMES) for value in self.values)
 
     def initial(self) -> Iterable[State]:
         return [(q, frozenset(), True) for q in self.body.initial()]

@@ -15,7 +15,7 @@ from typing import NamedTuple, Self
 import pyarrow as pa
 
 from cereus.automata.memory.refusal import CannotUseSlots
-from cereus.automata.memory.terms import Term, constant
+from cereus.automata.memory.terms import MOST_OPERANDS, LookedUp, Term, constant
 from cereus.expr import tree as ex
 from cereus.expr.check import TIME_ARITHMETIC, value_kind
 from cereus.expr.paths import type_at
@@ -29,9 +29,16 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
 COMPUTED = (Kind.INTEGER, Kind.FLOAT)
 """The kinds that the kernel computes with."""
-IMPLEMENTED = ("abs", "least", "greatest", "floor", "ceil", "sqrt", "distance", "coalesce")
+LOOKED_UP = frozenset({Kind.BOOLEAN, *COMPUTED})
+OPERANDS = frozenset({Kind.STRING, *LOOKED_UP})
+"""The kinds of values that functions have which are computed outside of the kernel and looked up,
+and of their operands."""
+IMPLEMENTED = (
+    "abs", "sign", "least", "greatest", "floor", "ceil", "round", "sqrt", "exp", "ln", "log10",
+    "power", "distance", "coalesce",
+)  # fmt: skip
 """The functions of `expr.functions` that the kernel computes of several events' values. All others
-are computed ahead, of one event's values each."""
+are computed ahead, of one event's values each, or looked up."""
 
 
 class ValueRead(NamedTuple):
@@ -98,6 +105,40 @@ class TermBuilder:
     # ------------------------------------------------------------ by node
 
     def _typed(self, node: Expression, read: Read) -> TypedTerm:
+        try:
+            return self._computed(node, read)
+        except CannotUseSlots:
+            looked_up = self._looked_up(node, read)
+            if looked_up is None:
+                raise
+            return looked_up
+
+    def _looked_up(self, node: Expression, read: Read) -> TypedTerm | None:
+        """A function of single events' values, whose values are computed outside of the kernel and
+        kept; None where the kernel has no such values, or these are its operands' already."""
+        leaves: dict[TypedTerm, int] = {}
+
+        def with_holes(part: Expression) -> Expression:
+            if not self._is_reading(part):
+                return ex.rebuild(part, with_holes)
+            leaf = self._computed(part, read)
+            return ex.Attribute((str(leaves.setdefault(leaf, len(leaves))),))
+
+        if self._is_reading(node) or any(isinstance(n, ex.Aggregate) for n in node.walk()):
+            return None
+        kind = value_kind(node, self.schema)
+        try:
+            expression = with_holes(node)
+        except CannotUseSlots:
+            return None
+        kinds = tuple(leaf.kind for leaf in leaves)
+        fits = kind in LOOKED_UP and OPERANDS.issuperset(kinds)
+        if not fits or not 0 < len(kinds) <= MOST_OPERANDS:
+            return None
+        function = LookedUp(expression, kinds, kind)
+        return TypedTerm(Term("function", (function, *(leaf.term for leaf in leaves))), kind)
+
+    def _computed(self, node: Expression, read: Read) -> TypedTerm:
         if isinstance(node, ex.Aggregate):
             return self._aggregate(node, read)
         if isinstance(node, ex.Literal):
@@ -228,7 +269,11 @@ class TermBuilder:
         if function in ("floor", "ceil"):
             term = arguments[0].term
             return TypedTerm(term if kind == Kind.INTEGER else Term(function, (term,)), kind)
-        if function in ("sqrt", "distance"):
+        if function == "sign":
+            return TypedTerm(Term(f"sign {kind}", (arguments[0].term,)), kind)
+        if function == "round" and kind == Kind.FLOAT:
+            return TypedTerm(Term("round", (arguments[0].term, _units(arguments[1:]))), kind)
+        if function in ("sqrt", "exp", "ln", "log10", "power", "distance"):
             return TypedTerm(Term(function, _as(Kind.FLOAT, *arguments)), Kind.FLOAT)
         raise CannotUseSlots(f"{function} of several events' values is not computed by the kernel")
 
@@ -276,6 +321,15 @@ class TermBuilder:
         value = ex.Attribute(node.attribute or ())
         low = read(ValueRead(node.variable, value, Kind.INTEGER, "sum int"))
         return low, read(ValueRead(node.variable, value, Kind.INTEGER, "carry int"))
+
+
+def _units(digits: list[TypedTerm]) -> Term:
+    """What a number is rounded to: so many parts of 1, or (negative) to multiples of this."""
+    if digits and digits[0].term.op != "constant":
+        raise CannotUseSlots("round takes a literal number of digits")
+    count = digits[0].term.operands[0] if digits else 0
+    scale = float(f"1e{min(abs(count), 300)}")
+    return constant(scale if count >= 0 else -scale)
 
 
 def _without_nan(value: ex.Expression) -> ex.Expression:

@@ -11,12 +11,14 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from cereus.automata.model import Check, Slot
+from cereus.expr.tree import Expression
+from cereus.expr.types import Kind
 
-LOADS = ("column", "slot", "constant")
+LOADS = ("column", "slot", "constant", "past")
 UNARY = (
     "to float",
     "negate int", "negate float", "abs int", "abs float",
-    "sqrt", "floor", "ceil",
+    "sqrt", "floor", "ceil", "sign int", "sign float", "exp", "ln", "log10",
     "not", "is null", "known",
 )  # fmt: skip
 BINARY = (
@@ -32,13 +34,28 @@ BINARY = (
     "least int", "greatest int", "least float", "greatest float",
     # a sum and its carry; NULL if it does not fit 64 bits
     "join int",
+    # `round` to units of 1 / y, or of -y where y is negative
+    "power", "round",
 )  # fmt: skip
-OPERATIONS = (*LOADS, *UNARY, *BINARY, "distance", "if")
+OPERATIONS = (*LOADS, *UNARY, *BINARY, "distance", "if", "function")
 """The kernel knows operations by their places here."""
+MOST_OPERANDS = 4
+"""So many values a function of several events may have."""
+
+
+class LookedUp(NamedTuple):
+    """What the kernel does not compute itself: the values are computed when they are first needed,
+    and looked up from then on. `expression` reads its operands as columns `0`, `1` …, which are of
+    these `kinds`; the value is of the kind `result`."""
+
+    expression: Expression
+    kinds: tuple[Kind, ...]
+    result: Kind
 
 
 class Term(NamedTuple):
-    """`op` of `operands`: terms, or for a load a Slot, the number of a column, or a constant."""
+    """`op` of `operands`: terms, or for a load a Slot, the number of a column, or a constant. The
+    first operand of a `function` is the LookedUp."""
 
     op: str
     operands: tuple[Any, ...]
@@ -50,7 +67,13 @@ class Term(NamedTuple):
             return leaves[place]
         if self.op in LOADS:
             return self
-        return Term(self.op, tuple(operand.filled(leaves) for operand in self.operands))
+        return Term(
+            self.op,
+            tuple(
+                operand.filled(leaves) if isinstance(operand, Term) else operand
+                for operand in self.operands
+            ),
+        )
 
 
 def leaf(place: int) -> Term:
@@ -69,6 +92,31 @@ def slot(place: Slot) -> Term:
 def constant(value: float | None) -> Term:
     """An integer (booleans are 0 and 1), a float, or NULL."""
     return Term("constant", (value,))
+
+
+def past(place: int) -> Term:
+    """What is kept, at a place, of the event of the past that is looked at."""
+    return Term("past", (place,))
+
+
+class Absent(NamedTuple):
+    """No event of the past of a kind (`PastKind`) has come between two events, whose ordinals are
+    in slots, that makes `term` true; without a term, no such event at all. With no `after`, those
+    count that share the window with the event at hand; with no `before`, all before this event."""
+
+    kind: int
+    after: Slot | None
+    before: Slot | None
+    term: Term | None
+
+
+class PastKind(NamedTuple):
+    """Events that are remembered: those that pass the test `bit`, and of each the values in
+    `columns`. `always`: also while nothing has begun."""
+
+    bit: int
+    columns: tuple[int, ...]
+    always: bool
 
 
 TRUE, FALSE = constant(1), constant(0)
@@ -92,6 +140,16 @@ def simplified(term: Term) -> Term:
 def holds(term: Term) -> Check:
     """The term must be true."""
     return Check("holds", None, -1, -1, term)
+
+
+def absent(what: Absent) -> Check:
+    """Such an event must not have come."""
+    return Check("absent", None, -1, -1, what)
+
+
+def present(what: Absent) -> Check:
+    """Such an event must have come."""
+    return Check("present", None, -1, -1, what)
 
 
 def fails(term: Term) -> Check:

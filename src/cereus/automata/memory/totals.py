@@ -26,6 +26,8 @@ EXACT = Context(prec=1000)
 """Sums of decimals lose nothing: a column's have 76 digits."""
 SINGLE = ("set", "first", "last")
 """One event's value: of the only event, the first, the last."""
+EXTREMES = ("least int", "greatest int", "least float", "greatest float")
+"""The least and the greatest value; NULL if one is, NaN if one is."""
 
 
 # ---------------------------------------------------------------- in states
@@ -113,7 +115,7 @@ def update(slot: Slot, how: str, number: int, *, first: bool) -> Update | None:
     event was there before."""
     if how == "first" and not first:
         return None
-    return Update(slot, "set" if how in SINGLE else how, number)
+    return Update(slot, "set" if how in SINGLE or (first and how in EXTREMES) else how, number)
 
 
 def with_event(how: str, number: int, before: Term | None) -> Term:

@@ -18,7 +18,7 @@ from cereus.cli.view import out, value_text
 from cereus.errors import CereusError
 from cereus.funnels.funnel import SHARES, Funnel, funnel
 from cereus.show.funnel import funnel_chart
-from cereus.show.pictures import chart_to_file
+from cereus.show.pictures import save
 from cereus.sources import Files
 from cereus.writing.target import check_room, make_room, target_of
 from cereus.writing.writers import writer
@@ -176,7 +176,7 @@ def _cell(name: str, value: Any) -> str:
 
 def _write(made: Funnel, output: Path, events: list[str], *, overwrite: bool) -> None:
     if output.suffix.lower() in (".html", ".svg", ".png"):
-        chart_to_file(funnel_chart(made), output)
+        save(funnel_chart(made), output)
     else:
         target = target_of(str(output))
         check_room(target, events, overwrite=overwrite)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cereus.engine.costs import Costs
 from cereus.engine.ingest import codes
 from cereus.engine.ingest.clock import Clock, RowNumbers, as_integers, ordered, read
 from cereus.engine.ingest.compared import ComparedColumns
@@ -112,6 +113,7 @@ class BatchReader:
         self.lookahead, self.idle_keys = lookahead, idle_keys
         watched = ("time",) if clock is None else ("time", "window")
         self.substreams = self._new_substreams(schema, watched)
+        self.costs = Costs()
         self.row = 0
         self.rows_of_batch: Ints | None = None
         """What the rows of the next batch are called, where it has some rows of the input."""
@@ -159,7 +161,10 @@ class BatchReader:
         """
         undo = self._undo()
         try:
-            return self._read(batch)
+            events = self._read(batch)
+            self.costs.events += batch.num_rows
+            self.costs.kept += len(events)
+            return events
         except CereusError:
             undo()
             raise
@@ -189,7 +194,7 @@ class BatchReader:
         times = self._times(batch, rows)
         with self.lock:
             places, classes = self.letters.classify(
-                batch, self.known, keep_all=self.reading.keeps_all
+                batch, self.known, self.costs, keep_all=self.reading.keeps_all
             )
         keys = self._keys(batch, None if everyone else places)
         if self.first_seen is not None:
@@ -285,7 +290,7 @@ class BatchReader:
             column = ".".join(clock.path)
             chosen = rows.at(places)
             self.substreams.check_order("window", column, measures, events.keys, None, chosen)
-        return replace(events, measures=measures, floors=floors)
+        return events.changed(measures=measures, floors=floors)
 
     # ------------------------------------------------------------ events
 
@@ -314,8 +319,7 @@ class BatchReader:
         selected = events.row_numbers.selected
         if selected is None and not self.compared.columns:
             return events
-        return replace(
-            events,
+        return events.changed(
             columns=self._compared(batch, places, to),
             places=events.places if selected is None else selected[events.places],
         )

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cereus.clauses.tree import AttributeWindow, EventWindow, TimeWindow, Unfollowed, Window
+from cereus.clauses.tree import AttributeWindow, EventWindow, TimeWindow, Window
 from cereus.engine.memory import empty
 from cereus.errors import CereusError, DataError, RefusedError, did_you_mean
 from cereus.expr.paths import column_at, type_at
@@ -129,7 +129,7 @@ def python_values(column: pa.Array, path: tuple[str, ...]) -> list[Any]:
             )
     try:
         values: list[Any] = column.to_pylist()
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise DataError(
             f"{'.'.join(path)!r} cannot be compared between events: {error}",
             hint="install pandas, or cast the column to microseconds",
@@ -299,12 +299,12 @@ def _attribute_span(kind: pa.DataType, size: int | float, path: tuple[str, ...])
     )
 
 
-def deadline_span(unfollowed: Unfollowed, stream: Stream, schema: pa.Schema) -> int:
+def deadline_span(window: Window, stream: Stream, schema: pa.Schema, clause: str) -> int:
     """How long a match waits, in the units of the time column."""
-    clock = Clock(unfollowed.window, stream, schema)
+    clock = Clock(window, stream, schema)
     if clock.real:
         raise RefusedError(
-            "NOT FOLLOWED BY needs times that are timestamps or whole numbers",
+            f"{clause} needs times that are timestamps or whole numbers",
             hint="cast the time column, or give it a unit",
         )
     return int(clock.span)

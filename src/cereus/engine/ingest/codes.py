@@ -15,6 +15,7 @@ from cereus.engine.memory import empty, filled
 
 if cython.compiled:
     from cython.cimports.cereus.engine.kernel import layout
+    from cython.cimports.libc.string import memcpy
 else:
     from cereus.engine.kernel import layout
 
@@ -39,9 +40,8 @@ def _prefix(
     k: cython.longlong
     if cython.compiled:
         if at + 8 <= data.shape[0]:
-            value = cython.cast(
-                cython.pointer(cython.const[cython.ulonglong]), cython.address(data[at])
-            )[0]
+            # strings begin anywhere, and a number may be read only where one can stand
+            memcpy(cython.address(value), cython.address(data[at]), 8)
             if size < 8:
                 value = value & ((cython.cast(cython.ulonglong, 1) << (8 * size)) - 1)
             return value

@@ -29,6 +29,7 @@ class ComparedColumns:
     def __init__(self, columns: tuple[Column, ...]) -> None:
         self.columns = columns
         self.strings: dict[str, int] = {}
+        self.words: dict[int, str] = {}
         self.next_code = 0
         self.forget_at = FORGET_AT
 
@@ -105,6 +106,7 @@ class ComparedColumns:
         code = self.strings.get(word)
         if code is None:
             code = self.strings[word] = self.next_code
+            self.words[code] = word
             self.next_code += 1
         return code
 
@@ -112,6 +114,7 @@ class ComparedColumns:
         """Forget the strings whose codes are not in use; these codes are not given again."""
         alive = set(codes_in_use.tolist())
         self.strings = {word: code for word, code in self.strings.items() if code in alive}
+        self.words = {code: word for word, code in self.strings.items()}
         self.forget_at = max(FORGET_AT, 2 * len(self.strings))
 
     def save(self) -> dict[str, Any]:
@@ -129,6 +132,7 @@ class ComparedColumns:
         checked.within(codes, 0, self.next_code, "the code of a string")
         checked.refuse_unless(not words.null_count, "a string is null")
         self.strings = dict(zip(words.to_pylist(), codes.tolist(), strict=True))
+        self.words = {code: word for word, code in self.strings.items()}
 
 
 def _at_scale(values: pa.Array, scale: int) -> pa.Array:

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from cereus.engine.costs import Costs
 from cereus.engine.ingest import codes
 from cereus.engine.ingest.clock import places_in_dictionary
 from cereus.engine.memory import filled, taken
@@ -90,9 +91,15 @@ class Letters:
         """Of each combination of codes: the tests that it leaves open."""
 
     def classify(
-        self, batch: pa.RecordBatch, known: dict[int, int], *, keep_all: bool = False
+        self,
+        batch: pa.RecordBatch,
+        known: dict[int, int],
+        costs: Costs | None = None,
+        *,
+        keep_all: bool = False,
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
         """The rows that can matter, and the class of each (numbered in `known`)."""
+        costs = Costs() if costs is None else costs
         index = self._index(batch)
         if index is not None and self._by_codes_alone and not keep_all:
             table = self.words[0].table ^ self.words[0].flip
@@ -100,7 +107,7 @@ class Letters:
             return rows, classes
         rows, first = self._possible(batch, index, keep_all=keep_all)
         masks = [
-            word.decided(batch, rows, first if place == 0 else word.coded(index, rows))
+            word.decided(batch, rows, first if place == 0 else word.coded(index, rows), costs)
             for place, word in enumerate(self.words)
         ]
         if not keep_all:
@@ -173,11 +180,14 @@ class _Word:
             return filled(len(rows), int(self.table[0]), np.uint64)
         return codes.masks_of(index if len(rows) == len(index) else taken(index, rows), self.table)
 
-    def decided(self, batch: pa.RecordBatch, rows: npt.NDArray[np.int64], masks: Masks) -> Masks:
+    def decided(
+        self, batch: pa.RecordBatch, rows: npt.NDArray[np.int64], masks: Masks, costs: Costs
+    ) -> Masks:
         """The masks of some rows: every condition is evaluated where it may still decide."""
         for condition, names, bits in self.rest:
             needed = batch.select(names or batch.schema.names[:1])
             open_rows = np.count_nonzero(masks & bits)
+            costs.tests += batch.num_rows if 2 * open_rows >= batch.num_rows else int(open_rows)
             if 2 * open_rows >= batch.num_rows and len(rows) == batch.num_rows:
                 codes.clear_failed_rows(masks, _bytes(condition_mask(condition, needed)), int(bits))
             elif open_rows:

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from cereus.engine.costs import Costs
 from cereus.engine.ingest.letters import Letters
 from cereus.plan.plan import Plan
 from cereus.plan.tests import EventTest
@@ -34,11 +35,14 @@ class SharedLetters:
         self._batch: pa.RecordBatch | None = None
         self._results: dict[bool, Classified] = {}
 
-    def classify(self, batch: pa.RecordBatch, keep_all: bool) -> Classified:
+    def classify(self, batch: pa.RecordBatch, costs: Costs | None, keep_all: bool) -> Classified:
+        """Tests count for the plan that is the first to ask."""
         if batch is not self._batch:
             self._batch, self._results = batch, {}
         if keep_all not in self._results:
-            self._results[keep_all] = self._letters.classify(batch, self.known, keep_all=keep_all)
+            self._results[keep_all] = self._letters.classify(
+                batch, self.known, costs, keep_all=keep_all
+            )
         return self._results[keep_all]
 
     def view(self, plan: Plan) -> LettersView:
@@ -53,10 +57,15 @@ class LettersView:
         self._classes: list[int] = []
 
     def classify(
-        self, batch: pa.RecordBatch, known: dict[int, int], *, keep_all: bool = False
+        self,
+        batch: pa.RecordBatch,
+        known: dict[int, int],
+        costs: Costs | None = None,
+        *,
+        keep_all: bool = False,
     ) -> Classified:
         """As `Letters.classify`: the rows that can matter to this plan, and their classes."""
-        rows, classes = self._shared.classify(batch, keep_all)
+        rows, classes = self._shared.classify(batch, costs, keep_all)
         for letter in list(self._shared.known)[len(self._classes) :]:
             of_plan = sum((letter >> bit & 1) << place for place, bit in enumerate(self._bits))
             dropped = not of_plan and not keep_all

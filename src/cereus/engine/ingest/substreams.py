@@ -90,7 +90,7 @@ class Substreams:
             return
         latest = self.latest[what]
         if not self.paths:
-            row = -1 if ascending(values) else int(np.flatnonzero(np.diff(values) < 0)[0]) + 1
+            row = -1 if ascending(values) else int(np.flatnonzero(values[1:] < values[:-1])[0]) + 1
             row = 0 if values[0] < latest[0] else row
             latest[0] = values[-1]
         else:

@@ -43,7 +43,7 @@ class ChoosingKernel(Kernel):
         self.latest = options.latest
         self.choice = np.zeros(0, np.int32)
         self.began = np.zeros(0, np.int64)
-        self.chosen = np.zeros(64, np.int64)
+        self.chosen = np.zeros(layout.FIRST_ROOM, np.int64)
         self.tied = False
 
     def _meld(self, a: cython.int, b: cython.int) -> cython.int:

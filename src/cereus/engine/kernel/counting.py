@@ -36,8 +36,6 @@ INFINITY = cython.declare(cython.double, float("inf"))
 CELLS_PER_STEP = cython.declare(cython.longlong, 16)
 """Cells copied in the time of a step: where vectors are long, it is time to look for signals after
 fewer steps."""
-SWEEP_FROM = cython.declare(cython.longlong, 1 << 20)
-"""So many cells are made before it is worth looking which of them are still needed."""
 
 
 @cython.cclass
@@ -47,11 +45,11 @@ class CountingKernel(Kernel):
     def __init__(self, table: TransitionTable, options: KernelOptions) -> None:
         totals = len(options.totals)
         self.kinds = np.array(options.totals, np.int32)
-        self.starts = np.zeros(1 << 12, np.int64)
-        self.counts = np.zeros(1 << 12)
-        self.totals = np.zeros((1 << 12, totals))
+        self.starts = np.zeros(64 * layout.FIRST_ROOM, np.int64)
+        self.counts = np.zeros(64 * layout.FIRST_ROOM)
+        self.totals = np.zeros((64 * layout.FIRST_ROOM, totals))
         self.cells = 0
-        self.sweep_cells_at = SWEEP_FROM
+        self.sweep_cells_at = layout.SWEEP_CELLS
         self.adds = np.zeros((0, totals), np.uint8)
         self.amounts = np.zeros((0, totals))
         Kernel.__init__(self, table, options)
@@ -259,7 +257,7 @@ class CountingKernel(Kernel):
                 self.carry[i, layout.CARRY_ROOT] = self._kept(c, nodes)
         self._move_to_front(nodes, cells)
         self.sweep_at = max(self.sweep_from, 2 * self.used)
-        self.sweep_cells_at = max(SWEEP_FROM, 2 * self.cells)
+        self.sweep_cells_at = max(layout.SWEEP_CELLS, 2 * self.cells)
         return 0
 
     def _kept(self, r: cython.int, nodes: cython.int) -> cython.int:

@@ -53,11 +53,11 @@ class Kernel(KeyedStepper):
         self.with_labels = options.with_labels
         self.must_show = options.must_show
         self.report_from = 0
-        self.stack_node = np.zeros(256, np.int32)
-        self.stack_depth = np.zeros(256, np.int32)
+        self.stack_node = np.zeros(4 * layout.FIRST_ROOM, np.int32)
+        self.stack_depth = np.zeros(4 * layout.FIRST_ROOM, np.int32)
         self.height = 0
-        self.path = np.zeros(64, np.int64)
-        self.path_label = np.zeros(64, np.int32)
+        self.path = np.zeros(layout.FIRST_ROOM, np.int64)
+        self.path_label = np.zeros(layout.FIRST_ROOM, np.int32)
         self.reporting = False
         self.report_next = layout.NONE
         self.accepted_from = 0
@@ -76,6 +76,7 @@ class Kernel(KeyedStepper):
         """Forget everything; from now on report only matches that end at this event or later."""
         self._drop_all()
         self.clear_keys()
+        self.nodes_swept += self.used - 1
         self.used = 1
         self.report_from = report_from
 
@@ -85,7 +86,7 @@ class Kernel(KeyedStepper):
         self.positions = events.positions
         self.measures = events.measures
         self.floors = events.floors
-        if self.n_slots:
+        if self.n_slots or self.n_past:
             self.columns = events.columns
             self.terms.use_columns(events.columns)
         self.shown = events.shown
@@ -96,6 +97,8 @@ class Kernel(KeyedStepper):
         self.known_floors = events.known_floors
         if self.watching:
             self.waiting = events.waiting
+        if self.n_past:
+            self.past.know_keys(keys)
         old = self.last_position.shape[0]
         if keys > old:
             self.last_position = longer(self.last_position, keys, -1)
@@ -160,7 +163,7 @@ class Kernel(KeyedStepper):
                 self._take_up(self.key_of[self.group])
                 self.loaded = True
             if self.used > self.sweep_at:
-                self._sweep()
+                self._sweep_and_count()
                 if self.used > self.max_nodes:
                     return layout.TOO_MANY_NODES
             if self.n_configurations > self.max_configurations:
@@ -440,7 +443,14 @@ class Kernel(KeyedStepper):
 
     def save(self) -> dict[str, Any]:
         """Everything that must outlive this process, as arrays (call `sweep` before)."""
+        past = {}
+        if self.n_past:
+            floors = np.asarray(self.last_floor)
+            past = self.past.save(
+                floors if self.windowed else np.full_like(floors, layout.NO_BOUND)
+            )
         return {
+            **past,
             "nodes": np.asarray(self.wide)[: self.used].copy(),
             "carry": self._carried().copy(),
             "carry_from": np.append(np.asarray(self.carry_from), self.n_carry),
@@ -461,6 +471,8 @@ class Kernel(KeyedStepper):
         self.last_position = saved["last_position"].copy()
         self.last_floor = saved["last_floor"].copy()
         self.epoch_of = np.full(len(self.last_floor), self.epoch)
+        if self.n_past:
+            self.past.restore(saved)
 
     @property
     def match_count(self) -> int:
@@ -479,8 +491,13 @@ class Kernel(KeyedStepper):
         return self.n_configurations
 
     @property
+    def made_count(self) -> int:
+        """How many nodes were ever made."""
+        return self.nodes_swept + self.used - 1
+
+    @property
     def step_count(self) -> int:
-        """How many times a configuration has read an event."""
+        """How often a configuration read an event."""
         return self.steps
 
     @property

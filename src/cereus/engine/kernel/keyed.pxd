@@ -30,10 +30,13 @@ cdef class KeyedStepper(Stepper):
     cdef int sweep_at
     cdef int sweep_from
     cdef long long sweeps
+    cdef long long nodes_swept
 
     cdef int _take_up(self, int key) except? -1 nogil
     cdef int _save(self, int key) except? -1 nogil
     cdef int _sweep(self) except? -1 nogil
+    @cython.final
+    cdef int _sweep_and_count(self) except? -1 nogil
     @cython.final
     cdef int _reach_row(
         self, long long i, long long bound, long long[::1] bounds, int[::1] moved

@@ -35,6 +35,7 @@ class KeyedStepper(Stepper):
         self.sweep_from = options.sweep_at
         self.sweep_at = self.sweep_from
         self.sweeps = 0
+        self.nodes_swept = 0
         self.consuming_all = options.consuming_all
         self.group = 0
         self.clear_keys()
@@ -42,7 +43,7 @@ class KeyedStepper(Stepper):
     def clear_keys(self) -> None:
         """No key has been seen."""
         self.carry_from = self.carry_to = np.zeros(0, np.int64)
-        self.carry = np.zeros((64, layout.CARRY_VALUES + self.n_slots), np.int64)
+        self.carry = np.zeros((layout.FIRST_ROOM, layout.CARRY_VALUES + self.n_slots), np.int64)
         self.n_carry = 0
         self.carry_at = 1 << 10
         self.last_position = np.zeros(0, np.int64)
@@ -51,9 +52,12 @@ class KeyedStepper(Stepper):
         self.epoch_of = np.zeros(0, np.int64)
         self.key_of = np.zeros(0, np.int32)
         self.loaded = False
+        if self.n_past:
+            self.past.clear()
 
     def _take_up(self, key: cython.int) -> cython.int:
         """Take up the configurations of a key where they were left."""
+        self.key = key
         self.position = self.last_position[key]
         if self.position < 0 or self.epoch_of[key] < self.epoch:
             self._begin()
@@ -83,7 +87,7 @@ class KeyedStepper(Stepper):
             while c >= 0:
                 if self.n_carry == self.carry.shape[0]:
                     with cython.gil:
-                        self.carry = taller(self.carry, 2 * self.n_carry + 64)
+                        self.carry = taller(self.carry, 2 * self.n_carry + layout.FIRST_ROOM)
                 self.carry[self.n_carry, layout.CARRY_STATE] = self.state_of[c]
                 self.carry[self.n_carry, layout.CARRY_ROOT] = self.root[c]
                 self.carry[self.n_carry, layout.CARRY_EMPTY] = self.empty[c]
@@ -106,7 +110,8 @@ class KeyedStepper(Stepper):
 
     def carried_values(self) -> npt.NDArray[np.int64]:
         """The values that some key's configurations hold in slots."""
-        return np.unique(self._carried()[:, layout.CARRY_VALUES :])
+        values = np.unique(self._carried()[:, layout.CARRY_VALUES :])
+        return np.append(values, self.past.values()) if self.n_past else values
 
     def carried_states(self) -> npt.NDArray[np.int64]:
         """The states that some key's configurations are in."""
@@ -149,7 +154,9 @@ class KeyedStepper(Stepper):
         sizes = np.asarray(self.carry_to) - begins
         ends = np.cumsum(sizes)
         rows = np.arange(int(sizes.sum())) + np.repeat(begins - (ends - sizes), sizes)
-        carry = np.zeros((max(64, 2 * len(rows)), layout.CARRY_VALUES + self.n_slots), np.int64)
+        carry = np.zeros(
+            (max(layout.FIRST_ROOM, 2 * len(rows)), layout.CARRY_VALUES + self.n_slots), np.int64
+        )
         carry[: len(rows)] = np.asarray(self.carry)[rows]
         self.carry = carry
         self.n_carry = len(rows)
@@ -173,7 +180,7 @@ class KeyedStepper(Stepper):
         ended = self.table.final[carry[:, layout.CARRY_STATE]] > 0  # what is there was reported
         carry[ended, layout.CARRY_ROOT] = 0
         carry[ended, layout.CARRY_EMPTY] = layout.NONE
-        self._sweep()
+        self._sweep_and_count()
         carry = self._carried()
         alive = (carry[:, layout.CARRY_ROOT] > 0) | (carry[:, layout.CARRY_EMPTY] != layout.NONE)
         before = np.concatenate([[0], np.cumsum(alive)])
@@ -181,6 +188,12 @@ class KeyedStepper(Stepper):
         self.carry_to = before[np.asarray(self.carry_to)]
         self.n_carry = int(np.count_nonzero(alive))
         carry[: self.n_carry] = carry[alive]
+
+    def _sweep_and_count(self) -> cython.int:
+        before: cython.int = self.used
+        self._sweep()
+        self.nodes_swept += before - self.used
+        return 0
 
     def _sweep(self) -> cython.int:
         """Keep the nodes that some configuration reaches: two passes over the ids."""

@@ -75,30 +75,39 @@ PROGRAM_COUNT, PROGRAM_ITEMS = range(2)
 
 CHECK_OP, CHECK_SLOT, CHECK_COLUMN, CHECK_OTHER, CHECK_WORDS = range(5)
 """A check compares a slot with a column, or (slot -1) two columns. With HOLDS and FAILS, the column
-is the program of a term."""
+is the program of a term; with ABSENT and PRESENT, the program below."""
 CHECK_TERM = CHECK_COLUMN
 (
     CHECK_LESS, CHECK_LESS_OR_EQUAL, CHECK_GREATER, CHECK_GREATER_OR_EQUAL,
-    CHECK_EQUAL, CHECK_NOT_EQUAL, CHECK_DIFFERS, CHECK_HOLDS, CHECK_FAILS,
-) = range(9)  # fmt: skip
+    CHECK_EQUAL, CHECK_NOT_EQUAL, CHECK_DIFFERS, CHECK_HOLDS, CHECK_FAILS, CHECK_ABSENT,
+    CHECK_PRESENT,
+) = range(11)  # fmt: skip
+ABSENT_KIND, ABSENT_AFTER, ABSENT_BEFORE, ABSENT_TERM = range(4)
+"""The program of CHECK_ABSENT, and of CHECK_PRESENT, its opposite: events of the past of this kind,
+after and before the events whose ordinals are in these slots (-1: whatever is inside the window;
+before the event at hand), that make a term true (-1: any) have not come."""
 
 COPY_HOW, COPY_SLOT, COPY_COLUMN, COPY_WORDS = range(4)
 """How a value is made of a slot of the configuration that is left and a column of the event."""
 (
     UPDATE_KEEP, UPDATE_SET, UPDATE_MIN, UPDATE_MAX, UPDATE_COUNT, UPDATE_TALLY,
     UPDATE_SUM_INT, UPDATE_SUM_FLOAT, UPDATE_MIN_INT, UPDATE_MAX_INT,
-    UPDATE_MIN_FLOAT, UPDATE_MAX_FLOAT, UPDATE_CARRY_INT, UPDATE_START,
-) = range(14)  # fmt: skip
+    UPDATE_MIN_FLOAT, UPDATE_MAX_FLOAT, UPDATE_CARRY_INT,
+    UPDATE_LEAST_INT, UPDATE_GREATEST_INT, UPDATE_LEAST_FLOAT, UPDATE_GREATEST_FLOAT,
+    UPDATE_START, UPDATE_ORDINAL,
+) = range(19)  # fmt: skip
 
 STEP_OP, STEP_ARGUMENT, STEP_WORDS = range(3)
-"""One operation of a term, in postfix order; only loads have an argument."""
+"""One operation of a term, in postfix order; only loads have an argument, and functions, which have
+numbers."""
 TERM_STACK = 64
 """The deepest stack that a term may need."""
 (
-    TERM_COLUMN, TERM_SLOT, TERM_CONSTANT,
+    TERM_COLUMN, TERM_SLOT, TERM_CONSTANT, TERM_PAST,
     TERM_TO_FLOAT,
     TERM_NEGATE_INT, TERM_NEGATE_FLOAT, TERM_ABS_INT, TERM_ABS_FLOAT,
-    TERM_SQRT, TERM_FLOOR, TERM_CEIL,
+    TERM_SQRT, TERM_FLOOR, TERM_CEIL, TERM_SIGN_INT, TERM_SIGN_FLOAT,
+    TERM_EXP, TERM_LN, TERM_LOG10,
     TERM_NOT, TERM_IS_NULL, TERM_KNOWN,
     TERM_ADD_INT, TERM_SUBTRACT_INT, TERM_MULTIPLY_INT, TERM_MODULO_INT,
     TERM_ADD_FLOAT, TERM_SUBTRACT_FLOAT, TERM_MULTIPLY_FLOAT, TERM_DIVIDE_FLOAT, TERM_MODULO_FLOAT,
@@ -111,11 +120,35 @@ TERM_STACK = 64
     TERM_CARRY_INT,
     TERM_LEAST_INT, TERM_GREATEST_INT, TERM_LEAST_FLOAT, TERM_GREATEST_FLOAT,
     TERM_JOIN_INT,
-    TERM_DISTANCE, TERM_IF,
-) = range(51)  # fmt: skip
+    TERM_POWER, TERM_ROUND,
+    TERM_DISTANCE, TERM_IF, TERM_FUNCTION,
+) = range(60)  # fmt: skip
 """In the order of `automata.memory.terms.OPERATIONS`. The kernel relies on this order: loads first,
-then what changes one value, then what combines two, then four and three; the comparisons of a kind
-together; the totals together, in the order of the updates above."""
+then what changes one value, then what combines two, then four and three, and any number; the
+comparisons of a kind together; the totals and extremes together, in the order of the updates
+above."""
+
+# ---------------------------------------------------------------- events of the past
+
+PAST_ORDINAL, PAST_MEASURE, PAST_VALUES = range(3)
+"""An event that is remembered: its ordinal, its measure, and the values that are kept of it."""
+
+# ---------------------------------------------------------------- values of functions
+
+FUNCTION_COUNT, FUNCTION_FLOATS, FUNCTION_WORDS = range(3)
+"""How many operands a function has, and which of them are floats, as bits."""
+MEMO_FUNCTION, MEMO_OPERANDS = range(2)
+MEMO_WORDS = 5
+"""The key of a value that is known: the function (NONE: there is no value here), and up to four
+operands."""
+
+# ---------------------------------------------------------------- arrays that grow
+
+FIRST_ROOM = 64
+"""Room for configurations and the like at first. Other arrays have a multiple of it. Builds for
+sanitizers have room for one, so that everything grows all the time (`setup.py`)."""
+SWEEP_CELLS = 1 << 20
+"""So many cells of counts are written before it is worth looking which are still needed."""
 
 # ---------------------------------------------------------------- totals over all matches
 

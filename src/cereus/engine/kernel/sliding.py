@@ -69,8 +69,8 @@ class SlidingCountingKernel(CountingKernel):
         self.n_bases = 0
         self.width = self.words
         self.first_start = layout.LATEST
-        self.forms = np.zeros(1 << 10)
-        self.node_amounts = np.zeros((1 << 10, len(options.totals)))
+        self.forms = np.zeros(16 * layout.FIRST_ROOM)
+        self.node_amounts = np.zeros((16 * layout.FIRST_ROOM, len(options.totals)))
         self.cursor = self.front_end = self.place = np.zeros(0, np.int64)
         self.suffix_counts = np.zeros(0)
         self.suffix_totals = np.zeros((0, len(options.totals)))

@@ -1,5 +1,6 @@
 cimport cython
 
+from cereus.engine.kernel.past cimport PastEvents
 from cereus.engine.kernel.terms_vm cimport Terms
 
 
@@ -23,6 +24,15 @@ cdef class Stepper:
     cdef Terms terms
     cdef int answered
     cdef bint answer
+
+    # events of the past that conditions ask about: of which classes (bits for the kinds), which kinds
+    # are remembered while nothing has begun, and the key at hand
+    cdef PastEvents past
+    cdef int n_past
+    cdef tuple past_bits
+    cdef int past_always
+    cdef int[::1] recorded
+    cdef int key
 
     # the forest: nodes as int64, and the same memory seen as int32; and both without rows, which
     # saves a multiplication where every node of a match is visited
@@ -125,6 +135,10 @@ cdef class Stepper:
     cdef inline int _go(self, int c, int s, int at, long long e) except? -1 nogil
     @cython.final
     cdef inline bint _holds(self, int at, int c, long long e) except? -1 nogil
+    @cython.final
+    cdef bint _absent(self, int at, int c, long long e) except? -1 nogil
+    @cython.final
+    cdef int _record(self, int recorded, long long e) except? -1 nogil
     @cython.final
     cdef inline int _copy(self, int at, int c, long long e, int row) except? -1 nogil
     cdef int _mark(self, int label, int r, int unseen) except? -1 nogil

@@ -43,17 +43,20 @@ import numpy as np
 import numpy.typing as npt
 
 from cereus.engine.interrupts import look_up
-from cereus.engine.memory import longer, taller
+from cereus.engine.memory import filled, longer, taller
 
 if cython.compiled:
     from cython.cimports.cereus.engine.kernel import layout
+    from cython.cimports.cereus.engine.kernel.past import PastEvents
     from cython.cimports.cereus.engine.kernel.terms_vm import Terms
     from cython.cimports.cpython.exc import PyErr_CheckSignals
 else:
     from cereus.engine.kernel import layout
+    from cereus.engine.kernel.past import PastEvents
     from cereus.engine.kernel.terms_vm import Terms
 
 if TYPE_CHECKING:
+    from cereus.engine.match.functions import FunctionValues
     from cereus.engine.match.kernel_options import KernelOptions
     from cereus.engine.match.table import TransitionTable
 
@@ -85,7 +88,7 @@ class Stepper:
         self.look_at = LOOK_EVERY
         self.max_steps = options.max_steps
         self.too_many_steps = False
-        self._set_nodes(np.zeros((1024, layout.NODE_WORDS), np.int64))
+        self._set_nodes(np.zeros((16 * layout.FIRST_ROOM, layout.NODE_WORDS), np.int64))
         self.used = 1
         self.made_now = 1
         self.n_slots = options.slots
@@ -97,11 +100,11 @@ class Stepper:
         self.n_configurations = 0
         self.n_accepting = 0
         self.made = 0
-        self._room_for_configurations(64)
-        self.pending = np.zeros((64, layout.PENDING_WORDS), np.int32)
-        self.pending_values = np.zeros((64, max(1, self.n_slots)), np.int64)
-        self.pending_starts = np.zeros(64, np.int64)
-        self.arrivals = np.zeros(64, np.int32)
+        self._room_for_configurations(layout.FIRST_ROOM)
+        self.pending = np.zeros((layout.FIRST_ROOM, layout.PENDING_WORDS), np.int32)
+        self.pending_values = np.zeros((layout.FIRST_ROOM, max(1, self.n_slots)), np.int64)
+        self.pending_starts = np.zeros(layout.FIRST_ROOM, np.int64)
+        self.arrivals = np.zeros(layout.FIRST_ROOM, np.int32)
         self.n_pending = 0
         self.answered = layout.NONE
         self.answer = False
@@ -116,6 +119,13 @@ class Stepper:
         self.floors = np.zeros(0, np.int64)
         self.columns = np.zeros((1, 0), np.int64)
         self.terms.use_columns(np.asarray(self.columns))
+        self.key = 0
+        self.n_past = len(options.past)
+        self.past_bits = tuple(kind.bit for kind in options.past)
+        self.past_always = sum(1 << h for h, kind in enumerate(options.past) if kind.always)
+        self.recorded = np.zeros(0, np.int32)
+        if self.n_past:
+            self.past = PastEvents(tuple(kind.columns for kind in options.past), self.terms)
         self.load_table()
 
     # ------------------------------------------------------------ arrays that grow
@@ -134,24 +144,40 @@ class Stepper:
         self.programs = self.table.programs
         self.initial = self.table.initial
         self.terms.use_programs(self.table.programs, self.table.constants)
+        self.terms.use_functions(self.table.function_words)
+        if self.n_past:
+            self.recorded = np.array(
+                [
+                    sum(1 << h for h, bit in enumerate(self.past_bits) if letter >> bit & 1)
+                    for letter in self.table.letters
+                ],
+                np.int32,
+            )
         states = self.head.shape[1]
         if states > self.active.shape[0]:
             self.active = longer(self.active, states, 0)
             self.is_active = longer(self.is_active, states, 0)
             self.first = longer(self.first, states, -1)
 
+    def compute_with(self, computing: FunctionValues) -> None:
+        """What terms cannot compute themselves is computed here."""
+        self.terms.compute_with(computing)
+
     def _room_for_configurations(self, size: cython.int) -> cython.int:
         if self.made == 0:
-            self.values = np.zeros((0, max(1, self.n_slots)), np.int64)
-            self.root = self.empty = self.state_of = np.zeros(0, np.int32)
-            self.following = self.preceding = self.chain = np.zeros(0, np.int32)
-        self.root = longer(self.root, size, 0)
-        self.empty = longer(self.empty, size, -1)
-        self.state_of = longer(self.state_of, size, -1)
-        self.following = longer(self.following, size, -1)
-        self.preceding = longer(self.preceding, size, -1)
-        self.chain = longer(self.chain, size, -1)
-        self.values = taller(self.values, size)
+            self.values = np.zeros((size, max(1, self.n_slots)), np.int64)
+            rows = filled((6, size), -1, np.int32)
+            rows[0] = 0
+            self.root, self.empty, self.state_of = rows[0], rows[1], rows[2]
+            self.following, self.preceding, self.chain = rows[3], rows[4], rows[5]
+        else:
+            self.root = longer(self.root, size, 0)
+            self.empty = longer(self.empty, size, -1)
+            self.state_of = longer(self.state_of, size, -1)
+            self.following = longer(self.following, size, -1)
+            self.preceding = longer(self.preceding, size, -1)
+            self.chain = longer(self.chain, size, -1)
+            self.values = taller(self.values, size)
         self.terms.use_slots(np.asarray(self.values))
         if self.n_slots:
             self.buckets = np.full(2 * size, -1, np.int32)
@@ -334,6 +360,8 @@ class Stepper:
         self._settle()
         if left:
             self._forget_empty()
+        if self.n_past and self.recorded[letter]:
+            self._record(self.recorded[letter], e)
         self.too_many_steps = self.steps - before > self.max_steps
         return 0
 
@@ -439,6 +467,11 @@ class Stepper:
             check: cython.int = at + layout.PROGRAM_ITEMS + layout.CHECK_WORDS * k
             op: cython.int = self.programs[check + layout.CHECK_OP]
             slot: cython.int = self.programs[check + layout.CHECK_SLOT]
+            if op >= layout.CHECK_ABSENT:
+                came: cython.bint = not self._absent(self.programs[check + layout.CHECK_TERM], c, e)
+                if came != (op == layout.CHECK_PRESENT):
+                    return False
+                continue
             if op >= layout.CHECK_HOLDS:
                 term: cython.int = self.programs[check + layout.CHECK_TERM]
                 if term != self.answered:  # what one move needs, another needs to fail
@@ -479,6 +512,37 @@ class Stepper:
                 return False
         return True
 
+    def _absent(self, at: cython.int, c: cython.int, e: cython.longlong) -> cython.bint:
+        """Whether no event of the past has come that a program asks for."""
+        after: cython.int = self.programs[at + layout.ABSENT_AFTER]
+        before: cython.int = self.programs[at + layout.ABSENT_BEFORE]
+        answer: cython.bint = self.past.none(
+            cython.cast(cython.longlong, self.key) * self.n_past
+            + self.programs[at + layout.ABSENT_KIND],
+            layout.NO_BOUND if after < 0 else self.values[c, after],
+            self.base + e if before < 0 else self.values[c, before],
+            self.floors[e] if self.windowed else layout.NO_BOUND,
+            self.programs[at + layout.ABSENT_TERM],
+            c,
+            e,
+        )
+        self.steps += self.past.looked
+        return answer
+
+    def _record(self, recorded: cython.int, e: cython.longlong) -> cython.int:
+        """The event is remembered as those kinds that the bits say; as one that is asked about by
+        what has begun, not while nothing has."""
+        h: cython.int
+        for h in range(self.n_past):
+            i: cython.longlong = cython.cast(cython.longlong, self.key) * self.n_past + h
+            if recorded >> h & 1:
+                if self.n_configurations > 1 or self.past_always >> h & 1:
+                    floor: cython.longlong = self.floors[e] if self.windowed else layout.NO_BOUND
+                    self.past.record(i, self.base + e, self.measures[e], floor, self.columns, e)
+                else:
+                    self.past.drop(i)
+        return 0
+
     def _copy(
         self, at: cython.int, c: cython.int, e: cython.longlong, row: cython.int
     ) -> cython.int:
@@ -492,6 +556,9 @@ class Stepper:
             value: cython.longlong = 0
             if how == layout.UPDATE_START:
                 self.pending_values[row, k] = self.measures[e]
+                continue
+            if how == layout.UPDATE_ORDINAL:
+                self.pending_values[row, k] = self.base + e
                 continue
             if how >= layout.UPDATE_COUNT:
                 value = self.terms.total(how, slot, column, c, e)

@@ -10,6 +10,9 @@ cdef class Terms:
     cdef double[:, ::1] float_values
     cdef long long[:, ::1] columns
     cdef double[:, ::1] float_columns
+    cdef long long[:, ::1] past
+    cdef double[:, ::1] float_past
+    cdef long long past_row
 
     # the stack
     cdef long long[::1] integers
@@ -17,8 +20,21 @@ cdef class Terms:
     cdef long long[::1] float_bits
     cdef unsigned char[::1] known
 
+    # functions; their known values by function and operands, in an open hash table; and what
+    # computes the others
+    cdef int[:, ::1] functions
+    cdef int n_functions
+    cdef long long[:, ::1] memo
+    cdef long long[::1] memo_values
+    cdef double[::1] memo_floats
+    cdef long long memo_used
+    cdef long long[::1] sought
+    cdef object computing
+
     @cython.final
     cdef bint is_true(self, int at, int c, long long e) except? -1 nogil
+    @cython.final
+    cdef bint is_true_of_past(self, int at, int c, long long e, long long row) except? -1 nogil
     @cython.final
     cdef long long total(self, int how, int slot, int column, int c, long long e) except? -4611686018427387905 nogil
     @cython.final
@@ -30,14 +46,31 @@ cdef class Terms:
     @cython.final
     cdef int _combine(self, int op, int t) except? -1 nogil
     @cython.final
+    cdef int _apply(self, int op, int t) noexcept nogil
+    @cython.final
+    cdef int _raise_to(self, int t, double x, double y) noexcept nogil
+    @cython.final
     cdef int _calculate(self, int op, int t, long long a, long long b) except? -1 nogil
     @cython.final
     cdef int _join(self, int t, long long low, long long high) except? -1 nogil
+    @cython.final
+    cdef int _look_up(self, int which, int t) except? -1 nogil
+    @cython.final
+    cdef long long _place(self, long long[::1] key) noexcept nogil
+    @cython.final
+    cdef int _compute(self, int which) except? -1
+    @cython.final
+    cdef int _know(self, long long[:, ::1] keys, long long[::1] values) except? -1
+    @cython.final
+    cdef int _grow_memo(self, long long room) except? -1
+    @cython.final
+    cdef int _forget_values(self, long long size) except? -1
     @cython.final
     cdef int _distance(self, int t) except? -1 nogil
     @cython.final
     cdef inline int _choose(self, int t) noexcept nogil
 
 
+cdef double _rounded(double value, double units) noexcept nogil
 cdef long long _rest(long long value) noexcept nogil
 cdef bint _compared(int op, bint less, bint equal, bint greater) noexcept nogil

@@ -3,19 +3,41 @@
 A value on the stack is an integer or a float, as the operation that made it says, and is known or
 not (NULL). Slots, columns and constants are 64 bits that are read either way; NULL is a value of
 its own among them (`layout.NULL`, as a float the bits of -0.0, which is therefore never stored).
+
+Functions that are not computed here (`automata.memory.terms.LookedUp`) are looked up by their
+operands in a hash table, the memo; what is not there yet is computed in Python, with more that may
+be needed soon (`engine.match.functions`).
 """
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import cython
 import numpy as np
 import numpy.typing as npt
-from cython.cimports.libc.math import asin, ceil, cos, floor, fmod, sin, sqrt
+from cython.cimports.libc.math import (
+    asin,
+    ceil,
+    cos,
+    exp,
+    floor,
+    fmod,
+    log,
+    log10,
+    sin,
+    sqrt,
+)
 
 if cython.compiled:
     from cython.cimports.cereus.engine.kernel import layout
+    from cython.cimports.libc.math import pow as raised
 else:
     from cereus.engine.kernel import layout
+    from cereus.expr.python.functions import power as raised
+
+if TYPE_CHECKING:
+    from cereus.engine.match.functions import FunctionValues
 
 LONGEST = cython.declare(cython.longlong, (1 << 63) - 1)
 HALF = cython.declare(cython.longlong, 1 << 32)
@@ -23,6 +45,12 @@ RADIANS = cython.declare(cython.double, 0.017453292519943295)
 EARTH_DIAMETER_METRES = cython.declare(cython.double, 2 * 6_371_008.8)
 INFINITY = cython.declare(cython.double, float("inf"))
 NAN = cython.declare(cython.double, float("nan"))
+GREATEST_EXPONENT = cython.declare(cython.double, 709.782712893384)
+NO_FRACTIONS = cython.declare(cython.double, float(1 << 52))
+"""From here on every float is a whole number."""
+PRIME = cython.declare(cython.ulonglong, 0x9E3779B97F4A7C15)
+FULL = cython.declare(cython.longlong, 1 << 20)
+"""So many values are known before all are forgotten."""
 
 
 @cython.cclass
@@ -35,6 +63,18 @@ class Terms:
         self.floats = floats
         self.float_bits = floats.view(np.int64)
         self.known = np.zeros(layout.TERM_STACK, np.uint8)
+        self.n_functions = 0
+
+    def use_functions(self, functions: npt.NDArray[np.int32]) -> None:
+        if len(functions) and not self.n_functions:
+            self._forget_values(64)
+        if len(functions) > self.n_functions:
+            self.functions = functions
+            self.n_functions = len(functions)
+
+    def compute_with(self, computing: FunctionValues) -> None:
+        """What is not known of functions is computed here."""
+        self.computing = computing
 
     def use_programs(
         self, programs: npt.NDArray[np.int32], constants: npt.NDArray[np.int64]
@@ -47,9 +87,20 @@ class Terms:
         self.values = values
         self.float_values = values.view(np.float64)
 
+    def use_past(self, rows: npt.NDArray[np.int64]) -> None:
+        self.past = rows
+        self.float_past = rows.view(np.float64)
+
     def use_columns(self, columns: npt.NDArray[np.int64]) -> None:
         self.columns = columns
         self.float_columns = columns.view(np.float64)
+
+    def is_true_of_past(
+        self, at: cython.int, c: cython.int, e: cython.longlong, row: cython.longlong
+    ) -> cython.bint:
+        """Whether a term is true, of an event of the past among others."""
+        self.past_row = row
+        return self.is_true(at, c, e)
 
     def is_true(self, at: cython.int, c: cython.int, e: cython.longlong) -> cython.bint:
         """Whether a term is true."""
@@ -77,6 +128,11 @@ class Terms:
             elif op == layout.TERM_CONSTANT:
                 top += 1
                 self._load(top, self.constants[which], self.float_constants[which])
+            elif op == layout.TERM_PAST:
+                top += 1
+                self._load(
+                    top, self.past[self.past_row, which], self.float_past[self.past_row, which]
+                )
             elif op < layout.TERM_ADD_INT:
                 self._change(op, top)
             elif op == layout.TERM_DISTANCE:
@@ -85,6 +141,9 @@ class Terms:
             elif op == layout.TERM_IF:
                 top -= 2
                 self._choose(top)
+            elif op == layout.TERM_FUNCTION:
+                top -= self.functions[which, layout.FUNCTION_COUNT] - 1
+                self._look_up(which, top)
             else:
                 top -= 1
                 self._combine(op, top)
@@ -120,6 +179,8 @@ class Terms:
             or op == layout.TERM_MIN_INT
             or op == layout.TERM_MAX_INT
             or op == layout.TERM_CARRY_INT
+            or op == layout.TERM_LEAST_INT
+            or op == layout.TERM_GREATEST_INT
         ):
             return self.integers[0]
         self.floats[1] = self.floats[0] + 0.0  # the bits of -0.0 are NULL
@@ -176,10 +237,39 @@ class Terms:
                 self.known[t] = 0
             else:
                 self.floats[t] = sqrt(self.floats[t])
+        elif op >= layout.TERM_SIGN_INT and op <= layout.TERM_LOG10:
+            self._apply(op, t)
         elif abs(self.floats[t]) < INFINITY:
             self.floats[t] = (
                 floor(self.floats[t]) if op == layout.TERM_FLOOR else ceil(self.floats[t])
             )
+        return 0
+
+    def _apply(self, op: cython.int, t: cython.int) -> cython.int:
+        """A function of the value at the top; NULL where it has no value, NaN of NaN."""
+        x: cython.double = self.floats[t]
+        if op == layout.TERM_SIGN_INT:
+            self.integers[t] = (self.integers[t] > 0) - (self.integers[t] < 0)
+        elif x != x:
+            return 0
+        elif op == layout.TERM_SIGN_FLOAT:
+            self.floats[t] = (x > 0) - (x < 0)
+        elif op == layout.TERM_EXP:
+            self.floats[t] = INFINITY if x > GREATEST_EXPONENT else exp(x)
+        elif x <= 0:
+            self.known[t] = 0
+        else:
+            self.floats[t] = log(x) if op == layout.TERM_LN else log10(x)
+        return 0
+
+    def _raise_to(self, t: cython.int, x: cython.double, y: cython.double) -> cython.int:
+        """A power; NULL for a division by zero, or a root of a negative number."""
+        if x != x or y != y:
+            self.floats[t] = NAN
+        elif (x == 0 and y < 0) or (x < 0 and abs(y) < INFINITY and floor(y) != y):
+            self.known[t] = 0
+        else:
+            self.floats[t] = raised(x, y)
         return 0
 
     def _combine(self, op: cython.int, t: cython.int) -> cython.int:
@@ -215,6 +305,10 @@ class Terms:
             self._calculate(op, t, a, b)
         elif op == layout.TERM_JOIN_INT:
             self._join(t, a, b)
+        elif op == layout.TERM_POWER:
+            self._raise_to(t, x, y)
+        elif op == layout.TERM_ROUND:
+            self.floats[t] = _rounded(x, y)
         elif op == layout.TERM_ADD_FLOAT or op == layout.TERM_SUM_FLOAT:
             self.floats[t] = x + y
         elif op == layout.TERM_SUBTRACT_FLOAT:
@@ -294,6 +388,91 @@ class Terms:
         self.known[t] = self.known[chosen]
         return 0
 
+    # ------------------------------------------------------------ functions
+
+    def _look_up(self, which: cython.int, t: cython.int) -> cython.int:
+        """A function of the values from t on; its value takes the place of the first."""
+        k: cython.int
+        n: cython.int = self.functions[which, layout.FUNCTION_COUNT]
+        floats: cython.int = self.functions[which, layout.FUNCTION_FLOATS]
+        for k in range(n):
+            word: cython.longlong = self.integers[t + k]
+            if floats >> k & 1:
+                self.floats[t + k] += 0.0  # the bits of -0.0 are NULL
+                word = self.float_bits[t + k]
+            self.sought[layout.MEMO_OPERANDS + k] = word if self.known[t + k] else layout.NULL
+        for k in range(layout.MEMO_OPERANDS + n, layout.MEMO_WORDS):
+            self.sought[k] = 0
+        self.sought[layout.MEMO_FUNCTION] = which
+        at: cython.longlong = self._place(self.sought)
+        if self.memo[at, layout.MEMO_FUNCTION] == layout.NONE:
+            with cython.gil:
+                self._compute(which)
+            at = self._place(self.sought)
+        self._load(t, self.memo_values[at], self.memo_floats[at])
+        return 0
+
+    def _place(self, key: cython.longlong[::1]) -> cython.longlong:
+        """Where a key is in the memo, or could be put."""
+        last: cython.longlong = self.memo.shape[0] - 1  # one less than a power of two
+        mixed: cython.ulonglong = 0
+        k: cython.int
+        for k in range(layout.MEMO_WORDS):
+            mixed = (mixed ^ cython.cast(cython.ulonglong, key[k] & LONGEST)) * PRIME
+            if not cython.compiled:
+                mixed = mixed & ((1 << 64) - 1)
+            mixed = mixed ^ (mixed >> 29)
+        at: cython.longlong = cython.cast(cython.longlong, mixed >> 8) & last
+        while self.memo[at, layout.MEMO_FUNCTION] != layout.NONE:
+            k = 0
+            while k < layout.MEMO_WORDS and self.memo[at, k] == key[k]:
+                k += 1
+            if k == layout.MEMO_WORDS:
+                return at
+            at = (at + 1) & last
+        return at
+
+    def _compute(self, which: cython.int) -> cython.int:
+        """The value that is sought, and others that may be sought soon, become known."""
+        n: cython.int = self.functions[which, layout.FUNCTION_COUNT]
+        operands = np.asarray(self.sought)[layout.MEMO_OPERANDS :][:n].tolist()
+        keys, values = self.computing.computed(which, operands, self.memo_used == 0)
+        room: cython.longlong = self.memo_used + len(values)
+        if room > FULL:
+            self._forget_values(64)
+            room = len(values)
+        if 2 * room > self.memo.shape[0]:
+            self._grow_memo(room)
+        self._know(keys, values)
+        return 0
+
+    def _know(self, keys: cython.longlong[:, ::1], values: cython.longlong[::1]) -> cython.int:
+        i: cython.longlong
+        k: cython.int
+        for i in range(values.shape[0]):
+            at: cython.longlong = self._place(keys[i])
+            self.memo_used += self.memo[at, layout.MEMO_FUNCTION] == layout.NONE
+            for k in range(layout.MEMO_WORDS):
+                self.memo[at, k] = keys[i, k]
+            self.memo_values[at] = values[i]
+        return 0
+
+    def _grow_memo(self, room: cython.longlong) -> cython.int:
+        memo, values = np.asarray(self.memo), np.asarray(self.memo_values)
+        used = memo[:, layout.MEMO_FUNCTION] != layout.NONE
+        self._forget_values(1 << int(4 * room).bit_length())
+        self._know(memo[used], values[used])
+        return 0
+
+    def _forget_values(self, size: cython.longlong) -> cython.int:
+        self.memo = np.full((size, layout.MEMO_WORDS), layout.NONE, np.int64)
+        values = np.zeros(size, np.int64)
+        self.memo_values = values
+        self.memo_floats = values.view(np.float64)
+        self.memo_used = 0
+        self.sought = np.zeros(layout.MEMO_WORDS, np.int64)
+        return 0
+
     def _distance(self, t: cython.int) -> cython.int:
         """Great circle in metres between (latitude, longitude) and (latitude, longitude)."""
         if not (self.known[t] and self.known[t + 1] and self.known[t + 2] and self.known[t + 3]):
@@ -310,6 +489,18 @@ class Terms:
         half: cython.double = sin(north / 2) ** 2 + across * sin(east / 2) ** 2
         self.floats[t] = EARTH_DIAMETER_METRES * asin(sqrt(min(half, 1.0)))
         return 0
+
+
+def _rounded(value: cython.double, units: cython.double) -> cython.double:
+    """Half away from zero: scaled, rounded to a whole number, and scaled back."""
+    scaled: cython.double = abs(value) * units if units > 0 else abs(value) / -units
+    if not scaled < NO_FRACTIONS:  # whole already, infinite, or NaN
+        return value
+    nearest: cython.double = floor(scaled)
+    if scaled - nearest >= 0.5:
+        nearest += 1
+    nearest = nearest / units if units > 0 else nearest * -units
+    return -nearest if value < 0 else nearest
 
 
 def _rest(value: cython.longlong) -> cython.longlong:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -42,7 +41,7 @@ class CountingRunner(Runner):
             floats = values.cast(pa.float64(), safe=False).fill_null(np.nan)
             numbers = floats.to_numpy(zero_copy_only=False)
             amounts[:, column] = np.where(np.isnan(numbers), np.nan, 1 if total.ones else numbers)
-        return replace(remembered, amounts=amounts)
+        return remembered.changed(amounts=amounts)
 
     def _number_letters(self, events: Events) -> Events:
         events = super()._number_letters(events)

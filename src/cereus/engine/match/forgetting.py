@@ -57,6 +57,8 @@ def begun_nowhere(kernel: dict[str, Any], initial: int) -> npt.NDArray[np.bool_]
     counted = len(starts) - 1
     has_fresh = np.bincount(keys[fresh], minlength=counted) > 0
     is_busy = np.bincount(keys[busy], minlength=counted) > 0
+    if "past_sizes" in kernel:  # events that a match to come is asked about
+        is_busy |= kernel["past_sizes"].reshape(counted, -1).sum(axis=1) > 0
     unread: npt.NDArray[np.bool_] = kernel["last_position"] < 0
     return (has_fresh & ~is_busy) | unread
 
@@ -66,8 +68,14 @@ def only(kernel: dict[str, Any], kept: Ints) -> dict[str, Any]:
     starts, sizes = kernel["carry_from"], np.diff(kernel["carry_from"])
     chosen = np.zeros(len(sizes), np.bool_)
     chosen[kept] = True
+    past = {}
+    if "past_sizes" in kernel:
+        by_key = kernel["past_sizes"].reshape(len(sizes), -1)
+        of_rows = np.repeat(chosen, by_key.sum(axis=1))
+        past = {"past": kernel["past"][of_rows], "past_sizes": by_key[kept].ravel()}
     return {
         **kernel,
+        **past,
         "carry": kernel["carry"][np.repeat(chosen, sizes)],
         "carry_from": np.concatenate([starts[:1], np.cumsum(sizes[kept])]),
         "last_position": kernel["last_position"][kept],

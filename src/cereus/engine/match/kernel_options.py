@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from cereus.automata.memory.terms import PastKind
 from cereus.clauses.tree import Consume, Strategy
 from cereus.engine.kernel import layout
 from cereus.limits import Limits
@@ -44,6 +45,7 @@ class KernelOptions:
     closes: bool = False
     ends_at_marks: bool = False
     latest: bool = False
+    past: tuple[PastKind, ...] = ()
 
     @classmethod
     def of(cls, plan: Plan, limits: Limits) -> KernelOptions:
@@ -65,4 +67,5 @@ class KernelOptions:
             closes=plan.traits.closes,
             ends_at_marks=plan.traits.ends_at_marks,
             latest=plan.query.strategy is not Strategy.NEXT,
+            past=plan.past,
         )

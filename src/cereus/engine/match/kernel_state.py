@@ -34,6 +34,8 @@ class KernelBounds:
     first                        the ordinal of the first event that is remembered
     history_keys                 the key of every event that is; -1 for one that was forgotten
     totals                       how many totals are counted; None where matches are listed
+    past                         how many kinds of events of the past there are, and how many
+                                 numbers each has; None if there are none
     """
 
     keys: int
@@ -43,6 +45,7 @@ class KernelBounds:
     first: int
     history_keys: npt.NDArray[np.int32]
     totals: int | None = None
+    past: tuple[int, int] | None = None
 
 
 def check_kernel(saved: dict[str, Any], bounds: KernelBounds) -> None:
@@ -50,6 +53,8 @@ def check_kernel(saved: dict[str, Any], bounds: KernelBounds) -> None:
     nodes = array(saved["nodes"], "the forest", np.int64, None, layout.NODE_WORDS)
     refuse_unless(0 < len(nodes) < MOST_NODES, "the forest is empty or too large")
     _check_carry(saved, bounds, len(nodes))
+    if bounds.past:
+        _check_past(saved, bounds)
     if bounds.totals is None:
         _check_forest(nodes, bounds)
     else:
@@ -70,6 +75,22 @@ def _check_carry(saved: dict[str, Any], bounds: KernelBounds, nodes: int) -> Non
     positions = integers(saved["last_position"], "the positions of keys", len(starts) - 1)
     within(positions, -1, 2**62, "the position of a key")
     integers(saved["last_floor"], "the floors of keys", len(starts) - 1)
+
+
+def _check_past(saved: dict[str, Any], bounds: KernelBounds) -> None:
+    assert bounds.past is not None
+    kinds, width = bounds.past
+    sizes = integers(saved["past_sizes"], "the numbers of events of the past")
+    within(sizes, 0, 2**40, "the number of events of the past")
+    keys = len(saved["carry_from"]) - 1
+    refuse_unless(len(sizes) == keys * kinds, "there are events of unknown keys")
+    rows = array(saved["past"], "the events of the past", np.int64, int(sizes.sum()), width)
+    new = np.zeros(len(rows), bool)
+    new[np.minimum(np.cumsum(sizes) - sizes, max(0, len(rows) - 1))[sizes > 0]] = True
+    for place in (layout.PAST_ORDINAL, layout.PAST_MEASURE):
+        refuse_unless(
+            np.all((np.diff(rows[:, place]) >= 0) | new[1:]), "events of the past are out of order"
+        )
 
 
 def _check_forest(nodes: Ints, bounds: KernelBounds) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from cereus.clauses.tree import Consume
+from cereus.engine.costs import Costs
 from cereus.engine.ingest.batch_reader import BatchReader, Reading
 from cereus.engine.ingest.clock import Clock
 from cereus.engine.ingest.compared import ComparedColumns
@@ -27,9 +27,11 @@ from cereus.engine.kernel.layout import (
     FINISHED,
     FIRST_SHOWN,
     HIDDEN,
+    PAST_VALUES,
     TOO_MANY_MATCHES,
 )
 from cereus.engine.match import forgetting
+from cereus.engine.match.functions import FunctionValues
 from cereus.engine.match.history import History
 from cereus.engine.match.kernel_input import KernelInput
 from cereus.engine.match.kernel_options import KernelOptions
@@ -94,6 +96,7 @@ class Runner:
         self.tidy_at, self.forget_at = TIDY_AT, forgetting.FORGET_AT
         self.forgets = False
         self.history_of_batch = 0
+        self._spent = Costs()
         self.expiring = False
         """What is found now was waiting for its window to pass."""
         self.events_read: list[Events] = []
@@ -128,11 +131,17 @@ class Runner:
             lookahead=LookAhead(self.table) if plan.traits.looks_ahead else None,
             idle_keys=IdleKeys(self.table, windowed=windowed) if plan.traits.keys_sleep else None,
         )
+        self.function_values = FunctionValues(self.table.functions, self.reader.compared)
         self.kernel = self._new_kernel()
 
     def _new_kernel(self) -> Kernel:
         kind = ChoosingKernel if self.plan.traits.chosen_by is ChosenBy.KERNEL else Kernel
         return kind(self.table, KernelOptions.of(self.plan, self.limits))
+
+    @property
+    def costs(self) -> Costs:
+        """What was done so far."""
+        return self._spent + self.reader.costs
 
     @property
     def steps(self) -> int:
@@ -174,9 +183,10 @@ class Runner:
         if self.payload:
             taken = batch.select(list(self.payload)).take(pa.array(events.places))
             payload = pa.Table.from_batches([taken])
+            self._spent.bytes += payload.nbytes
         floors = events.floors if self.plan.traits.open_ended else NO_INTS
         self.history.append(events.rows, events.times, floors, events.keys, payload)
-        events = replace(events, first_ordinal=first)
+        events = events.changed(first_ordinal=first)
         self.events_read = [events]
         return self.letters.attach(events, batch, self.reader.known)
 
@@ -206,6 +216,7 @@ class Runner:
         for piece in self.letters.pieces(events):
             with self.lock:
                 piece = self._number_letters(piece)
+            self.kernel.compute_with(self.function_values)
             self.history_of_batch = piece.first_ordinal - self.history.first
             self.kernel.feed(KernelInput.of(piece, self.history, self._shown()), self.key_count)
             yield from self._turns(self.kernel)
@@ -252,7 +263,7 @@ class Runner:
             if self.table.n_states >= MANY_STATES:
                 self._forget_states()
             self.table.forget_classes(letters)
-        return events if classes is events.classes else replace(events, classes=classes)
+        return events if classes is events.classes else events.changed(classes=classes)
 
     def _forget_states(self) -> None:
         """Number anew the states that are in use, and forget the others."""
@@ -275,6 +286,14 @@ class Runner:
 
     def _turns(self, kernel: Kernel, ordinals: Ints | None = None) -> Iterator[MatchChunk]:
         """What a kernel finds, turn by turn; `ordinals` translates if it counts events from 0."""
+        steps, nodes = kernel.step_count, kernel.made_count
+        try:
+            yield from self._counted_turns(kernel, ordinals)
+        finally:
+            self._spent.steps += kernel.step_count - steps
+            self._spent.nodes += kernel.made_count - nodes
+
+    def _counted_turns(self, kernel: Kernel, ordinals: Ints | None) -> Iterator[MatchChunk]:
         while True:
             buffer = self._buffers.free()
             kernel.use_chunk(buffer)
@@ -353,6 +372,7 @@ class Runner:
             first=self.history.first,
             history_keys=self.history.keys,
             totals=len(self.plan.totals) if isinstance(self.kernel, CountingKernel) else None,
+            past=_past_shape(self.plan),
         )
 
     def tidy(self, *, at: int | None = None) -> None:
@@ -449,6 +469,12 @@ class Runner:
 
     def _renumber_keys(self, numbers: Codes) -> None:
         """Key k has the number numbers[k] now, or -1."""
+
+
+def _past_shape(plan: Plan) -> tuple[int, int] | None:
+    if not plan.past:
+        return None
+    return len(plan.past), PAST_VALUES + max(len(kind.columns) for kind in plan.past)
 
 
 def reading_of(plan: Plan, *, watches_keys: bool) -> Reading:

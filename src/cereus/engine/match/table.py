@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cereus.automata.memory.terms import OPERATIONS, Term
+from cereus.automata.memory.terms import OPERATIONS, Absent, LookedUp, Term
 from cereus.automata.model import NOTHING, Automaton, Label, Slot, Slots, States
 from cereus.automata.subset import JointMove, index_columns, joint_moves, slots_of
 from cereus.engine.kernel import layout
 from cereus.errors import LimitError, SnapshotError
+from cereus.expr.types import Kind
 from cereus.state import checked
 
 MAX_STATES = 100_000
@@ -36,6 +37,8 @@ CHECKS = {
     "differs": layout.CHECK_DIFFERS,
     "holds": layout.CHECK_HOLDS,
     "fails": layout.CHECK_FAILS,
+    "absent": layout.CHECK_ABSENT,
+    "present": layout.CHECK_PRESENT,
 }
 UPDATES = {
     "keep": layout.UPDATE_KEEP,
@@ -51,7 +54,12 @@ UPDATES = {
     "min float": layout.UPDATE_MIN_FLOAT,
     "max float": layout.UPDATE_MAX_FLOAT,
     "carry int": layout.UPDATE_CARRY_INT,
+    "least int": layout.UPDATE_LEAST_INT,
+    "greatest int": layout.UPDATE_GREATEST_INT,
+    "least float": layout.UPDATE_LEAST_FLOAT,
+    "greatest float": layout.UPDATE_GREATEST_FLOAT,
     "start": layout.UPDATE_START,
+    "ordinal": layout.UPDATE_ORDINAL,
 }
 OPERATION = {name: number for number, name in enumerate(OPERATIONS)}
 """The kernel's numbers for checks, updates and the operations of terms."""
@@ -104,6 +112,8 @@ class TransitionTable:
         self.slot_counts: npt.NDArray[np.int32] = np.zeros(4, np.int32)
         self.programs: npt.NDArray[np.int32] = np.zeros(0, np.int32)
         self.constants: npt.NDArray[np.int64] = np.zeros(1, np.int64)
+        self.functions: list[LookedUp] = []
+        self.function_words: npt.NDArray[np.int32] = np.zeros((0, 2), np.int32)
         self.layouts: list[tuple[Slot, ...]] = []
         self.ambiguous = False
         self._looked_at: dict[int, tuple[int, bool, bool]] = {}
@@ -174,10 +184,20 @@ class TransitionTable:
             self.head[letter_class, state] = layout.STAY
             self._stays_put(state, letter_class)
             return
-        self.ambiguous |= not all(a.excludes(b) for a, b in combinations(moves, 2))
+        self.ambiguous |= any(
+            not a.excludes(b) and self._meet(self.number(a.states), self.number(b.states))
+            for a, b in combinations(moves, 2)
+        )
         written = [value for move in others for value in self._written(state, move)]
         column = self._index(state, others) if stays else -1
         self.head[letter_class, state] = self._append([len(others), column, stays, *written])
+
+    def _meet(self, one: int, other: int) -> bool:
+        """Whether partial matches that have gone to two states may be reported at one event: not if
+        those of one are over with this event, and the other does not accept."""
+        return not any(
+            self.final[a] and not self.accepting[b] for a, b in ((one, other), (other, one))
+        )
 
     def moves(self, at: int) -> npt.NDArray[np.int32]:
         """The moves at `at` in the edges, but for staying; a row of MOVE_WORDS each."""
@@ -250,9 +270,10 @@ class TransitionTable:
         slots = self.layouts[state]
         checks: list[int] = []
         for op, slot, column, other, term in move.checks:
-            if term is not None:
-                words = self._postfix(term, slots)
-                column = self._program([len(words) // layout.STEP_WORDS, *words])
+            if isinstance(term, Absent):
+                column = self._absent(term, slots)
+            elif term is not None:
+                column = self._term(term, slots)
             at = layout.NONE if slot is None else slots.index(slot)
             checks += (CHECKS[op], at, column, other)
         new = {update.slot: update for update in move.updates}
@@ -272,17 +293,40 @@ class TransitionTable:
             self._program([len(self.layouts[to]), *copies]) if copies else layout.NONE,
         )
 
+    def _term(self, term: Term, slots: tuple[Slot, ...]) -> int:
+        words = self._postfix(term, slots)
+        return self._program([len(words) // layout.STEP_WORDS, *words])
+
+    def _absent(self, what: Absent, slots: tuple[Slot, ...]) -> int:
+        kind, after, before, term = what
+        places = [layout.NONE if each is None else slots.index(each) for each in (after, before)]
+        return self._program(
+            [kind, *places, layout.NONE if term is None else self._term(term, slots)]
+        )
+
     def _postfix(self, term: Term, slots: tuple[Slot, ...]) -> list[int]:
-        """A term as (operation, argument) pairs for a stack; only loads have an argument."""
+        """A term as (operation, argument) pairs for a stack; loads and functions have arguments."""
         (*operands,) = term.operands
         if term.op == "column":
             return [layout.TERM_COLUMN, operands[0]]
         if term.op == "slot":
             return [layout.TERM_SLOT, slots.index(operands[0])]
+        if term.op == "past":
+            return [layout.TERM_PAST, layout.PAST_VALUES + operands[0]]
         if term.op == "constant":
             return [layout.TERM_CONSTANT, self._constant(operands[0])]
+        number = self._function(operands.pop(0)) if term.op == "function" else 0
         words = [word for operand in operands for word in self._postfix(operand, slots)]
-        return [*words, OPERATION[term.op], 0]
+        return [*words, OPERATION[term.op], number]
+
+    def _function(self, function: LookedUp) -> int:
+        """The number of a function."""
+        if function not in self.functions:
+            floats = sum(1 << n for n, kind in enumerate(function.kinds) if kind is Kind.FLOAT)
+            words = np.array([[len(function.kinds), floats]], np.int32)
+            self.function_words = np.concatenate([self.function_words, words])
+            self.functions.append(function)
+        return self.functions.index(function)
 
     def _constant(self, value: float | None) -> int:
         """Where a constant stands: an integer, the bits of a float, or NULL."""

@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from cereus.engine.costs import Costs
 from cereus.engine.executor import Executor
 from cereus.engine.ingest.clock import Clock
 from cereus.engine.ingest.keys import KeyIndex
@@ -81,6 +82,12 @@ class ParallelRun:
     result_schema: pa.Schema = None
     _read: int = 0
     _matches: int = 0
+    _at_work: list[Executor] = field(default_factory=list)
+
+    @property
+    def costs(self) -> Costs:
+        """What was done, by all threads together; what slices have in common counts for each."""
+        return sum((executor.costs for executor in self._at_work), Costs())
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The results, in batches."""
@@ -88,6 +95,7 @@ class ParallelRun:
         for how, attempt in self._attempts():
             self.how = how
             self._read = self._matches = 0
+            self._at_work = []
             passed = 0
             try:
                 for batch in attempt():
@@ -123,6 +131,7 @@ class ParallelRun:
     def _started(self, share: int) -> Executor:
         executor = self.work.executor(share)
         self.result_schema = executor.schema
+        self._at_work.append(executor)
         return executor
 
     # ------------------------------------------------------------ one thread

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
+from cereus.clauses.tree import TIMEOUTS
 from cereus.engine.ingest.clock import as_times, deadline_span
 from cereus.engine.ingest.substreams import Codes
 from cereus.engine.kernel.layout import FIRST_SHOWN
@@ -48,6 +49,10 @@ class Results(ABC):
     @abstractmethod
     def batch(self, chunk: MatchChunk) -> pa.RecordBatch:
         """The rows of one chunk."""
+
+    def begun(self, chunk: MatchChunk) -> pa.RecordBatch:
+        """The rows of one chunk of partial matches."""
+        return self.batch(chunk)
 
     def batches(self, chunks: Iterator[MatchChunk]) -> Iterator[pa.RecordBatch]:
         """The rows of all chunks, each once."""
@@ -109,16 +114,30 @@ class Results(ABC):
             return []
         return [each for path, each in zip(self.plan.keys, columns, strict=True) if path in shown]
 
+    @property
+    def key_paths(self) -> tuple[tuple[str, ...], ...]:
+        """The keys that a column of the same name has."""
+        return self.plan.declared_keys
+
     def _deadline_fields(self) -> list[pa.Field]:
+        if self.plan.query.timeouts:
+            kinds = [pa.bool_(), pa.string(), pa.string()]
+            kinds += [] if self.time_type is None else [self.time_type]
+            return [*map(pa.field, TIMEOUTS, kinds)]
         waits = self.plan.query.unfollowed is not None
         return [pa.field("deadline", self.time_type)] if waits else []
 
     def _deadlines(self, chunk: MatchChunk) -> list[pa.Array]:
-        """When it was clear that nothing follows a match."""
+        """When it was clear that nothing follows a match; that it is no partial one."""
+        if self.plan.query.timeouts:
+            nulls = (pa.nulls(len(chunk), each.type) for each in self._deadline_fields()[1:])
+            return [pa.array(np.zeros(len(chunk), bool)), *nulls]
         unfollowed = self.plan.query.unfollowed
         if unfollowed is None:
             return []
-        span = deadline_span(unfollowed, self.plan.stream, self.runner.schema)
+        span = deadline_span(
+            unfollowed.window, self.plan.stream, self.runner.schema, "NOT FOLLOWED BY"
+        )
         ends = self.history.times[chunk.last - self.history.first]
         return [as_times(ends + span, self.time_type)]
 

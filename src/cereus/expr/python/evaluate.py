@@ -16,7 +16,6 @@ All evaluators compute the same values; these are the rules that they share.
 from __future__ import annotations
 
 import operator
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
@@ -27,7 +26,7 @@ from cereus.expr import tree as ex
 from cereus.expr.paths import value_at
 from cereus.expr.python import functions as scalar_functions
 from cereus.expr.python.arithmetic import arithmetic, fits, negate
-from cereus.expr.text_patterns import like_as_regex, with_text_end
+from cereus.expr.python.text_matching import has_match, is_like
 
 Event = Mapping[str, object]
 Bindings = Mapping[str, Event]
@@ -89,10 +88,9 @@ def evaluate(expression: ex.Expression, event: Event, bindings: Bindings | None 
         case ex.Between():
             return between(expression, value)
         case ex.Like(operand=operand, pattern=pattern):
-            return matches(re.compile(like_as_regex(pattern), re.DOTALL).fullmatch, value(operand))
+            return matches(is_like, pattern, value(operand))
         case ex.Regexp(operand=operand, pattern=pattern):
-            compiled = re.compile(with_text_end(pattern, r"\Z"), re.ASCII)
-            return matches(compiled.search, value(operand))
+            return matches(has_match, pattern, value(operand))
         case ex.IsNull(operand=operand):
             return value(operand) is None
         case ex.Case(branches=branches, default=default):
@@ -157,8 +155,8 @@ def between(node: ex.Between, value: Callable[[ex.Expression | None], Any]) -> b
     return conjunction(compare(op, operand, value(end)) for op, end in bounds if end is not None)
 
 
-def matches(search: Callable[[str], object], text: str | None) -> bool | None:
-    return None if text is None else search(text) is not None
+def matches(how: Callable[[str, str], bool], pattern: str, text: str | None) -> bool | None:
+    return None if text is None else how(pattern, text)
 
 
 def extreme(op: str, values: list[Any]) -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 
 from cereus.expr.functions import EARTH_RADIUS_METRES
 from cereus.expr.python.arithmetic import fits
-from cereus.expr.text_patterns import with_text_end
+from cereus.expr.python.text_matching import extracted
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -138,8 +138,7 @@ def split_part(text: str, separator: str, number: int) -> str:
 
 
 def regexp_extract(text: str, pattern: str, group: int = 0) -> str | None:
-    match = re.search(with_text_end(pattern, r"\Z"), text, re.ASCII)
-    return None if match is None else match.group(group) or ""
+    return extracted(pattern, text, group)
 
 
 INTEGER_TEXT = re.compile(r"[+-]?[0-9]+")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from cereus.errors import LimitError
 from cereus.language.protocol import EquivalenceAnswer, Language, Option, OptionKind, Params
 from cereus.languages.algebra.equivalence import equivalent
 from cereus.languages.algebra.optimise import optimise as optimised
@@ -20,7 +21,7 @@ class Algebra(Language):
     suffixes = ("algebra",)
     result_time = "end"
     compares = True
-    limits = ()
+    limits = ("steps_per_event",)
     options = (
         Option(
             "values",
@@ -62,8 +63,19 @@ class Algebra(Language):
         **options: Any,
     ) -> AlgebraQuery:
         cheaper = optimised(tree, values=values) if optimise else None
-        return AlgebraQuery(tree, stream, text, cheaper, values=values, merge_ties=merge_ties)
+        query = AlgebraQuery(tree, stream, text, cheaper, values=values, merge_ties=merge_ties)
+        _check_steps(query, limits.steps_per_event)
+        return query
 
     def equivalent(self, first: str, second: str) -> EquivalenceAnswer:
         verdict = equivalent(parse(first), parse(second))
         return EquivalenceAnswer(verdict.equivalent, str(verdict))
+
+
+def _check_steps(query: AlgebraQuery, most: int | None) -> None:
+    """What an event may take is known before the first one."""
+    if most is not None and query.bounds.steps > most:
+        raise LimitError(
+            f"an event may take {query.bounds.steps:,} steps, more than {most:,}",
+            hint="shorten the expression, or raise Limits(steps_per_event=…)",
+        )

@@ -11,6 +11,7 @@ from cereus.expr import tree as ex
 from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.operators.absence import conditions, is_own
 from cereus.languages.ceql.operators.counts import check_counts
+from cereus.languages.ceql.operators.previous import PREV, check_previous
 from cereus.languages.ceql.order import leaf_order
 
 ONE_EVENT = "NOT(…) is about one event: a type, possibly named with AS and filtered"
@@ -86,17 +87,41 @@ def check_names(query: cel.CeqlTree) -> None:
     for total in query.totals:
         _known(total.variable, names, query.streams, everywhere, total.span)
     _check_returned(query, names, everywhere)
+    _check_unfollowed(query, names, everywhere)
     _check_skip(query)
+
+
+def _check_unfollowed(query: cel.CeqlTree, names: frozenset[str], everywhere: Everywhere) -> None:
+    """What must not follow is compared with variables that hold one event."""
+    if query.unfollowed is None:
+        return
+    for event in query.unfollowed.events:
+        assert isinstance(event, cel.Excluded)
+        _check_excluded(event, names, query.streams, everywhere)
+    order = leaf_order(query.formula)
+    for name in query.unfollowed.read:
+        if order.may_follow(name, name):
+            raise RefusedError(
+                f"{name!r} may hold several events, and what must not follow is compared with one",
+                span=query.unfollowed.span,
+                hint="name the event that is meant, as in A+ ; A AS last",
+            )
 
 
 def _check_skip(query: cel.CeqlTree) -> None:
     """Skipping and waiting decide what becomes of matches: nothing else may decide it too."""
-    if query.skip is None and query.unfollowed is None:
+    clauses = {
+        "WITH TIMEOUTS": query.timeouts,
+        "NOT FOLLOWED BY": query.unfollowed is not None,
+        "AFTER MATCH SKIP": query.skip is not None,
+    }
+    given = [title for title, there in clauses.items() if there]
+    if not given:
         return
-    clause = "AFTER MATCH SKIP" if query.unfollowed is None else "NOT FOLLOWED BY"
+    clause, *more = given
     others = {"CONSUME BY": query.consume is not Consume.NONE, "COUNT(*)": query.count}
-    others["LIMIT"] = query.limit is not None
-    others["AFTER MATCH SKIP"] = query.skip is not None and query.unfollowed is not None
+    others["LIMIT"] = query.limit is not None and not query.timeouts
+    others |= dict.fromkeys(more, True)
     # which of them SELECT shows nothing of is not known when matches are taken
     others["a list after SELECT"] = query.skip is Skip.TO_NEXT and query.select is not None
     for title in (title for title, given in others.items() if given):
@@ -120,6 +145,12 @@ def _check_returned(query: cel.CeqlTree, names: frozenset[str], everywhere: Ever
         if not isinstance(node, ex.Attribute | ex.Aggregate):
             continue
         variable = str(node.variable)
+        if isinstance(node, ex.Aggregate) and node.function == PREV:
+            raise RefusedError(
+                "prev is for conditions: it has a value for every event but the first",
+                span=node.span,
+                hint="write first(b.price) or last(b.price)",
+            )
         _known(variable, names, query.streams, everywhere, node.span)
         if isinstance(node, ex.Attribute) and order.may_follow(variable, variable):
             raise RefusedError(
@@ -140,6 +171,8 @@ def _check_formula(formula: cel.Formula, streams: tuple[str, ...], everywhere: E
         case cel.Filter(body, predicate):
             for name, span in mentioned(predicate):
                 _known(name, bound(body), streams, everywhere, span)
+            for condition in conditions(predicate):
+                check_previous(condition)
         case cel.Project(variables, body):
             for name in sorted(variables):
                 _known(name, bound(body), streams, everywhere, formula.span)

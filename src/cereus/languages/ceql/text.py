@@ -26,7 +26,8 @@ from cereus.languages.ceql.filters import Boxed, predicate, returned_value
 from cereus.languages.ceql.hints import HINTS
 from cereus.languages.ceql.operators import counts, gaps
 from cereus.languages.ceql.operators.absence import excluded, unfollowed_by
-from cereus.languages.ceql.operators.counts import Counts
+from cereus.languages.ceql.operators.counts import Counts, check_depth
+from cereus.languages.ceql.operators.previous import PREV, previous
 from cereus.languages.ceql.print import to_text
 from cereus.languages.ceql.scope import check_names
 from cereus.syntax.parsing import errors_in, read
@@ -50,6 +51,7 @@ def parse(text: str, params: Mapping[str, Any] | None = None) -> cel.CeqlTree:
     grammar = "languages/ceql/grammar.lark"
     query: cel.CeqlTree = read(grammar, "query", text, _transformer(), HINTS, params)
     with errors_in(text):
+        check_depth(query.formula)
         check_names(query)
     return replace(query, text=text)
 
@@ -58,8 +60,18 @@ def parse(text: str, params: Mapping[str, Any] | None = None) -> cel.CeqlTree:
 def _transformer() -> Transformer[Token, Any]:
     # Rules that `ceql.lark` imports by name keep it; those behind them get a prefix.
     merged: Transformer[Token, Any]
-    merged = merge_transformers(_Ceql(), expr__grammar=Conditions())
+    merged = merge_transformers(_Ceql(), expr__grammar=_CeqlConditions())
     return merged
+
+
+@v_args(meta=True, inline=True)
+class _CeqlConditions(Conditions):
+    """Conditions, with `prev(b.price)`."""
+
+    def call(self, meta: Meta, function: Token, *parts: Any) -> ex.Expression:
+        if function.lower() == PREV:
+            return previous(parts, span_of(meta))
+        return super().call(meta, function, *parts)
 
 
 @v_args(meta=True, inline=True)

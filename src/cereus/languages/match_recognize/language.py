@@ -19,7 +19,7 @@ class MatchRecognize(Language):
     title = "MATCH_RECOGNIZE"
     suffixes = ("sql",)
     signature = r"\bMATCH_RECOGNIZE\b"
-    limits = ("nodes", "configurations")
+    limits = ("nodes", "configurations", "steps_per_event")
     embedded = True
     typed = False
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
 
+from cereus.clauses.tree import TIMEOUTS as TIMEOUTS
 from cereus.errors import Span
 from cereus.expr import tree as ex
 
@@ -266,10 +267,6 @@ class Within:
     length: timedelta
     timeouts: bool = False
     span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
-
-
-TIMEOUTS = ("timed_out", "reached", "waiting_for", "deadline")
-"""The columns that WITH TIMEOUTS adds behind the measures."""
 
 
 @dataclass(frozen=True)

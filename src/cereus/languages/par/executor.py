@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cereus.engine import snapshot
+from cereus.engine.costs import Costs
 from cereus.engine.executor import Executor
 from cereus.engine.ingest.batch_reader import BatchReader, Reading
 from cereus.engine.ingest.events import Events
@@ -113,6 +114,11 @@ class ReactiveExecutor(Executor):
     @property
     def header(self) -> dict[str, Any]:
         return {"version": VERSION, "query fingerprint": self.fingerprint}
+
+    @property
+    def costs(self) -> Costs:
+        """Each event that matters is one step."""
+        return self.reader.costs + Costs(steps=self.reader.costs.kept)
 
     def forget_idle(self) -> None:
         self._forgets = True

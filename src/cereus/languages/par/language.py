@@ -19,7 +19,7 @@ class Par(Language):
     suffixes = ("par",)
     result_time = "time"
     compares = True
-    limits = ("states",)
+    limits = ("states", "steps_per_event")
 
     def parse(self, text: str, *, params: Params | None = None, **options: Any) -> Program:
         return parse(text, params)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
+from cereus.clauses.tree import AttributeWindow
 from cereus.errors import RefusedError, UnknownNameError, did_you_mean
 from cereus.expr import tree as ex
 from cereus.languages.sase import tree as sase
@@ -31,6 +32,33 @@ def check(program: sase.Program, aggregates: Iterable[str] = ()) -> None:
             _check_query(block, known)
         _check_union(union)
     check_streams(program)
+    check_timeouts(program)
+
+
+def check_timeouts(program: sase.Program) -> None:
+    """Refuse what has no time-outs."""
+    blocks = [block for union in program.queries for block in union.blocks]
+    for block in (each for each in blocks if each.timeouts):
+        for why, hint in _without_timeouts(block, alone=len(blocks) == 1):
+            raise RefusedError(f"WITH TIMEOUTS {why}", span=block.pattern.span, hint=hint)
+
+
+def _without_timeouts(query: sase.Query, *, alone: bool) -> Iterator[tuple[str, str]]:
+    if query.window is None:
+        yield "needs a window, whose end is the time-out", "write WITHIN 5 minutes WITH TIMEOUTS"
+    if isinstance(query.window, AttributeWindow):
+        yield "needs a window of time or of events", "write WITHIN 5 minutes, or WITHIN 100 EVENTS"
+    if not alone:
+        yield "is for a text of one query, and this one has several", "take them one by one"
+    if query.skip is not None:
+        yield "does not go with AFTER MATCH SKIP", "keep one of them"
+    if isinstance(query.parts[0], sase.Negated):
+        yield "does not go with a negation at the beginning", "name what the pattern begins with"
+    if len(query.components) < 2:
+        yield (
+            "needs a pattern of several components",
+            "write them one after the other: SEQ(A a, B b)",
+        )
 
 
 def _check_query(query: sase.Query, aggregates: frozenset[str]) -> None:

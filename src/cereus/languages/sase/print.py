@@ -25,7 +25,8 @@ def query_text(query: sase.Query) -> str:
     if query.where:
         lines.append(f"WHERE {' AND '.join(_group(query, each) for each in query.where)}")
     if query.window is not None:
-        lines.append(f"WITHIN {window_text(query.window)}")
+        timeouts = " WITH TIMEOUTS" if query.timeouts else ""
+        lines.append(f"WITHIN {window_text(query.window)}{timeouts}")
     if query.having is not None:
         lines.append(f"HAVING {expression_text(query.having)}")
     if query.skip is not None:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cereus.clauses.tree import TimeWindow
+from cereus.clauses.tree import TIMEOUTS, TimeWindow
 from cereus.engine.executor import Executor
 from cereus.engine.parallel.split import Split
 from cereus.explain.analysis import slowness
@@ -118,7 +118,9 @@ class SaseQuery(EventwiseQuery):
     def result_columns(self) -> tuple[str, ...]:
         result = self.plan().result
         spans = [n for n in SPANS if self.stream.time is not None or not n.endswith("_time")]
-        return (*spans, *result.names, *result.variables)
+        late = [name for name in TIMEOUTS if self.stream.time is not None or name != "deadline"]
+        timeouts = late if result.union.blocks[0].timeouts else []
+        return (*spans[:-1], *timeouts, *spans[-1:], *result.names, *result.variables)
 
     @property
     def unshown(self) -> frozenset[str]:

@@ -95,6 +95,9 @@ class _Sase(WindowTexts):
     def within(self, meta: Meta, window: Window) -> tuple[str, Any]:
         return "window", window
 
+    def timeouts(self, meta: Meta) -> tuple[str, Any]:
+        return "timeouts", True
+
     def having(self, meta: Meta, condition: ex.Expression) -> tuple[str, Any]:
         return "having", _aggregated_only(condition)
 

@@ -216,6 +216,7 @@ class Query(Node):
     output: Output = Output(())
     source: str | None = None
     skip: Skip | None = field(default=None, metadata=ADDED)
+    timeouts: bool = field(default=False, metadata=ADDED)
 
     @property
     def parts(self) -> tuple[Part, ...]:

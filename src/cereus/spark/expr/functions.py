@@ -6,6 +6,7 @@ import operator
 import re
 from collections.abc import Callable, Sequence
 from functools import reduce
+from importlib.util import find_spec
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812
@@ -243,7 +244,10 @@ def _cidr_match(text: TypedColumn, *blocks: TypedColumn) -> TypedColumn:
     def match(address: str | None) -> bool | None:
         return None if address is None else cidr_match(address, *given)
 
-    return TypedColumn(F.udf(match, "boolean")(text.column), Kind.BOOLEAN)
+    # Left to itself PySpark infers from type hints which kind of function this is, and warns.
+    batched = find_spec("pandas") is not None
+    called = F.udf(match, "boolean", useArrow=batched)
+    return TypedColumn(called(text.column), Kind.BOOLEAN)
 
 
 def _to_integer(value: TypedColumn) -> TypedColumn:

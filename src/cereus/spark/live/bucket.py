@@ -68,13 +68,19 @@ class Bucket:
         return Head(recipe.fingerprint, recipe.text, passed=before.passed, timer=before.timer)
 
     def step(
-        self, arrived: Iterable[bytes], watermark: int, *, woken: bool = False
+        self,
+        arrived: Iterable[bytes],
+        watermark: int,
+        *,
+        woken: bool = False,
+        heard: bool = True,
+        now: int = 0,
     ) -> Iterator[BucketOutput]:
-        """Take in what has arrived; what the watermark (in milliseconds) completes."""
-        passed = watermark * MILLISECOND if watermark > 0 else None
+        """Take in what has arrived; what the watermark (in milliseconds) completes. `heard`: the
+        source has brought something; `now` is the time of the clock."""
+        passed = self._passed(watermark, now, heard)
         tables = [from_bytes(data) for data in arrived]
-        changes = [table for table in tables if ROW in table.column_names]
-        yield from self._change_rules(changes)
+        yield from self._change_rules([table for table in tables if ROW in table.column_names])
         late, events = self._split_late(
             self._events([table for table in tables if ROW not in table.column_names])
         )
@@ -90,6 +96,21 @@ class Bucket:
             self._know(timer=watermark + 1)
         self.state.head = self.head
         self.state.save()
+
+    def _passed(self, watermark: int, now: int, heard: bool) -> int | None:
+        """Up to when time has passed. In a silent source it passes by the clock, from where the
+        watermark was; it never goes back."""
+        idle = self.recipe.idle
+        if idle is None:
+            return watermark * MILLISECOND if watermark > 0 else None
+        if heard or self.head.heard is None:
+            self._know(heard=now)
+        if watermark <= 0:
+            return None
+        assert self.head.heard is not None
+        silent = now - self.head.heard
+        passed = (watermark + (silent if silent >= idle else 0)) * MILLISECOND
+        return max(passed, self.head.passed or passed)
 
     def _know(self, **changes: Any) -> None:
         self.head = replace(self.head, **changes)

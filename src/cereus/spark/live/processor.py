@@ -10,6 +10,7 @@ from pyspark.sql import types as st
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from cereus.spark.live.bucket import Bucket
+from cereus.spark.live.pulse import BEAT
 from cereus.spark.live.recipe import DATA, Recipe
 
 # types, not texts: each text would be one more question to the JVM
@@ -34,8 +35,11 @@ class Matcher(StatefulProcessor):
         rows: Iterator[Any],
         timerValues: Any,  # noqa: N803
     ) -> Iterator[Row]:
-        arrived = [row[DATA] for row in rows if row[DATA] is not None]
-        return self._step(key, arrived, timerValues, woken=False)
+        # a row for every bucket comes with the events, and one with every beat
+        every = [row[DATA] for row in rows]
+        heard = any(data is None or data != BEAT for data in every)
+        arrived = [data for data in every if data]
+        return self._step(key, arrived, timerValues, woken=False, heard=heard)
 
     def handleExpiredTimer(  # noqa: N802
         self,
@@ -43,12 +47,14 @@ class Matcher(StatefulProcessor):
         timerValues: Any,  # noqa: N803
         expiredTimerInfo: Any,  # noqa: N803
     ) -> Iterator[Row]:
-        return self._step(key, [], timerValues, woken=True)
+        return self._step(key, [], timerValues, woken=True, heard=False)
 
-    def _step(self, key: Any, arrived: list[bytes], timers: Any, *, woken: bool) -> Iterator[Row]:
+    def _step(
+        self, key: Any, arrived: list[bytes], timers: Any, *, woken: bool, heard: bool
+    ) -> Iterator[Row]:
         bucket = Bucket(key[0], self.recipe, self.store)
-        watermark = timers.getCurrentWatermarkInMs()
-        for output in bucket.step(arrived, watermark, woken=woken):
+        watermark, now = timers.getCurrentWatermarkInMs(), timers.getCurrentProcessingTimeInMs()
+        for output in bucket.step(arrived, watermark, woken=woken, heard=heard, now=now):
             yield Row(**output._asdict())
 
     def close(self) -> None:

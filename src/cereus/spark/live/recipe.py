@@ -26,6 +26,8 @@ class Recipe:
     unit         what one unit of a numeric time column is
     window       microseconds after which a silent bucket has something to forget; None: never
     timed        whether the time that passes may complete something by itself
+    idle         milliseconds of silence of the whole source after which time passes by the clock;
+                 None: never
     late         whether late events come out, in the column LATE
     restart      whether the state of another query is dropped; else it is refused
     rules        all rules, as JSON, where rules may change and do not come in the stream
@@ -43,6 +45,7 @@ class Recipe:
     restart: bool
     text: str
     fingerprint: str
+    idle: int | None = None
     rules: tuple[str, ...] | None = None
 
     @property

@@ -39,6 +39,7 @@ class Head:
               looked what to forget
     snapshot  what the engine's state is known by; None when there is none
     timer     when Spark is to wake the bucket
+    heard     where a silent source is noticed: when events came last, by the clock, in milliseconds
     rules     what all rules are known by, where they may change
     """
 
@@ -49,6 +50,7 @@ class Head:
     snapshot: str | None = None
     segments: tuple[Segment, ...] = ()
     timer: int | None = None
+    heard: int | None = None
     rules: str | None = None
 
     @classmethod

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
@@ -22,6 +22,7 @@ from cereus.plan.plan import Plan
 from cereus.spark.expr.typed import TypedColumn, attribute, instant, micros
 from cereus.spark.live.packing import PACKED_TYPE, Packing, unpacked
 from cereus.spark.live.processor import OUTPUT_TYPE, Matcher
+from cereus.spark.live.pulse import beats
 from cereus.spark.live.recipe import AT, BUCKET, LATE, Recipe
 from cereus.spark.relevance import quoted
 from cereus.spark.schemas import Path, arrow_schema, check_once
@@ -87,6 +88,7 @@ class Live:
     on_change: str
     buckets: int
     name: str
+    idle: str | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         if self.on_change not in ("refuse", "restart"):
@@ -121,6 +123,9 @@ class Live:
         if not self.arranged.groups:
             log.warning("the whole stream is matched in one task (no keys): %s", self.query.text)
         packed = self._packed()
+        if self.recipe.idle is not None:
+            buckets = self.buckets if self.arranged.groups else 1
+            packed = packed.unionByName(beats(spark, buckets))
         outputs = packed.groupBy(BUCKET).transformWithState(
             Matcher(self.recipe), OUTPUT_TYPE, "Append", "EventTime"
         )
@@ -189,8 +194,22 @@ class Live:
             self.on_change == "restart",
             self.query.text,
             self._fingerprint(events, order),
+            self._idle,
             self._rules,
         )
+
+    @property
+    def _idle(self) -> int | None:
+        """Milliseconds of silence after which time passes by the clock."""
+        if self.idle is None:
+            return None
+        if not self._timed:
+            raise CereusError(
+                "idle= is for queries that wait for time to pass, and no result of this one does",
+                hint="leave idle= out; NOT FOLLOWED BY, WITH TIMEOUTS and a negation at the end of "
+                "a SASE+ pattern wait",
+            )
+        return max(1, length_of_time(self.idle, "idle") // 1000)
 
     @property
     def _rules(self) -> tuple[str, ...] | None:

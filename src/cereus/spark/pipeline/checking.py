@@ -37,6 +37,7 @@ from cereus.spark.pipeline.spec import (
     ForeachSink,
     Location,
     MemorySink,
+    QueryOf,
     Sink,
     Spec,
     StreamOf,
@@ -110,6 +111,7 @@ class Checker:
             check_known(self.document, key, of.from_, self.graph.names, "stream")
             if not of.from_:
                 self.wrong(key, "a query reads at least one stream")
+            self.check_idle(name, of)
         try:
             _ = self.graph.order
         except graphlib.CycleError as error:
@@ -118,6 +120,15 @@ class Checker:
             self.wrong(
                 ("queries", around[0], "from"), message, "let one of them read another stream"
             )
+
+    def check_idle(self, name: str, of: QueryOf) -> None:
+        """What is silent is a source."""
+        key = ("queries", name, "idle")
+        check_duration(self.document, key, of.idle)
+        behind = [each for each in of.from_ if each not in self.spec.streams]
+        if of.idle is not None and behind:
+            message = f"idle is for queries of sources, and {behind[0]!r} is written by a query"
+            self.wrong(key, message, "leave it out")
 
     # ------------------------------------------------------------ sources and streams
 

@@ -19,6 +19,12 @@ Key = tuple[str, ...]
 """The names that lead to a value: `("queries", "runs", "text")`."""
 AT = re.compile(r"\s*\(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)$")
 LINES = re.compile(r"[^\n]*\n|[^\n]+")
+DEEP_KEY = re.compile(r"(?:[\w\"'-]++[ \t]*+\.[ \t]*+){100}")
+"""A key of more than a hundred names; tomllib would take minutes for some thousands."""
+LONG = 1 << 12
+"""Characters of a statement that is long."""
+MOST_SHOWN = 50
+"""Problems in one message."""
 
 
 @dataclass(frozen=True)
@@ -41,9 +47,11 @@ class PipelineError(CereusError):
             super().__init__(f"{file}, {only.message}", hint=only.hint)
             return
         lines = [f"{file} has {len(problems)} problems"]
-        for each in self.problems:
+        for each in self.problems[:MOST_SHOWN]:
             lines.append(each.message)
             lines += [] if each.hint is None else [f"  hint: {each.hint}"]
+        if len(problems) > MOST_SHOWN:
+            lines.append(f"… and {len(problems) - MOST_SHOWN:,} more")
         super().__init__("\n".join(lines))
 
 
@@ -126,10 +134,14 @@ def read(path: str | Path) -> Document:
 def parsed(text: str, path: Path) -> Document:
     text = text.replace("\r\n", "\n")  # as tomllib reads it
     try:
+        if DEEP_KEY.search(text):
+            raise RecursionError
         values = tomllib.loads(text)
+        return Document(path, text, values, dict(_spans(text)))
     except tomllib.TOMLDecodeError as error:
         raise PipelineError(str(path), [_syntax_problem(str(error), text)]) from None
-    return Document(path, text, values, dict(_spans(text)))
+    except RecursionError:
+        raise PipelineError(str(path), [Problem("this file is nested too deeply")]) from None
 
 
 def key_text(key: Key) -> str:
@@ -165,16 +177,22 @@ def _spans(text: str) -> Iterator[tuple[Key, Span]]:
 
 
 def _statements(text: str) -> Iterator[tuple[Span, dict[str, Any]]]:
-    start = end = 0
+    """Statement by statement. What follows a very long one may be taken for a part of it: it is
+    read again only when it is twice as long, not line by line."""
+    start = end = again = 0
     for line in LINES.findall(text):
         end += len(line)
+        if end < again and end < len(text):
+            continue
         try:
             values = tomllib.loads(text[start:end])
         except tomllib.TOMLDecodeError:
-            continue  # a text or a list that goes on in the next line
+            length = end - start  # a text or a list that goes on in the next line
+            again = end + length if length > LONG else end
+            continue
         if values:
             yield (start, end), values
-        start = end
+        start = again = end
 
 
 def _keys(values: Any, above: Key = ()) -> Iterator[Key]:

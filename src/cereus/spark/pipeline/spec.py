@@ -165,6 +165,7 @@ class QueryOf:
     type             the type that the matches have as events; the name of the query if not said
     on_change        live: whether the state of another query in the checkpoint is refused, or
                      dropped to start afresh
+    idle             live: when the source has been silent for so long, time passes by the clock
     """
 
     from_: Names
@@ -182,6 +183,7 @@ class QueryOf:
     where: str | None = None
     type: str | None = None
     on_change: Literal["refuse", "restart"] = "refuse"
+    idle: str | None = None
 
     @property
     def language(self) -> str:

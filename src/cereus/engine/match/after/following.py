@@ -18,6 +18,7 @@ import numpy as np
 
 from cereus.engine.ingest.events import NO_INTS, Events
 from cereus.engine.ingest.substreams import Ints
+from cereus.engine.match.after.comparing import ComparedFollowers
 from cereus.engine.match.runner import Runner
 from cereus.engine.results.match_chunks import LISTED, MatchChunk, joined
 from cereus.state import checked
@@ -32,6 +33,8 @@ class WaitingMatches:
 
     def __init__(self, runner: Runner, mask: int, span: int) -> None:
         self.runner, self.mask, self.span = runner, mask, span
+        kinds = runner.plan.compared_followers
+        self.compared = [ComparedFollowers(runner, kind) for kind in kinds]
         self.waiting: MatchChunk | None = None
         self.followers: Ints = NO_INTS
         """The ordinals of the events so far that must not follow, as far as the history goes."""
@@ -47,8 +50,9 @@ class WaitingMatches:
             self._drop_followed(self.waiting)
         for events in batches:
             ordinals = self._following(events)
+            compared = [kind.among(events) for kind in self.compared]
             if self.waiting is not None:
-                yield from self._look(self.waiting, events, ordinals)
+                yield from self._look(self.waiting, events, ordinals, compared)
             kept = self.followers[self.followers >= history.first]
             self.followers = np.concatenate([kept, ordinals])
 
@@ -66,7 +70,11 @@ class WaitingMatches:
         of_keys, ordinals = of_keys[order], self.followers[order]
         keys = history.keys[ends].astype(np.int64)
         times = _next_times(keys, waiting.last, of_keys, ordinals, history)
-        self._keep(waiting.only(times > history.times[ends] + self.span))
+        followed = times <= history.times[ends] + self.span
+        for kind in self.compared:
+            deadlines = history.times[ends] + self.span
+            followed |= kind.follow(waiting, kind.known, deadlines)
+        self._keep(waiting.only(~followed))
 
     def _wait(self, chunks: list[MatchChunk]) -> None:
         every = ([] if self.waiting is None else [self.waiting]) + chunks
@@ -81,14 +89,18 @@ class WaitingMatches:
         cells = self.waiting.first
         self.runner.pinned = int(cells.min())
 
-    def _look(self, waiting: MatchChunk, events: Events, ordinals: Ints) -> Iterator[MatchChunk]:
+    def _look(
+        self, waiting: MatchChunk, events: Events, ordinals: Ints, compared: list[Ints]
+    ) -> Iterator[MatchChunk]:
         history = self.runner.history
         ends = waiting.last - history.first
         keys, deadlines = history.keys[ends].astype(np.int64), history.times[ends] + self.span
         of_keys = events.keys[ordinals - events.first_ordinal].astype(np.int64)
         times = _next_times(keys, waiting.last, of_keys, ordinals, history)
         dropped = times <= deadlines
-        passed = deadlines < _latest(keys, events)
+        for kind, such in zip(self.compared, compared, strict=True):
+            dropped |= kind.follow(waiting, such, deadlines)
+        passed = deadlines < latest_times(keys, events)
         self._keep(waiting.only(~dropped & ~passed))
         if (emitted := ~dropped & passed).any():
             yield waiting.only(emitted)
@@ -111,16 +123,23 @@ class WaitingMatches:
     def forget(self) -> None:
         self._keep(None)
         self.followers = NO_INTS
+        for kind in self.compared:
+            kind.known = NO_INTS
 
     def save(self) -> dict[str, Any]:
         listed = {} if self.waiting is None else _arrays(self.waiting)
-        return {**listed, FOLLOWERS: self.followers}
+        compared = {f"{FOLLOWERS} {n}": kind.known for n, kind in enumerate(self.compared)}
+        return {**listed, FOLLOWERS: self.followers, **compared}
 
     def restore(self, saved: Any) -> None:
         low, end = self.runner.history.first, self.runner.history.next_ordinal
         self.followers = checked.integers((saved or {}).get(FOLLOWERS, NO_INTS), "what follows")
         self.followers = self.followers[self.followers >= low]
         checked.within(self.followers, low, end, "what follows")
+        for number, kind in enumerate(self.compared):
+            known = checked.integers(saved[f"{FOLLOWERS} {number}"], "what follows")
+            kind.known = known[known >= low]
+            checked.within(kind.known, low, end, "what follows")
         if saved is None or "at" not in saved:
             self._keep(None)
             return
@@ -152,7 +171,7 @@ def _next_times(keys: Ints, last: Ints, of_keys: Ints, ordinals: Ints, history: 
     return np.where(there, history.times[ordinals[inside] - history.first], NEVER)
 
 
-def _latest(keys: Ints, events: Events) -> Ints:
+def latest_times(keys: Ints, events: Events) -> Ints:
     """The time of the last event of each key; the lowest time for keys without one."""
     order = np.argsort(events.key_of, kind="stable")
     known = events.key_of[order]

@@ -8,8 +8,6 @@ from dataclasses import replace
 import pyarrow as pa
 
 from cereus.clauses.tree import Consume, Output, ParsedQuery, Strategy
-from cereus.expr import tree as ex
-from cereus.expr.check import coerce
 from cereus.language.anatomy import (
     Anatomy,
     Edit,
@@ -22,10 +20,10 @@ from cereus.language.anatomy import (
 )
 from cereus.language.pattern import PatternQuery
 from cereus.languages.ceql import tree as cel
+from cereus.languages.ceql.events import conjuncts_of, leaves, tests_of
 from cereus.languages.ceql.operators.absence import is_own
 from cereus.languages.ceql.print import absence_text, formula_text, predicate_text
 from cereus.languages.ceql.scope import bound, knows, mentioned
-from cereus.plan.tests import EventTest, conjuncts
 
 Query = PatternQuery[cel.Formula]
 UNSEEN = (cel.Not, cel.Project, cel.Start)
@@ -33,7 +31,15 @@ UNSEEN = (cel.Not, cel.Project, cel.Start)
 
 
 def anatomy(query: Query, schema: pa.Schema | None) -> Anatomy:
-    tree = replace(query.query, select=None, count=False, totals=(), returned=(), text=None)
+    tree = replace(
+        query.query,
+        select=None,
+        count=False,
+        totals=(),
+        returned=(),
+        timeouts=False,
+        text=None,
+    )
     plain = query.replaced(query=tree)
     return Anatomy(
         plain,
@@ -105,15 +111,6 @@ def _condition(part: cel.Predicate) -> QueryRule:
     return QueryRule(RuleKind.CONDITION, predicate_text(part), condition)
 
 
-def conjuncts_of(predicate: cel.Predicate) -> tuple[cel.Predicate, ...]:
-    match predicate:
-        case cel.AllOf(operands):
-            return tuple(part for each in operands for part in conjuncts_of(each))
-        case cel.Holds(ex.And() as condition):
-            return tuple(cel.Holds(part) for part in conjuncts(condition))
-    return (predicate,)
-
-
 def _filtered(body: cel.Formula, parts: tuple[cel.Predicate, ...]) -> cel.Formula:
     if not parts:
         return body
@@ -136,7 +133,7 @@ def _steps(query: Query, schema: pa.Schema | None) -> Iterator[Step]:
     units = list(_units(tree.formula))
     for count, unit in enumerate(units, 1):
         prefix = _prefix(tree.formula, count)
-        tests = tuple(_tests(unit, query, schema))
+        tests = tuple(tests_of(unit, tree, query.stream, schema))
         upto = query.replaced(query=replace(clauses, formula=prefix))
         yield Step(_name(unit), tests, upto)
 
@@ -225,74 +222,3 @@ def _filter_of_prefix(body: cel.Formula, predicate: cel.Predicate) -> cel.Formul
         if all(knows(name, names, ()) for name, _ in mentioned(part))
     )
     return _filtered(body, tuple(decided))
-
-
-# ---------------------------------------------------------------- tests of single events
-
-
-def _local(formula: cel.Formula) -> Iterator[tuple[cel.Formula, str, ex.Expression]]:
-    """The conditions on single events: what they filter, the variable, the condition."""
-    for node in formula.walk():
-        if not isinstance(node, cel.Filter):
-            continue
-        for part in conjuncts_of(node.predicate):
-            names = sorted({name for name, _ in mentioned(part)})
-            if isinstance(part, cel.Holds) and len(names) == 1 and ex.is_local(part.condition):
-                yield node.body, names[0], part.condition
-
-
-def conditions_on_single_events(
-    formula: cel.Formula,
-) -> Iterator[tuple[cel.Type, ex.Expression]]:
-    """Conditions on a variable that one part of the pattern alone can hold, beside that part."""
-    of = list(leaves(formula, frozenset()))
-    for body, variable, condition in _local(formula):
-        inside = [id(node) for node in body.walk()]
-        holding = [leaf for leaf, names in of if variable in names and id(leaf) in inside]
-        if len(holding) == 1:
-            yield holding[0], condition
-
-
-def _tests(
-    unit: cel.Formula,
-    query: Query,
-    schema: pa.Schema | None,
-) -> Iterator[EventTest]:
-    formula, streams = query.query.formula, query.query.streams
-    conditions = list(_local(formula))
-    inside = [id(node) for node in unit.walk()]
-    for leaf, names in leaves(formula, frozenset()):
-        if id(leaf) not in inside:
-            continue
-        tested = (
-            _of_event(condition, schema)
-            for body, variable, condition in conditions
-            if variable in names and any(node is leaf for node in body.walk())
-        )
-        type_name = None if leaf.name == "*" else leaf.name
-        distinct = tuple(dict.fromkeys(tested))
-        for stream in (leaf.stream,) if leaf.stream else streams or (None,):
-            yield EventTest(type_name, stream if query.stream.stream else None, distinct)
-
-
-def leaves(
-    formula: cel.Formula, names: frozenset[str]
-) -> Iterator[tuple[cel.Type, frozenset[str]]]:
-    """The events that a part takes, each with the variables that hold it."""
-    match formula:
-        case cel.Type():
-            yield formula, names | bound(formula)
-        case cel.As(body, variable):
-            yield from leaves(body, names | {variable})
-        case cel.Unless(left, _):
-            yield from leaves(left, names)
-        case cel.Not():
-            return
-        case _:
-            for child in formula.children():
-                yield from leaves(child, names)
-
-
-def _of_event(condition: ex.Expression, schema: pa.Schema | None) -> ex.Expression:
-    bare = ex.without_variable(condition)
-    return bare if schema is None else coerce(bare, schema)

@@ -17,6 +17,7 @@ from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.explaining.skeleton import formula_of, is_between
 from cereus.languages.ceql.operators.absence import conditions as absent_conditions
 from cereus.languages.ceql.operators.absence import is_correlated
+from cereus.languages.ceql.operators.previous import reads_previous
 from cereus.languages.ceql.planning.build import RULES
 from cereus.languages.ceql.planning.lower import CHOSEN, IN_UNLESS
 from cereus.languages.ceql.planning.rewrite import rewrite
@@ -101,6 +102,8 @@ def _totals(condition: Expression) -> bool:
 
 def _kept(condition: Expression, name: str) -> str:
     """What is remembered anew for every set of events of a variable ("": nothing)."""
+    if reads_previous(condition):
+        return ""  # the last event alone
     nodes = list(condition.walk())
     for node in nodes:
         if isinstance(node, Aggregate) and node.variable == name and node.attribute is not None:

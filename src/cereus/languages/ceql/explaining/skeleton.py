@@ -24,7 +24,7 @@ def skeleton(plan: Plan) -> Plan:
         return plan
     formula = bottom_up(rewrite(formula_of(plan), (split_filters,)), _without)
     return build(
-        replace(cel.in_ceql(plan.query), formula=formula, count=False),
+        replace(cel.in_ceql(plan.query), formula=formula, count=False, timeouts=False),
         plan.stream,
         correlated=False,
     )

@@ -18,7 +18,7 @@ from cereus.explain.phrases import (
     with_article,
 )
 from cereus.languages.ceql import tree as cel
-from cereus.languages.ceql.explaining.anatomy import conditions_on_single_events, conjuncts_of
+from cereus.languages.ceql.events import conditions_on_single_events, conjuncts_of
 from cereus.languages.ceql.print import formula_text, gap_text
 
 ANY_EVENT = "event"

@@ -96,11 +96,11 @@ def unfollowed_by(formula: cel.Formula, window: Window) -> Unfollowed:
             hint="write a length of time: WITHIN 5 minutes",
         )
     events = excluded(formula)
-    for event in events:
-        if is_correlated(event):
-            raise RefusedError(
-                "what must not follow cannot be compared with the events of the match",
-                span=event.span,
-                hint="PARTITION BY keeps the events of each key apart",
-            )
-    return Unfollowed(events, window, span=formula.span)
+    read = (
+        name
+        for event in events
+        for condition in conditions(event.predicate)
+        for name in ex.variables(condition)
+        if not is_own(event, name)
+    )
+    return Unfollowed(events, window, tuple(sorted(set(read))), span=formula.span)

@@ -18,6 +18,10 @@ from cereus.languages.ceql import tree as cel
 MOST_ROUNDS = 1_000
 """As many rounds may be counted, over all counts inside each other: each is a state."""
 
+MOST_NESTED = 12
+"""Iterations in iterations. Reading an event takes the cube of it, and a translation doubles with
+each."""
+
 FEW_ROUNDS = 16
 """So many at the most where an automaton compares whole runs, as a strategy inside a pattern
 does: its states are sets of such states."""
@@ -75,6 +79,21 @@ def most_rounds(formula: cel.Formula) -> int:
     if isinstance(formula, cel.Repeated):
         return inside * max(formula.least, formula.most or 1)
     return inside
+
+
+def check_depth(formula: cel.Formula) -> None:
+    """Refuse iterations that are nested deeper than anyone writes them."""
+    todo: list[tuple[cel.Formula, int]] = [(formula, 0)]
+    while todo:
+        node, depth = todo.pop()
+        depth += isinstance(node, cel.Iteration | cel.ContiguousIteration)
+        if depth > MOST_NESTED:
+            raise RefusedError(
+                f"iterations are nested more than {MOST_NESTED} deep",
+                span=node.span,
+                hint="A+ repeats as often as it can: (A+)+ is the same",
+            )
+        todo += [(child, depth) for child in node.children()]
 
 
 def check_counts(formula: cel.Formula) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import pyarrow as pa
 
@@ -16,12 +17,12 @@ from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.desugar import desugared
 from cereus.languages.ceql.operators.counts import FEW_ROUNDS, most_rounds
 from cereus.languages.ceql.planning.binding import surely_bound
+from cereus.languages.ceql.planning.ends import ends_marked
 from cereus.languages.ceql.planning.keys import KeyedFormula, with_keys
 from cereus.languages.ceql.planning.locality import looks_back
 from cereus.languages.ceql.planning.lower import (
     CHOSEN,
     Streams,
-    ends_marked,
     lowered,
     with_followers,
 )
@@ -30,8 +31,15 @@ from cereus.languages.ceql.planning.rewrite import RULES as LOCAL_RULES
 from cereus.languages.ceql.planning.rewrite import Rule, bottom_up, rewrite
 from cereus.languages.ceql.planning.sizes import size
 from cereus.languages.ceql.planning.span import with_implied_window
+from cereus.languages.ceql.planning.timeouts import (
+    check_timeouts,
+    first_tests,
+    timeout_plans,
+)
 from cereus.plan.checking import check_clauses
+from cereus.plan.lowered import with_tests
 from cereus.plan.plan import Plan
+from cereus.plan.tests import EventTest
 from cereus.plan.traits import CHOOSING, ChosenBy, PatternFacts
 from cereus.stream import Stream
 
@@ -55,9 +63,10 @@ def build(
     _check_streams(query, stream)
     _check_count(query)
     _check_unfollowed(query, stream)
+    check_timeouts(query)
     if schema is not None:
         query = _checked(query, stream, schema)
-    query = with_implied_window(query)
+    window, query = query.window, with_implied_window(query)
     keyed = with_keys(query) if keys else KeyedFormula(query.formula, ())
     formula = rewrite(keyed.formula, rules)
     facts = _facts(query)
@@ -71,8 +80,17 @@ def build(
         why_values=why_values,
         correlated=correlated,
     )
-    made, followers = with_followers(query, _streams(query, stream), made)
-    plan = replace(Plan.of(query, stream, made, facts, keyed.keys), followers=followers)
+    made, followers, compared = with_followers(query, _streams(query, stream), made)
+    begins = 0
+    if query.timeouts:
+        made, begins = with_tests(made, first_tests(query, stream))
+        made, _ = with_tests(made, [EventTest()] if facts.position_sensitive else [])
+    plan = Plan.of(query, stream, made, facts, keyed.keys)
+    plan = replace(plan, followers=followers, compared_followers=compared)
+    if query.timeouts:
+        parts = partial(build, rules=rules, keys=False)
+        timeouts = timeout_plans(query, window, stream, schema, begins, parts)
+        plan = replace(plan, timeouts=timeouts)
     if plan.traits.chosen_by in (ChosenBy.AUTOMATON, ChosenBy.SIZE):
         chosen = made.automaton
         if plan.traits.chosen_by is ChosenBy.AUTOMATON:

@@ -17,7 +17,9 @@ from cereus.clauses.tree import Consume, EventWindow, Strategy
 from cereus.expr import tree as ex
 from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.planning.binding import surely_bound
-from cereus.languages.ceql.planning.lower import ends_marked
+from cereus.languages.ceql.planning.ends import ends_marked
+from cereus.languages.ceql.planning.timeouts import begun_formulas
+from cereus.languages.ceql.scope import bound as names
 
 Path = tuple[str, ...]
 APART = (cel.Type, cel.As, cel.Filter, cel.Sequence, cel.Iteration, cel.Or, cel.And, cel.Optional)
@@ -44,7 +46,20 @@ def with_keys(query: cel.CeqlTree) -> KeyedFormula:
         for group in _connected(pairs):
             if group <= bound and _covers(formula, group):
                 keys[path] = group
-    return KeyedFormula(_without(formula, keys) if keys else formula, tuple(keys))
+    begun = begun_formulas(query) if query.timeouts else ()
+    if not keys or not all(_connects(keys, each) for each in begun):
+        return KeyedFormula(formula, ())
+    return KeyedFormula(_without(formula, keys), tuple(keys))
+
+
+def _connects(keys: dict[Path, frozenset[str]], formula: cel.Formula) -> bool:
+    """Whether equalities connect all of a part of the pattern that keys keep together."""
+    for path, variables in keys.items():
+        pairs = [(a.variable, b.variable) for a, b in _equalities(formula) if a.path == path]
+        there = variables & names(formula)
+        if len(there) > 1 and not any(there <= group for group in _connected(pairs)):
+            return False
+    return True
 
 
 def _is_apart(query: cel.CeqlTree) -> bool:

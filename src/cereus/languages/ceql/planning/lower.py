@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -20,25 +20,30 @@ from cereus.automata.memory.distance import (
     InnerEventWindow,
     InnerWindowByValues,
     InnerWindowInSlots,
+    SuccessiveByValues,
     Unspaced,
 )
 from cereus.automata.memory.refusal import CannotUseSlots
 from cereus.automata.memory.values import ValueFilter
-from cereus.automata.model import Automaton, Label, marks
+from cereus.automata.model import Automaton, Label
 from cereus.automata.strategies import select
 from cereus.clauses.tree import AttributeWindow, EventWindow, TimeWindow
 from cereus.errors import RefusedError
 from cereus.expr import tree as ex
+from cereus.expr.print import condition_text
 from cereus.expr.tree import Expression, attributes, is_local, variables, without_variable
 from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.operators.absence import alternatives, is_correlated, is_own, of_this
 from cereus.languages.ceql.operators.counts import may_be_nothing
+from cereus.languages.ceql.operators.previous import between_two, reads_previous
 from cereus.languages.ceql.planning.chains import chain
 from cereus.languages.ceql.planning.distance import condition as distance_condition
 from cereus.languages.ceql.planning.distance import measured_path
+from cereus.languages.ceql.planning.ends import ends_marked
 from cereus.languages.ceql.planning.sizes import compares_matches
 from cereus.languages.ceql.planning.slots import FormulaSlots
-from cereus.plan.lowered import Lowered, slots_else_values
+from cereus.plan.lowered import Lowered, slots_else_values, with_tests
+from cereus.plan.plan import Follower
 from cereus.plan.tests import EventTest, TestSet, conjuncts
 from cereus.plan.traits import CHOOSING
 from cereus.stream import Stream
@@ -96,19 +101,22 @@ def lowered(
 
 def with_followers(
     query: cel.CeqlTree, streams: Streams, made: Lowered[Automaton]
-) -> tuple[Lowered[Automaton], int]:
-    """The same with tests of what must not follow a match, and their bits."""
+) -> tuple[Lowered[Automaton], int, tuple[Follower, ...]]:
+    """The same with tests of what must not follow a match: their bits, and those that are compared
+    with it."""
     if query.unfollowed is None:
-        return made, 0
+        return made, 0, ()
     lowering = FormulaLowering(streams)
-    for test in made.tests:
-        lowering.tests.bit(test)
-    mask = 0
-    for event in query.unfollowed.events:
-        assert isinstance(event, cel.Excluded)
-        for test, _ in lowering._excluded(event):
-            mask |= 1 << lowering.tests.bit(test)
-    return replace(made, tests=lowering.tests.tests), mask
+    events = (each for each in query.unfollowed.events if isinstance(each, cel.Excluded))
+    mask, compared = 0, []
+    for event in events:
+        for test, conditions in lowering._excluded(event):
+            made, bits = with_tests(made, [test])
+            if conditions:
+                compared.append(Follower(bits.bit_length() - 1, conditions))
+            else:
+                mask |= bits
+    return made, mask, tuple(compared)
 
 
 @dataclass
@@ -137,6 +145,7 @@ class FormulaLowering:
             columns=() if self.slots is None else tuple(self.slots.columns.numbers),
             slots=0 if self.slots is None else self.slots.count,
             in_slots=self.slots is not None,
+            past=() if self.slots is None else tuple(self.slots.past),
         )
 
     def automaton(self, formula: cel.Formula) -> Automaton:
@@ -225,7 +234,7 @@ class FormulaLowering:
             self.comparisons -= 1
             return Unspaced(body)
         by_values = GapByValues if kind is GapInSlots else InnerWindowByValues
-        return by_values(body, condition, path)
+        return by_values(body, condition, (path,))
 
     def _without(self, node: cel.Without) -> Automaton:
         """Events that must not occur: tests of single events, and conditions between events."""
@@ -378,9 +387,20 @@ class FormulaLowering:
         self.compared |= attributes(condition)
         inner = self.automaton(body)
         self.comparisons += 1
+        if reads_previous(condition):
+            return self._successive(inner, condition)
         if self.slots is None:
             return ValueFilter(inner, condition)
         return self.slots.filter(inner, self.comparisons, condition, body)
+
+    def _successive(self, inner: Automaton, condition: Expression) -> Automaton:
+        """A condition between each event of a variable and the one before it."""
+        (variable,) = variables(condition)
+        pair = between_two(condition)
+        if self.slots is None:
+            return SuccessiveByValues(inner, variable, pair, tuple(sorted(attributes(pair))))
+        text = condition_text(condition)
+        return self.slots.successive(inner, self.comparisons, pair, variable, text)
 
 
 def _event_under_filters(
@@ -393,40 +413,3 @@ def _event_under_filters(
         event, filters = _event_under_filters(formula.body)
         return event, (*filters, *conjuncts(formula.predicate.condition))
     return None, ()
-
-
-# ---------------------------------------------------------------- how matches end
-
-
-def last_labels(formula: cel.Formula) -> frozenset[Label]:
-    """The labels that the last event of a match may carry (an over-approximation)."""
-    match formula:
-        case cel.Type(name):
-            return frozenset({frozenset({name})})
-        case cel.Not():
-            return frozenset({frozenset()})
-        case cel.As(body, variable):
-            return frozenset(label | {variable} if label else label for label in last_labels(body))
-        case cel.Project(names, body):
-            return frozenset(label & names for label in last_labels(body))
-        case cel.Or(left, right) | cel.All(left, right):
-            return last_labels(left) | last_labels(right)
-        case cel.And(left, right):
-            return min(last_labels(left), last_labels(right), key=lambda x: frozenset() in x)
-        case (
-            cel.Sequence(left, right)
-            | cel.ContiguousSequence(left, right)
-            | cel.Gapped(left, right)
-        ):
-            return last_labels(right) | (
-                last_labels(left) if may_be_nothing(right) else frozenset()
-            )
-        case cel.Unless(left, _):
-            return last_labels(left)
-    (body,) = formula.children()
-    return last_labels(body)
-
-
-def ends_marked(formula: cel.Formula) -> bool:
-    """Whether the last event that every match reads belongs to it (no trailing NOT or PROJECT)."""
-    return all(map(marks, last_labels(formula)))

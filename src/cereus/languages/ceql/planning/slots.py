@@ -2,7 +2,8 @@
 
 A comparison whose sides are about one variable each, `f(A) op g(B)`, needs of the side that comes
 first one value (`ComparisonFilter`). Anything else is a term over what its variables hold
-(`TermFilter`), if those that come first hold one event each, or are only totalled. What is left
+(`TermFilter`), if those that come first hold one event each, or are only totalled, or if their
+extremes decide (`intervals`). What is left
 (`!=` against several events, conditions under NEXT, LAST or MAX or inside the negated part of
 UNLESS) goes to states that remember values.
 """
@@ -10,17 +11,29 @@ UNLESS) goes to states that remember values.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import reduce
+from itertools import product
 
 import pyarrow as pa
 
 from cereus.automata.absence import WithoutAutomaton
 from cereus.automata.memory.absence import THIS, AbsenceFilter, AbsentInSlots, AbsentTerm
-from cereus.automata.memory.distance import BEFORE, NOW, GapInSlots, InnerWindowInSlots, InSlots
+from cereus.automata.memory.distance import (
+    BEFORE,
+    NOW,
+    GapInSlots,
+    InnerWindowInSlots,
+    InSlots,
+    SuccessiveInSlots,
+)
 from cereus.automata.memory.filters import ComparisonFilter, Side, SlotFilter, TermFilter, Value
+from cereus.automata.memory.intervals import is_interval
+from cereus.automata.memory.past_absence import PastAbsenceFilter
 from cereus.automata.memory.refusal import CannotUseSlots
 from cereus.automata.memory.slots import Column, Columns, comparable
-from cereus.automata.memory.term_builder import TermBuilder, ValueRead
-from cereus.automata.memory.terms import Term, column, leaf
+from cereus.automata.memory.term_builder import TermBuilder, ValueRead, not_too_deep
+from cereus.automata.memory.terms import PastKind, Term, column, leaf
+from cereus.automata.memory.terms import past as past_value
 from cereus.automata.model import Automaton
 from cereus.expr.print import condition_text
 from cereus.expr.tree import (
@@ -31,10 +44,16 @@ from cereus.expr.tree import (
     variables,
     without_variable,
 )
+from cereus.expr.types import Kind
 from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.operators.absence import conditions, is_own
+from cereus.languages.ceql.operators.previous import reads_previous
 from cereus.languages.ceql.order import Order, leaf_order
+from cereus.languages.ceql.planning.ends import ends_marked
 from cereus.languages.ceql.print import absence_text
+
+ORDERED = frozenset({Kind.INTEGER, Kind.FLOAT, Kind.TIMESTAMP, Kind.INTERVAL})
+"""The kinds of values of which the least and the greatest can be kept."""
 
 
 @dataclass
@@ -44,30 +63,41 @@ class FormulaSlots:
     schema: pa.Schema
     columns: Columns = field(default_factory=Columns)
     count: int = 0
+    past: list[PastKind] = field(default_factory=list)
 
     def filter(
         self, body: Automaton, number: int, condition: Expression, formula: cel.Formula
     ) -> SlotFilter:
         """`formula FILTER condition`, whose automaton without the condition is `body`."""
         order = leaf_order(formula)
+        why = _many_events(condition, order)
         if is_comparison(condition):
             assert isinstance(condition, Comparison)
-            left, right = self._sides(condition, order)
-            self.count += 2
-            return ComparisonFilter(body, number, condition.op, left, right)
-        why = _many_events(condition, order)
+            try:
+                left, right = self._sides(condition, order)
+                self.count += 2
+                return ComparisonFilter(body, number, condition.op, left, right)
+            except CannotUseSlots:
+                if why is not None:
+                    raise
         if why is not None:
             raise CannotUseSlots(why)
         builder = TermBuilder(condition, self.schema)
         read = builder.readings
-        term = builder.term(lambda reading: leaf(read.index(reading)))
         totals = any(reading.total for reading in read)
-        values = []
+        values: list[Value] = []
+        leaves: list[list[Term]] = []
         for reading in read:
             others = variables(condition) - {reading.variable}
             needed = totals or _followed(reading.variable, others, order)
             column = self.columns.read(reading)
-            values.append(Value(reading.variable, column, reading.total or "set", needed))
+            many = needed and not totals and order.may_follow(reading.variable, reading.variable)
+            kept = _extremes(reading, read) if many else (reading.total or "set",)
+            leaves.append([leaf(len(values) + place) for place in range(len(kept))])
+            values += [Value(reading.variable, column, how, needed) for how in kept]
+        term = builder.term(lambda reading: leaf(read.index(reading)))
+        corners = [term.filled(corner) for corner in product(*leaves)]
+        term = not_too_deep(reduce(lambda one, other: Term("and", (one, other)), corners))
         self.count += len(values)
         return TermFilter(body, number, term, tuple(values), condition_text(condition))
 
@@ -78,31 +108,43 @@ class FormulaSlots:
         compared: list[tuple[int, tuple[Expression, ...]]],
         node: cel.Without,
     ) -> AbsenceFilter:
-        """Events with these bits must not occur where these conditions hold."""
-        order = leaf_order(node.body)
+        """Events with these bits must not occur where these conditions hold: runs see it when such
+        an event comes, or, where it is compared with later ones, they look back."""
+        refused = absence_refusal(node)
+        if refused is not None:
+            raise CannotUseSlots(refused)
+        looks_back = not _all_come_first(node)
         values: dict[Value, None] = {}
 
-        def read(reading: ValueRead) -> Term:
-            number = self.columns.read(reading)
-            if reading.variable == THIS:
-                return column(number)
-            value = Value(reading.variable, number)
-            values[value] = None
-            return leaf(list(values).index(value))
+        def kept(every: tuple[Expression, ...]) -> tuple[tuple[AbsentTerm, ...], tuple[int, ...]]:
+            """The conditions of a kind, and the columns that are kept of its events."""
+            columns: dict[int, None] = {}
 
-        def absent_term(condition: Expression) -> AbsentTerm:
-            others = variables(condition) - {THIS}
-            for name in sorted(others):
-                if not order.comes_first(name):
-                    raise CannotUseSlots(_later(name, node))
-            return AbsentTerm(TermBuilder(condition, self.schema).term(read), others)
+            def read(reading: ValueRead) -> Term:
+                number = self.columns.read(reading)
+                if reading.variable != THIS:
+                    value = Value(reading.variable, number)
+                    values[value] = None
+                    return leaf(list(values).index(value))
+                if not looks_back:
+                    return column(number)
+                columns[number] = None
+                return past_value(list(columns).index(number))
 
-        kinds = tuple(AbsentInSlots(bit, tuple(map(absent_term, every))) for bit, every in compared)
-        self.count += len(values)
-        return AbsenceFilter(
-            plain.body, plain.mask, plain.through, plain.ends_marked,
-            number, tuple(values), kinds, absence_text(node),
-        )  # fmt: skip
+            terms = (TermBuilder(each, self.schema).term(read) for each in every)
+            others = (variables(each) - {THIS} for each in every)
+            return tuple(map(AbsentTerm, terms, others)), tuple(columns)
+
+        made = [(bit, *kept(every)) for bit, every in compared]
+        kinds = tuple(AbsentInSlots(bit, conditions) for bit, conditions, _ in made)
+        parts = (plain.body, plain.mask, plain.through, plain.ends_marked)
+        known = (number, tuple(values), kinds, absence_text(node))
+        self.count += len(values) + looks_back
+        if not looks_back:
+            return AbsenceFilter(*parts, *known)
+        numbers = tuple(range(len(self.past), len(self.past) + len(made)))
+        self.past += [PastKind(bit, columns, always=False) for bit, _, columns in made]
+        return PastAbsenceFilter(*parts, *known, numbers)
 
     def distance(
         self,
@@ -112,18 +154,32 @@ class FormulaSlots:
         kind: type[InnerWindowInSlots] | type[GapInSlots],
     ) -> InSlots:
         """How far the event at hand is from the one that is remembered."""
+        term, values = self._with_before(condition)
+        return kind(body, number, term, values, condition_text(condition))
+
+    def successive(
+        self, body: Automaton, number: int, condition: Expression, variable: str, text: str
+    ) -> InSlots:
+        """Each event of a variable with the one before it."""
+        term, values = self._with_before(condition)
+        return SuccessiveInSlots(body, variable, number, term, values, text)
+
+    def _with_before(self, condition: Expression) -> tuple[Term, tuple[Value, ...]]:
+        """A condition on the event at hand and on one that is remembered; the values of that."""
         values: list[Value] = []
 
         def read(reading: ValueRead) -> Term:
             number = self.columns.read(reading)
             if reading.variable == NOW:
                 return column(number)
-            values.append(Value(BEFORE, number))
-            return leaf(0)
+            value = Value(BEFORE, number)
+            if value not in values:
+                values.append(value)
+            return leaf(values.index(value))
 
         term = TermBuilder(condition, self.schema).term(read)
-        self.count += 1
-        return kind(body, number, term, (values[0],), condition_text(condition))
+        self.count += len(values)
+        return term, tuple(values)
 
     def _sides(self, condition: Comparison, order: Order) -> tuple[Side, Side]:
         """`f(A) op g(B)` (`is_comparison`) as two sides."""
@@ -142,28 +198,44 @@ class FormulaSlots:
         return first, second
 
 
-def _later(name: str, node: cel.Without) -> str:
-    word = "UNTIL" if node.through else "WITHOUT"
-    return (
-        f"{word} remembers every such event, because an event of {name} may come after it; where "
-        f"{name} is the first event of the part before {word}, registers decide"
-    )
-
-
 def absence_refusal(node: cel.Without) -> str | None:
     """Why no slots could decide what must not occur, whatever the types of its columns."""
-    order = leaf_order(node.body)
-    for event in node.events:
-        for condition in conditions(event.predicate):
-            others = [name for name in variables(condition) if not is_own(event, name)]
-            if others and not all(map(order.comes_first, others)):
-                return _later(next(n for n in sorted(others) if not order.comes_first(n)), node)
+    if _all_come_first(node):
+        return None
+    order, word = leaf_order(node.body), "UNTIL" if node.through else "WITHOUT"
+    for name in _read_by_absence(node):
+        if order.may_follow(name, name):
+            return f"{word} has to remember every event of {name}, which is compared with others"
+    if node.through:
+        return "UNTIL remembers every such event that is compared with one that may come later"
+    if not ends_marked(node.body):
+        return "WITHOUT does not see where the part before it ends"
     return None
+
+
+def _all_come_first(node: cel.Without) -> bool:
+    """Whether what must not occur is compared with the first event of a match alone."""
+    return all(map(leaf_order(node.body).comes_first, _read_by_absence(node)))
+
+
+def _read_by_absence(node: cel.Without) -> list[str]:
+    """The variables that are compared with what must not occur."""
+    return sorted(
+        {
+            name
+            for event in node.events
+            for condition in conditions(event.predicate)
+            for name in variables(condition)
+            if not is_own(event, name)
+        }
+    )
 
 
 def refusal(condition: Expression, body: cel.Formula) -> str | None:
     """Why no slots could decide the condition, whatever the types of its columns."""
-    return None if is_comparison(condition) else _many_events(condition, leaf_order(body))
+    if is_comparison(condition) or reads_previous(condition):
+        return None
+    return _many_events(condition, leaf_order(body))
 
 
 def is_comparison(condition: Expression) -> bool:
@@ -181,11 +253,21 @@ def _many_events(condition: Expression, order: Order) -> str | None:
     totals = _has_totals(condition)
     for name in sorted(_read_variables(condition)):
         others = variables(condition) - {name}
-        if order.may_follow(name, name) and (totals or _followed(name, others, order)):
+        many = order.may_follow(name, name) and (totals or _followed(name, others, order))
+        if many and (totals or not is_interval(condition, name)):
             return f"it has to remember every event of {name}"
     if any(">" in name for name in variables(condition)):
         return "it is about the events of one stream"
     return None
+
+
+def _extremes(reading: ValueRead, read: tuple[ValueRead, ...]) -> tuple[str, str]:
+    """What is kept of a variable with several events, where their extremes decide."""
+    several = sum(each.variable == reading.variable for each in read) > 1
+    if several or reading.kind not in ORDERED:
+        raise CannotUseSlots(f"it has to remember every event of {reading.variable}")
+    kind = Kind.FLOAT if reading.kind is Kind.FLOAT else Kind.INTEGER
+    return f"least {kind}", f"greatest {kind}"
 
 
 def _followed(name: str, others: frozenset[str], order: Order) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from cereus.explain.diagram import MOST_STATES
+from cereus.explain.dot import escaped
 from cereus.languages.match_recognize import tree
 from cereus.languages.match_recognize.match.program import DONE, RowAutomaton
 
@@ -16,19 +18,20 @@ def dot(clause: tree.Clause, automaton: RowAutomaton) -> str:
 def _lines(automaton: RowAutomaton) -> Iterator[str]:
     yield "  rankdir=LR;"
     yield '  begin [shape=point]; done [shape=doublecircle, label=""];'
-    for q, label in enumerate(automaton.labels):
+    for q, label in enumerate(automaton.labels[:MOST_STATES]):
         style = ", style=dashed" if automaton.excluded[q] else ""
-        name = label.replace('"', '\\"')
-        yield f'  s{q} [shape=circle, label="{name}"{style}];'
+        yield f'  s{q} [shape=circle, label="{escaped(label)}"{style}];'
+    if len(automaton.labels) > MOST_STATES:
+        yield '  more [label="…", style=dashed];'
     yield from _moves("begin", automaton.begin[1])
-    for q, moves in enumerate(automaton.moves):
+    for q, moves in enumerate(automaton.moves[:MOST_STATES]):
         yield from _moves(f"s{q}", moves)
         if automaton.ends[q] and DONE not in moves:
             yield f'  s{q} -> done [label="$"];'
 
 
 def _moves(source: str, moves: Sequence[int]) -> Iterator[str]:
-    for rank, target in enumerate(moves, 1):
-        to = "done" if target == DONE else f"s{target}"
+    for rank, target in enumerate(moves[:MOST_STATES], 1):
+        to = "done" if target == DONE else f"s{target}" if target < MOST_STATES else "more"
         label = f' [label="{rank}"]' if len(moves) > 1 else ""
         yield f"  {source} -> {to}{label};"

@@ -90,8 +90,9 @@ class Room:
 
     def grow(self, result: int) -> None:
         if result == codes.TOO_MANY_RUNS:
-            if self.runs >= self.limits.configurations:
-                raise _too_many("runs of one start", "configurations", self.limits.configurations)
+            limit, most = self.limits.runs
+            if self.runs >= most:
+                raise _too_many("runs of one start", limit, most)
             self.runs *= 4
             self._make_runs()
         elif result == codes.TOO_MANY_NODES:

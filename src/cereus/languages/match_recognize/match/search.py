@@ -59,7 +59,7 @@ class Searcher:
         self.columns = RowColumns(rows)
         self.letters, self.alive = letters.numbers, readable(masks, len(automaton))
         self.times, self.length, self.limits = times, length, limits
-        self.tried = 0
+        self.tried = self.earlier = 0
         within = bound.clause.within
         self.timeouts = within is not None and within.timeouts
         self.waiting: list[int] = []
@@ -118,6 +118,7 @@ class Searcher:
         number = int(streams.numbers[part]) + 1
         path: list[int] = []
         tried: set[tuple[int, int, str]] = set()
+        self.earlier = self.tried
         self.waiting = []
         pending = [(0, move) for move in reversed(self.automaton.begin[int(first)])]
         while pending:
@@ -177,17 +178,21 @@ class Searcher:
 
     def holds(self, path: list[int], start: int, number: int) -> bool:
         self.tried += 1
-        if self.tried > self.limits.configurations:
-            raise LimitError(
-                f"more than {self.limits.configurations:,} runs were tried (limit configurations)",
-                hint="aggregate columns in DEFINE, not CLASSIFIER(), or raise the limit: "
-                "Limits(configurations=…)",
-            )
+        self._check_tries("configurations", self.tried, self.limits.configurations)
+        self._check_tries("steps_per_event", self.tried - self.earlier, self.limits.steps_per_event)
         labels = [self.automaton.labels[state] for state in path]
         return all(
             bool(operators.truth(self.value(part, labels, start, number)).values)
             for part in self._parts[labels[-1]]
         )
+
+    def _check_tries(self, limit: str, tries: int, most: int | None) -> None:
+        if most is not None and tries > most:
+            raise LimitError(
+                f"more than {most:,} runs were tried (limit {limit})",
+                hint="aggregate columns in DEFINE, not CLASSIFIER(), or raise the limit: "
+                f"Limits({limit}=…)",
+            )
 
     def memory(self, path: list[int], start: int, number: int) -> str:
         """What the conditions of rows to come can ask of a run."""

@@ -220,7 +220,7 @@ def in_order(table: pa.Table | pa.RecordBatch, order: Sequence[tree.Order]) -> I
     table = without_views(table)
     keys = [(one_array(table.column(each.path[0])), each) for each in order]
     for column, each in keys:
-        if pa.types.is_nested(column.type):
+        if pa.types.is_nested(column.type) or pa.types.is_interval(column.type):
             raise DataError(f"the column {each.path[0]!r} of type {column.type} has no order")
     if not keys or table.num_rows < 2 or _is_sorted(keys):
         return None

@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cereus.engine import snapshot
+from cereus.engine.costs import Costs
 from cereus.engine.executor import Executor
 from cereus.engine.ingest.where import EventFilter
 from cereus.errors import DataError
@@ -54,6 +55,7 @@ class RecognizingExecutor(Executor):
     ) -> None:
         self.where = where
         self.bound, self.automaton, self.unit = bound, automaton, unit
+        self._read = 0
         self.fingerprint = fingerprint
         self.waits_for_time = bound.clause.within is not None
         self.emits_late = True
@@ -74,7 +76,12 @@ class RecognizingExecutor(Executor):
 
     # ------------------------------------------------------------ rows
 
+    @property
+    def costs(self) -> Costs:
+        return Costs(events=self._read)
+
     def push(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        self._read += batch.num_rows
         batch = batch if self.where is None else self.where.passing(batch)
         batch = without_views(batch.select(self.bound.schema.names))
         if self._deferred is not None:

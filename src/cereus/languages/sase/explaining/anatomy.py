@@ -186,6 +186,7 @@ def _block_steps(
             where=_filled(groups),
             having=None,
             skip=None,
+            timeouts=False,
             output=sase.Output(()),
         )
         tests = () if block.source else tuple(_tests(block, component, schema))

@@ -51,6 +51,8 @@ def _parts(block: sase.Query) -> Iterator[str]:
     yield from (STRATEGIES[each] for each in sorted(strategies))
     if block.window is not None:
         yield window_words(block.window)
+    if block.timeouts:
+        yield "and also what was begun and not completed by then"
     if block.having is not None:
         yield f"of which those are kept where {_condition(block.having)}"
     if block.output.values:

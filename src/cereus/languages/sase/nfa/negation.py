@@ -1,8 +1,10 @@
 """Negated components (§2.2.3), as runs follow them.
 
-A plain one is decided event by event: `ForbiddenEvent`. The others remember the events that have
-come in their place (`ForbiddenSeries`): their conditions mention components that come later, they
-stand first and so speak of what came before the run began, or a series of events decides.
+A plain one is decided event by event: `ForbiddenEvent`. The others need the events that have come
+in their place: their conditions mention components that come later, they stand first and so speak
+of what came before the run began, or a series of events decides. If one event is enough, the kernel
+looks for it among the events of the past (`ForbiddenPast`); else runs remember what has come in
+their states (`ForbiddenSeries`).
 """
 
 from __future__ import annotations
@@ -11,8 +13,9 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from cereus.automata.memory.terms import Absent, absent
 from cereus.automata.memory.values import ValuedLetter, row_of
-from cereus.automata.model import Letter
+from cereus.automata.model import Check, Letter
 from cereus.languages.sase.nfa.memory import NfaMemory, Remembered, ValueMemory
 from cereus.languages.sase.nfa.stages import Literals, Question
 from cereus.state.classes import state_class
@@ -43,6 +46,10 @@ class NegatedComponent(ABC):
     def violated(self, region: Region, remembered: Remembered, memory: NfaMemory) -> bool:
         """Whether an event, or a series of events, came that it forbids."""
 
+    def checked_at(self, stage: int) -> tuple[Check, ...]:
+        """What the kernel checks when a state selects an event."""
+        return ()
+
     def older(self, region: Region) -> Region:
         """The region after one more event of the stream, wherever that belongs."""
         return region
@@ -70,6 +77,30 @@ class ForbiddenEvent(NegatedComponent):
 
     def violated(self, region: Region, remembered: Remembered, memory: NfaMemory) -> bool:
         return bool(region)
+
+
+@dataclass(frozen=True)
+class ForbiddenPast(NegatedComponent):
+    """No event of the past that `event` describes, when a state selects an event: the one that
+    selects the first event of the last component that conditions mention, or, of one that leads,
+    the last event of the match."""
+
+    after: int
+    stage: int
+    event: Absent
+    at_the_end: bool = False
+    nothing: Region = ()
+
+    def passed(
+        self, region: Region, remembered: Remembered, letter: Letter, memory: NfaMemory
+    ) -> list[tuple[Literals, Region]]:
+        return [((), region)]
+
+    def violated(self, region: Region, remembered: Remembered, memory: NfaMemory) -> bool:
+        return False
+
+    def checked_at(self, stage: int) -> tuple[Check, ...]:
+        return (absent(self.event),) if stage == self.stage else ()
 
 
 @state_class("sase.row")

@@ -108,6 +108,32 @@ class Nfa(Automaton):
         last = self.stages[-1]
         return bool(self._open_at(len(self.stages))) or (last.more and last.last is None)
 
+    def begins(self, run: NfaRun, letter: Letter) -> Iterator[Move]:
+        """The moves of a run that has to begin with this event."""
+        return self._selects(run, 0, letter, ())
+
+    def reached(self, run: NfaRun) -> int:
+        """How many components a run has events of."""
+        if run.stage == len(self.stages):
+            return self.stages[-1].component + 1
+        stage = self.stages[run.stage]
+        return stage.component + stage.more
+
+    def waits_for_last(self, run: NfaRun) -> bool:
+        """Whether the pattern ends with a Kleene plus that lacks the condition on its last event,
+        if it has one."""
+        more = run.stage < len(self.stages) and self.stages[run.stage].more
+        return more and self.stages[run.stage].last is not None
+
+    def has_all(self, run: NfaRun) -> bool:
+        """Whether a run has what its pattern consists of, whatever may not follow."""
+        return (
+            run.stage != ACCEPTED
+            and self.reached(run) == self.stages[-1].component + 1
+            and not self.waits_for_last(run)
+            and self._complete(run)
+        )
+
     # ------------------------------------------------------------ edges of a Kleene plus
 
     def _more(self, run: NfaRun, stage: NfaStage, letter: Letter) -> Iterator[Move]:
@@ -155,6 +181,7 @@ class Nfa(Automaton):
         regions = self._regions_after(run, stage, letter)
         if regions is None:
             return
+        checks += tuple(check for each in self.negations for check in each.checked_at(number))
         remembered, updates = self.memory.taken(stage, run.remembered, letter)
         if number == 0 and self.waits_for_time:
             updates = (Update(START, "start", -1), *updates)

@@ -16,10 +16,12 @@ from cereus.languages.sase.nfa.nfa import Nfa
 from cereus.languages.sase.places import ClausePlace, place
 from cereus.languages.sase.planning.implied import implied_keys
 from cereus.languages.sase.planning.slots import BuffersInSlots
+from cereus.languages.sase.planning.timeouts import timeout_plans
 from cereus.languages.sase.planning.values import BuffersInStates
 from cereus.languages.sase.print import to_text
-from cereus.plan.lowered import Lowered, slots_else_values
+from cereus.plan.lowered import Lowered, slots_else_values, with_tests
 from cereus.plan.plan import Plan
+from cereus.plan.tests import EventTest
 from cereus.plan.traits import PatternFacts
 from cereus.stream import Stream
 
@@ -51,6 +53,7 @@ def build(
         window=query.window,
         text=to_text(sase.Program((sase.Union((query,)),))),
         skip=query.skip,
+        timeouts=query.timeouts,
     )
     _check_skip(query, closes=lowered.automaton.waits_for_time)
     facts = PatternFacts(
@@ -59,7 +62,17 @@ def build(
         distinct=True,
         position_sensitive=isinstance(query.window, EventWindow),
     )
-    return Plan.of(parsed, stream, lowered, facts)
+    if not query.timeouts:
+        return Plan.of(parsed, stream, lowered, facts)
+    counted = [EventTest()] if facts.position_sensitive else []
+    tested, _ = with_tests(lowered, counted)
+    begins = 1 << (lowered.automaton.stages[0].select.bit or 0)
+
+    def lower(part: sase.Query, alone: Stream, known: pa.Schema | None) -> Lowered[Nfa]:
+        return _lowered(part, alone, known, keyed, aggregates or {})
+
+    plans = timeout_plans(query, stream, schema, begins, lower)
+    return replace(Plan.of(parsed, stream, tested, facts), timeouts=plans)
 
 
 def _check_skip(query: sase.Query, *, closes: bool) -> None:
@@ -102,7 +115,9 @@ def without_values(plan: Plan) -> Plan:
     block = block_of(plan)
     plain = tuple(part for part in block.parts if not isinstance(part, sase.Negated))
     where = tuple(_on_single_events(block, group) for group in block.where)
-    plain_block = replace(block, pattern=sase.Sequence(plain), where=where, skip=None)
+    plain_block = replace(
+        block, pattern=sase.Sequence(plain), where=where, skip=None, timeouts=False
+    )
     return build(plain_block, plan.stream)
 
 

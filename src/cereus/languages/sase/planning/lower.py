@@ -192,15 +192,13 @@ class BlockLowering(ABC):
         if partition:
             marked = [each.clause.condition for each in self.clauses if each.clause.partition]
             chosen = [clause for clause in chosen if clause in marked]
-        local = [c for c in chosen if not at.after and _is_local(c, variable, at)]
+        local = [c for c in chosen if not at.after and is_local(c, variable, at)]
         others = [c for c in chosen if c not in local]
         bit = None
         if types is not None or local:
-            bit = self.tests.bit(self._test(types, tuple(map(_alone, local))))
+            bit = self.tests.bit(self._test(types, tuple(map(alone, local))))
         for clause in others:
-            for node in identifiers(clause):
-                path = node.attribute if isinstance(node, sase.Aggregate) else node.path
-                self.compared |= {path} if path is not None else set()
+            self.compared |= paths_of(clause)
         return self.question(others, bit, at, stage)
 
     def _test(self, types: tuple[str, ...] | None, local: tuple[ex.Expression, ...]) -> EventTest:
@@ -260,7 +258,7 @@ class BlockLowering(ABC):
             node.attribute if isinstance(node, sase.Aggregate) else node.path
             for clause in self._placed(variable, tuple(ClausePlace))
             for node in identifiers(clause)
-            if node.variable == variable and (as_series or not _is_local(clause, variable, first))
+            if node.variable == variable and (as_series or not is_local(clause, variable, first))
         } - {None}
         window = None
         if after == 0:
@@ -311,7 +309,16 @@ def _identifier(
     return ex.Attribute(path, component.variable)
 
 
-def _is_local(clause: ex.Expression, variable: str, at: Question) -> bool:
+def paths_of(clause: ex.Expression) -> set[sase.Path]:
+    """The columns that a clause reads."""
+    read = (
+        node.attribute if isinstance(node, sase.Aggregate) else node.path
+        for node in identifiers(clause)
+    )
+    return {path for path in read if path is not None}
+
+
+def is_local(clause: ex.Expression, variable: str, at: Question) -> bool:
     """Whether the event at hand alone decides a clause."""
     return all(_at_hand(node, variable, at) for node in identifiers(clause))
 
@@ -326,8 +333,8 @@ def _at_hand(node: ex.Expression, variable: str, at: Question) -> bool:
     return False
 
 
-def _alone(node: ex.Expression) -> ex.Expression:
+def alone(node: ex.Expression) -> ex.Expression:
     """A clause of the event at hand, as a condition on one event."""
     if isinstance(node, ex.Attribute):
         return ex.Attribute(node.path, span=node.span)
-    return ex.rebuild(node, _alone)
+    return ex.rebuild(node, alone)

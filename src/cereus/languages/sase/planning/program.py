@@ -9,6 +9,7 @@ from functools import cached_property
 
 import pyarrow as pa
 
+from cereus.clauses.tree import TIMEOUTS
 from cereus.errors import QueryError, RefusedError, Span
 from cereus.expr import tree as ex
 from cereus.languages.sase import tree as sase
@@ -114,8 +115,10 @@ class ProgramPlan:
     @property
     def splits(self) -> bool:
         """Whether keys may be read apart: without keys of the stream, a match that waits for its
-        window is emitted when any event has passed it."""
-        return not self.composed and (not self.emits_late or bool(self.stream.keys))
+        window is emitted when any event has passed it. Time-outs are read again batch by batch."""
+        timeouts = any(block.query.timeouts for block in self.result.blocks)
+        punctual = not self.emits_late or bool(self.stream.keys)
+        return not self.composed and not timeouts and punctual
 
     @cached_property
     def fingerprint(self) -> str:
@@ -258,6 +261,7 @@ def _result(program: sase.Program, output: str | int | None) -> int:
 def _check_result(stage: Stage, stream: Stream) -> None:
     """The values of RETURN become columns beside those that every match has."""
     fixed = [name for name in SPANS if stream.time is not None or not name.endswith("_time")]
+    fixed += TIMEOUTS if stage.union.blocks[0].timeouts else ()
     check_keys([(key,) for key in stream.keys], fixed)
     for place, name in enumerate(stage.names or stage.variables):
         if name in fixed or (stage.variables and name in stream.keys):

@@ -21,6 +21,7 @@ from cereus.engine.results.match_chunks import MatchChunk
 from cereus.engine.results.results import Results
 from cereus.engine.results.rows import span_fields
 from cereus.engine.results.values import lists
+from cereus.expr import tree as ex
 from cereus.languages.sase.planning.program import Stage, between
 from cereus.languages.sase.run.values import Aggregates, Values
 from cereus.state import checked
@@ -126,7 +127,8 @@ class BlockOutput(Results):
         if self.result:
             rows = pa.list_(pa.int64())
             variables = [pa.field(name, rows) for name in self.stage.variables]
-            return [*span_fields(self.time_type), pa.field("positions", rows), *values, *variables]
+            spans = [*span_fields(self.time_type), *self._deadline_fields()]
+            return [*spans, pa.field("positions", rows), *values, *variables]
         after = between(self.stream)
         fields = [pa.field(after.type, pa.string()), *values]
         if self.time_type is not None:
@@ -146,8 +148,17 @@ class BlockOutput(Results):
         if isinstance(self.runner, SkippingRunner):
             chunk = self.runner.taken(chunk)
             values = self._values(chunk)
+        return self._batch(chunk, values)
+
+    def begun(self, chunk: MatchChunk) -> pa.RecordBatch:
+        """Partial matches: HAVING, which is about whole ones, has no say."""
+        return self._batch(chunk, self._values(chunk, complete=False))
+
+    def _batch(self, chunk: MatchChunk, values: Values) -> pa.RecordBatch:
         returned = [
             values.value(expression, kind)
+            if _is_there(expression, values)
+            else pa.nulls(len(chunk), kind)
             for expression, kind in zip(
                 self.block.query.output.values, self.block.kinds, strict=True
             )
@@ -160,6 +171,10 @@ class BlockOutput(Results):
         """HAVING comes first."""
         return chunks
 
+    @property
+    def key_paths(self) -> tuple[tuple[str, ...], ...]:
+        return tuple((name,) for name in self.stream.keys)
+
     def _key_columns(self, chunk: MatchChunk) -> list[pa.Array]:
         """Without those that are among the values."""
         every = super()._key_columns(chunk)
@@ -167,11 +182,13 @@ class BlockOutput(Results):
 
     # ------------------------------------------------------------ matches
 
-    def _values(self, chunk: MatchChunk) -> Values:
+    def _values(self, chunk: MatchChunk, *, complete: bool = True) -> Values:
         variables = {}
         for component in self.block.query.components:
             bound = self.variable_events(chunk, component.variable)
-            checked.refuse_unless(not bound.is_empty.any(), "a match lacks a variable")
+            checked.refuse_unless(
+                not complete or not bound.is_empty.any(), "a match lacks a variable"
+            )
             variables[component.variable] = bound
         return Values(self.payload, variables, len(chunk), self.aggregates)
 
@@ -215,6 +232,7 @@ class BlockOutput(Results):
             events = values.variables[name]
             made_of = self._made_of(events.places, events.offsets)
             variables.append(lists(made_of.offsets, pa.array(made_of.rows)))
+        columns += self._deadlines(chunk)
         return [*columns, lists(of.offsets, pa.array(of.rows)), *returned, *variables]
 
     # ------------------------------------------------------------ events
@@ -242,6 +260,12 @@ class BlockOutput(Results):
         values = np.insert(arrivals, np.flatnonzero(new), -1)
         before = np.concatenate([np.zeros(1, np.int64), np.cumsum(new)])
         return lists(chunk.offsets + before[chunk.offsets], pa.array(values))
+
+
+def _is_there(expression: ex.Expression, values: Values) -> bool:
+    """Whether all variables that a value reads have events."""
+    names = {getattr(node, "variable", None) for node in expression.walk()} - {None}
+    return not any(values.variables[str(name)].is_empty.any() for name in names)
 
 
 def _inverse(numbers: Ints) -> Ints:

@@ -9,7 +9,7 @@ stream has no keys; with keys, whose times may run apart, it is what `advance` s
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,14 +17,17 @@ import pyarrow as pa
 
 from cereus.clauses.tree import TimeWindow
 from cereus.engine import snapshot
+from cereus.engine.costs import Costs
 from cereus.engine.executor import Executor, runner_for
 from cereus.engine.ingest.clock import RowNumbers, as_integers, read
 from cereus.engine.ingest.substreams import Substreams
 from cereus.engine.ingest.where import EventFilter
+from cereus.engine.match.after.timeouts import Timeouts, timeout_payload
 from cereus.engine.match.runner import Runner
 from cereus.engine.parallel.sharing import ResultOrder, Sharing
 from cereus.engine.results.aggregates import Ints
 from cereus.engine.results.match_chunks import MatchChunk
+from cereus.engine.results.timeout_rows import TimeoutRows
 from cereus.errors import CereusError, DataError
 from cereus.languages.sase.planning.program import Block, ProgramPlan, Stage
 from cereus.languages.sase.run.output import OF, BlockOutput
@@ -40,6 +43,7 @@ class BlockRun:
     block: Block
     runner: Runner
     output: BlockOutput
+    timeouts: TimeoutRows | None = None
 
     @property
     def lateness(self) -> Time:
@@ -92,6 +96,8 @@ class ProgramExecutor(Executor):
             if block.source is not None:
                 source, carried = self.runs[block.source][0].output.schema, (OF,)
                 source = pa.schema([each for each in source if each.name not in HIDDEN])
+            if block.plan.timeouts is not None:
+                carried = (*carried, *timeout_payload(block.plan))
             runner = runner_for(
                 block.plan,
                 source,
@@ -112,7 +118,11 @@ class ProgramExecutor(Executor):
                 row_numbers=self.row_numbers,
                 result=stage is self.plan.result,
             )
-            runs.append(BlockRun(block, runner, output))
+            timeouts = None
+            if block.plan.timeouts is not None:
+                partial = Timeouts(runner, block.plan.timeouts, runner_for)
+                timeouts = TimeoutRows(output, partial)
+            runs.append(BlockRun(block, runner, output, timeouts))
         return runs
 
     # ------------------------------------------------------------ events in, results out
@@ -155,8 +165,7 @@ class ProgramExecutor(Executor):
                 source = run.block.source
                 events = batch if source is None else fresh[source]
                 frontier = start if source is None else frontiers[source]
-                chunks = self._matches(run, events, frontier if promise or finished else NEVER)
-                made = run.output.batches(chunks)
+                made = self._made(run, events, frontier if promise or finished else NEVER)
                 if stage is self.plan.result:
                     yield from self._emitted(run, made)
                 else:
@@ -166,6 +175,19 @@ class ProgramExecutor(Executor):
             fresh.append(pending.release(known, real=self.real))
             timed = finished or self.stream.time is not None
             frontiers.append(known if timed else pending.released)
+
+    def _made(
+        self, run: BlockRun, events: pa.RecordBatch | None, frontier: Time
+    ) -> Iterator[pa.RecordBatch]:
+        chunks = self._matches(run, events, frontier)
+        if run.timeouts is None:
+            yield from run.output.batches(chunks)
+            return
+        yield from run.timeouts.read(chunks)
+        if frontier == OVER:
+            yield from run.timeouts.finish()
+        elif frontier != NEVER and self.stream.time is not None:
+            yield from run.timeouts.advance(int(frontier))
 
     def _matches(
         self, run: BlockRun, events: pa.RecordBatch | None, frontier: Time
@@ -234,6 +256,8 @@ class ProgramExecutor(Executor):
     def forget(self) -> None:
         for run in self._every():
             run.runner.forget()
+            if run.timeouts is not None:
+                run.timeouts.starts.forget()
         self.pending = [PendingEvents(released=each.released) for each in self.pending]
         self.watched.forget()
         self.frontier, self._torn = NEVER, False
@@ -244,6 +268,12 @@ class ProgramExecutor(Executor):
     @property
     def shed(self) -> list[str]:
         return [note for run in self._every() for note in run.runner.shed]
+
+    @property
+    def costs(self) -> Costs:
+        """Of all blocks together; events are those of the input."""
+        every = sum((run.runner.costs for run in self._every()), Costs())
+        return replace(every, events=self.rows)
 
     @property
     def steps(self) -> int:
@@ -277,6 +307,9 @@ class ProgramExecutor(Executor):
             "frontier": self.frontier,
             "rows": self.rows,
         }
+        late = [run.timeouts.starts for run in self._every() if run.timeouts is not None]
+        if late:
+            state["open"] = [starts.save() for starts in late]
         return snapshot.dump(self.header, state)
 
     def restore(self, snapshot_bytes: bytes) -> None:
@@ -289,6 +322,9 @@ class ProgramExecutor(Executor):
         for runs, saved in zip(self.runs, state["runs"], strict=True):
             for run, each in zip(runs, saved, strict=True):
                 run.runner.restore(each)
+        late = [run.timeouts.starts for run in self._every() if run.timeouts is not None]
+        for starts, each in zip(late, state["open"] if late else (), strict=True):
+            starts.restore(each)
         self.pending = [
             PendingEvents.restored(saved, runs[0].output.schema)
             for runs, saved in zip(self.runs, state["held"], strict=True)

@@ -84,6 +84,7 @@ class Building:
                 order=None if self.spec.live else flow.order,
                 watermark=watermark,
                 on_change=of.on_change,
+                idle=of.idle,
                 checkpoint=checkpoint,
                 name=called,
             )

@@ -1,0 +1,166 @@
+"""NOT FOLLOWED BY, where what must not follow is compared with the events of the match.
+
+The conditions are computed as those of matches are, over columns with a row for each pair of a
+waiting match and an event after it, up to its deadline. Where an attribute of both has to be equal,
+only pairs with equal values are looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cereus.automata.memory.absence import THIS
+from cereus.engine.ingest.events import NO_INTS, Events
+from cereus.engine.ingest.substreams import Ints
+from cereus.engine.kernel.layout import FIRST_SHOWN
+from cereus.engine.match.runner import Runner
+from cereus.engine.results.match_chunks import Mask, MatchChunk
+from cereus.engine.results.values import MatchValues, VariableEvents
+from cereus.expr import tree as ex
+from cereus.plan.plan import Follower
+
+PIECE = 1 << 18
+"""So many pairs are looked at together."""
+MISSING = -1
+
+
+@dataclass
+class ComparedFollowers:
+    """One kind of events that must not follow; `known` are the ordinals of those so far, as far as
+    the history goes."""
+
+    runner: Runner
+    kind: Follower
+    known: Ints = field(default_factory=lambda: NO_INTS)
+
+    def among(self, events: Events) -> Ints:
+        """The ordinals of such events; they are remembered."""
+        bits = [bool(letter >> self.kind.bit & 1) for letter in self.runner.reader.known]
+        ordinals = events.first_ordinal + np.flatnonzero(np.array(bits, bool)[events.classes])
+        kept = self.known[self.known >= self.runner.history.first]
+        self.known = np.concatenate([kept, ordinals])
+        return ordinals
+
+    def follow(self, waiting: MatchChunk, ordinals: Ints, deadlines: Ints) -> Mask:
+        """The matches that one of some events follows in time, such that the conditions hold."""
+        followed = np.zeros(len(waiting), bool)
+        if not len(ordinals):
+            return followed
+        places = {name: self._places(waiting, name) for name in self._variables}
+        for matches, events in self._pairs(waiting, ordinals, deadlines, places):
+            hold = self._hold(matches, events, places)
+            followed[matches[hold]] = True
+        return followed
+
+    @property
+    def _variables(self) -> list[str]:
+        return sorted({name for c in self.kind.conditions for name in ex.variables(c)} - {THIS})
+
+    def _places(self, waiting: MatchChunk, name: str) -> Ints:
+        """Where the event of a variable is remembered, for each match; MISSING if it has none."""
+        labels = self.runner.labels.shown
+        chosen = np.array([name in label for label in labels], bool)[waiting.labels - FIRST_SHOWN]
+        offsets, cells = waiting.cells_where(chosen)
+        places = np.full(len(waiting), MISSING)
+        there = np.diff(offsets) > 0
+        places[there] = cells[offsets[:-1][there]] - self.runner.history.first
+        return places
+
+    # ------------------------------------------------------------ pairs
+
+    def _pairs(
+        self, waiting: MatchChunk, ordinals: Ints, deadlines: Ints, places: dict[str, Ints]
+    ) -> Iterator[tuple[Ints, Ints]]:
+        """Matches, and the places of events after them, up to their deadlines; of the same key."""
+        history = self.runner.history
+        ends, events = waiting.last - history.first, ordinals - history.first
+        both = np.concatenate([history.keys[ends], history.keys[events]]).astype(np.int64)
+        for numbers in self._equal(places, events):
+            _, both = np.unique(both * (int(numbers.max()) + 1) + numbers, return_inverse=True)
+        groups, of_events = both[: len(ends)], both[len(ends) :]
+        order = np.lexsort((events, of_events))
+        events, of_events = events[order], of_events[order]
+        low = _after(of_events, events, groups, ends)
+        high = np.searchsorted(of_events, groups, "right")
+        sizes = np.maximum(high - low, 0)
+        for begin, end in _cuts(sizes):
+            count = sizes[begin:end]
+            matches = np.repeat(np.arange(begin, end), count)
+            starts = np.repeat(low[begin:end] - (np.cumsum(count) - count), count)
+            chosen = events[starts + np.arange(len(matches))]
+            in_time = history.times[chosen] <= deadlines[matches]
+            if in_time.any():
+                yield matches[in_time], chosen[in_time]
+
+    def _equal(self, places: dict[str, Ints], events: Ints) -> Iterator[Ints]:
+        """For equalities of an attribute: numbers of its values, of the matches and of the events.
+        NULL is a value here; the condition itself says that it equals nothing."""
+        payload = self.runner.history.payload
+        assert payload is not None
+        values = MatchValues(payload, {}, 0)
+        for condition in self.kind.conditions:
+            match condition:
+                case ex.Comparison("=", ex.Attribute() as one, ex.Attribute() as two):
+                    this, other = (one, two) if one.variable == THIS else (two, one)
+                    there = places.get(str(other.variable))
+                    if this.variable != THIS or there is None or (there == MISSING).any():
+                        continue
+                    left, right = values.read(other.path, there), values.read(this.path, events)
+                    if left.type == right.type:
+                        yield _numbered(left, right)
+
+    def _hold(self, matches: Ints, events: Ints, places: dict[str, Ints]) -> Mask:
+        """Of which pairs all conditions are true; a variable without an event makes them so."""
+        payload = self.runner.history.payload
+        assert payload is not None
+        every = {name: each[matches] for name, each in places.items()} | {THIS: events}
+        variables = {name: _single(each) for name, each in every.items()}
+        values = MatchValues(payload, variables, len(matches))
+        hold = np.ones(len(matches), bool)
+        for condition in self.kind.conditions:
+            true = values.mask(condition)
+            for name in ex.variables(condition):
+                true = true | (every[name] == MISSING)
+            hold &= true
+        return hold
+
+
+def _single(places: Ints) -> VariableEvents:
+    there = places != MISSING
+    return VariableEvents(places[there], np.concatenate([[0], np.cumsum(there)]))
+
+
+def _numbered(one: pa.Array, other: pa.Array) -> Ints:
+    """Numbers of the values of two arrays, one behind the other."""
+    both = pa.concat_arrays([_plain(one), _plain(other)])
+    numbers: Ints = both.dictionary_encode(null_encoding="encode").indices.to_numpy()
+    return numbers.astype(np.int64)
+
+
+def _plain(array: pa.Array) -> pa.Array:
+    if pa.types.is_dictionary(array.type):
+        array = array.cast(array.type.value_type)
+    return pc.add(array, 0.0) if pa.types.is_floating(array.type) else array  # -0.0 is 0.0
+
+
+def _after(of_events: Ints, events: Ints, groups: Ints, ends: Ints) -> Ints:
+    """The first event of each group behind a place, among events in order of group and place."""
+    size = int(max(events.max(), ends.max())) + 2
+    _, numbers = np.unique(np.concatenate([of_events, groups]), return_inverse=True)
+    known, sought = numbers[: len(of_events)], numbers[len(of_events) :]
+    return np.searchsorted(known * size + events, sought * size + ends + 1)
+
+
+def _cuts(sizes: Ints) -> Iterator[tuple[int, int]]:
+    """Stretches of matches with few pairs together."""
+    piece = np.cumsum(sizes) // PIECE
+    ends = np.append(np.flatnonzero(np.diff(piece)) + 1, len(sizes))
+    begin = 0
+    for end in ends.tolist():
+        yield begin, end
+        begin = end

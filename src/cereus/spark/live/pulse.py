@@ -1,0 +1,26 @@
+"""A source of beats: rows that say nothing but that time goes on.
+
+Spark runs no micro-batch while a source is silent, so that no bucket would be called. A stream with
+`idle=` is joined by this one, a row every second by the clock of the driver.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as F  # noqa: N812
+
+from cereus.spark.live.recipe import BUCKET, DATA
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+BEAT = b""
+"""What a packed row holds that is a beat: no event."""
+
+
+def beats(spark: SparkSession, buckets: int) -> DataFrame:
+    """A packed row for every bucket at every beat."""
+    pulse = spark.readStream.format("rate").option("rowsPerSecond", 1).option("numPartitions", 1)
+    every = F.explode(F.sequence(F.lit(0), F.lit(buckets - 1)))
+    return pulse.load().select(every.alias(BUCKET), F.lit(BEAT).alias(DATA))

@@ -1,0 +1,97 @@
+"""Conditions that registers decide in ways of their own: the extremes of a set, functions that are
+looked up, and events of the past; against the definition, however the stream is cut."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+import cereus
+from cereus.engine.match import functions
+from cereus.languages.ceql.text import parse
+from cereus.stream import Stream
+from tests.volume import volume
+
+from . import strategies
+from .harness import assert_agrees, rows, sizes
+
+EXTREMES = (
+    "A+ AS a ; B AS b FILTER a.x + b.x > 3",
+    "A+ AS a ; B AS b FILTER abs(a.x - b.w) <= 1",
+    "A+ AS a ; B+ AS b FILTER a.w - b.x BETWEEN 0 AND 2",
+    "(A OR B)+ AS a ; B AS b FILTER b.w * 2 > a.x + 1 AND floor(a.w / 2) = floor(b.w / 2)",
+    "A+ AS a ALL B+ AS b FILTER least(a.x, 2) + b.x < 4",
+    "A:+ AS a ; (B AS b ; A)+ FILTER sqrt(a.x - b.x) < 2",
+)
+LOOKED_UP = (
+    "A AS a ; B AS b FILTER a.s < b.s",
+    "A AS a ; B AS b FILTER concat(a.s, b.s) LIKE '%a%' OR a.x = b.x",
+    "A AS a ; B AS b ; A AS c FILTER length(concat(a.s, b.s, c.s)) + a.x > b.x + 2",
+    "A AS a ; B AS b FILTER CASE WHEN a.s > b.s THEN a.x ELSE b.x END > 1",
+)
+PAST = (
+    "(A ; B AS b) WITHOUT (A AS n FILTER n.x > b.x)",
+    "(A AS a ; B AS b) WITHOUT (A AS n FILTER n.x + a.x > b.x AND n[w > 1])",
+    "((A AS a ; B AS b+) WITHOUT (A AS n FILTER n.x = a.x)) ; A",
+    "(A ; B AS b ; A AS c) WITHOUT ((A AS n FILTER n.x < b.x) OR (B AS m FILTER m.s >= c.s))",
+    "(A AS a ; (B AS b)? ; A AS c) WITHOUT (B AS n FILTER n.x = b.x OR n.w < c.w)",
+    "((A ; B AS b) WITHOUT (B AS n FILTER n.x > b.x))+",
+)
+CLAUSES = ("", "WITHIN 4 EVENTS", "WITHIN 3 seconds", "PARTITION BY x WITHIN 4 seconds")
+TIMED = Stream(time="t", unit="s")
+SPARSE = (None, 0, 1, 2, 3)
+
+
+def events(draw: Random, size: int = 9) -> list[dict[str, object]]:
+    time = 0
+    made = []
+    for _ in range(size):
+        time += draw.choice((0, 1, 1))
+        made.append(
+            dict.fromkeys(strategies.SCHEMA.names)
+            | {"type": draw.choice("AAB"), "t": time, "x": draw.choice(SPARSE)}
+            | {"w": draw.choice((None, 0.0, 0.5, 1.0, 2.0, float("nan")))}
+            | {"s": draw.choice((None, "a", "b", "ab"))}
+        )
+    return made
+
+
+@pytest.mark.parametrize("pattern", [*EXTREMES, *LOOKED_UP, *PAST])
+def test_registers_give_what_the_definition_gives(pattern: str) -> None:
+    for seed in range(volume(12, 60)):
+        draw = Random(seed)
+        strategy = draw.choice(("", "", "", "NEXT ", "LAST "))
+        text = f"SELECT {strategy}* WHERE {pattern} {draw.choice(CLAUSES)}"
+        query = cereus.compile(text, stream=TIMED, schema=strategies.SCHEMA)
+        assert not any("this is slow" in warning for warning in query.warnings)
+        stream = events(draw)
+        with sizes(chunk=draw.choice((1, 1000)), sweep=draw.choice((1, 1000))):
+            found = rows(_cut(query, stream, draw), query.tree)
+        try:
+            assert_agrees(found, parse(text), TIMED, stream)
+        except AssertionError as error:
+            raise AssertionError(f"seed {seed}: {text}\n{error}") from None
+
+
+def _cut(query: cereus.Query, stream: list[dict[str, object]], draw: Random) -> list[object]:
+    """The matches, with the stream in pieces and a snapshot here and there."""
+    recognizer = query.recognizer(schema=strategies.SCHEMA)
+    found: list[object] = []
+    table = strategies.table(stream)
+    place = 0
+    while place < len(stream):
+        size = draw.choice((1, 2, 5))
+        found += recognizer.push(table[place : place + size])
+        place += size
+        if draw.randrange(2):
+            recognizer = query.restore(recognizer.snapshot())
+    return [*found, *recognizer.finish()]
+
+
+def test_where_strings_are_many_each_combination_is_computed_on_its_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(functions, "MOST_AT_ONCE", 4)
+    for pattern in LOOKED_UP:
+        test_registers_give_what_the_definition_gives(pattern)
