@@ -121,7 +121,7 @@ def test_strategies_for_some_variables_only(part: int) -> None:
     for seed in range(number * part, number * (part + 1)):
         draw = Random(seed)
         found += same_by_slots_and_states(query(draw, mixed=True), events(draw))
-    assert found > number // 5
+    assert found > number // 20
 
 
 @pytest.mark.parametrize("part", range(4))
@@ -130,7 +130,7 @@ def test_negated_series_in_every_place(part: int) -> None:
     for seed in range(number * part, number * (part + 1)):
         draw = Random(seed)
         found += same_by_slots_and_states(negated_series(draw), events(draw))
-    assert found > number // 4
+    assert found > number // 20
 
 
 @pytest.mark.parametrize("part", range(4))
@@ -143,7 +143,7 @@ def test_states_that_remember_values_find_the_same(part: int) -> None:
         kept += plan.traits.remembers_values
         wanted = Counter(match.bindings for match in expected(asked, stream))
         assert run(plan, stream) == wanted, said(text, stream)
-    assert kept > number // 4
+    assert kept > number // 10
 
 
 def test_most_queries_need_no_values_in_states() -> None:
