@@ -41,7 +41,11 @@ def test_pages_are_read(
     watched: Callable[..., Watched], site: str, width: int, scheme: str
 ) -> None:
     seen = watched(width, scheme)
-    for name, heading in (("index", "Cereus"), ("seeing", "See it, explain it"), ("ceql", "CEQL")):
+    for name, heading in (
+        ("index", "first query"),
+        ("seeing", "See it, explain it"),
+        ("ceql", "CEQL"),
+    ):
         seen.page.goto(f"{site}/{name}.html")
         assert heading in (seen.page.locator("h1").first.text_content() or "")
         seen.check(site)

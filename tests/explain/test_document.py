@@ -38,3 +38,9 @@ def test_parts_of_several_queries_say_which() -> None:
     text = CASES["sase_queries_4_and_5"].text
     sections = sections_of(cereus.compile(text, dialect="sase").explain())
     assert len({each.of for each in sections}) > 2
+
+
+def test_it_stops_at_a_stage() -> None:
+    query = cereus.compile("SELECT * WHERE A ; B FILTER A[x > 1]")
+    stages = section_text(query.explain(), "rewrite").splitlines()
+    assert [line.split()[0] for line in stages] == ["stages", "lang", "rewrite"]

@@ -107,3 +107,11 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     arguments = ["report", TEXT, str(tmp_path / "events.parquet"), "--time", "ts", "-o", str(file)]
     assert CliRunner().invoke(main.app, arguments).exit_code == 0
     assert "<h2>The matches</h2>" in file.read_text("utf-8")
+
+
+def test_misses_of_many_events_are_cut_short() -> None:
+    events = pa.table({"type": ["A"] * 300 + ["B"], "x": range(301)})
+    query = cereus.compile("SELECT MAX * WHERE A+ ; B FILTER B[x > 900]")
+    made = report(query, events)
+    assert "301 in all" in made and "The first of" in made
+    assert made.count("<tr>") < 200

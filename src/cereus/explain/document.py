@@ -7,6 +7,7 @@ in the text: what a program reads is what a person reads.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
@@ -15,6 +16,7 @@ from cereus.errors import CereusError, did_you_mean
 
 VERSION = 1
 RULE = "──"
+STAGES = "stages"
 
 
 @dataclass(frozen=True)
@@ -42,14 +44,27 @@ def sections_of(text: str) -> tuple[Section, ...]:
 
 
 def section_text(text: str, title: str) -> str:
-    """One part of an explanation; of each part of the query, where there are several."""
+    """One part of an explanation, or the stages up to one of them; of each part of the query,
+    where there are several."""
     sections = sections_of(text)
     wanted = [each for each in sections if each.title.lower().startswith(title.lower())]
+    wanted = wanted or list(_stages_up_to(sections, title))
     if not wanted:
         titles = list(dict.fromkeys(each.title for each in sections))
         hint = did_you_mean(title, titles) or f"there are {', '.join(titles)}"
         raise CereusError(f"the explanation has no part {title!r}", hint=hint)
     return "\n\n".join("\n".join([each.title, *(f"  {x}" for x in each.lines)]) for each in wanted)
+
+
+def _stages_up_to(sections: tuple[Section, ...], name: str) -> Iterator[Section]:
+    """The lines of the stages, each of which begins with its name; the last one is `name`."""
+    for each in sections:
+        names = [line.split(" ")[0].lower() for line in each.lines]
+        if each.title == STAGES and name.lower() in names:
+            end = names.index(name.lower()) + 1
+            while end < len(names) and not names[end]:  # a line that goes on
+                end += 1
+            yield Section(each.title, each.lines[:end], each.of)
 
 
 def document(

@@ -10,6 +10,12 @@ if TYPE_CHECKING:
     from cereus.why.result import Miss, StepCounts, Why
 
 
+MOST_EVENTS = 60
+"""Events of misses that are listed; of one miss there may be thousands."""
+MOST_NAMED = 12
+"""Rows of one miss that are named."""
+
+
 def why_html(why: Why) -> str:
     parts = [_table(("step", "what", "how many"), _step_rows(why.steps))]
     effects = [
@@ -22,8 +28,11 @@ def why_html(why: Why) -> str:
     if why.misses:
         parts += ["<h3>Nearest misses</h3>", _table(("rows", "misses"), map(_miss, why.misses))]
         names = why.events.column_names
-        rows = ([row[name] for name in names] for row in why.events.to_pylist())
+        shown = why.events.slice(0, MOST_EVENTS).to_pylist()
+        rows = ([row[name] for name in names] for row in shown)
         parts += ["<h3>Their events</h3>", _table(names, rows)]
+        if len(shown) < why.events.num_rows:
+            parts.append(f'<p class="note">The first of {why.events.num_rows:,} events.</p>')
     parts += [f'<p class="note">{escape(note)}</p>' for note in why.notes]
     return "\n".join(parts)
 
@@ -53,7 +62,9 @@ def _counts(step: StepCounts) -> Iterator[tuple[str, str]]:
 
 def _miss(miss: Miss) -> tuple[str, str]:
     by = "" if miss.by is None else f": {miss.by}"
-    return ", ".join(map(str, miss.rows)), f"the {miss.kind} {miss.text}{by}"
+    rows = ", ".join(map(str, miss.rows[:MOST_NAMED]))
+    more = f", … {len(miss.rows):,} in all" if len(miss.rows) > MOST_NAMED else ""
+    return f"{rows}{more}", f"the {miss.kind} {miss.text}{by}"
 
 
 def _table(heads: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
