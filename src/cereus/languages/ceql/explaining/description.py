@@ -64,7 +64,7 @@ class CeqlDescription(Description):
         return [predicate_text(each) for each in skeleton.conditions_between(plan)]
 
     def exponential(self, plan: Plan) -> list[str]:
-        return growth.exponential(plan)
+        return [*growth.exponential(plan), *growth.many_parts(plan)]
 
     def misread(self, plan: Plan) -> list[str]:
         return misread(formula_of(plan))

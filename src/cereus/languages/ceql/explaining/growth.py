@@ -19,6 +19,7 @@ from cereus.languages.ceql.operators.absence import conditions as absent_conditi
 from cereus.languages.ceql.operators.absence import is_correlated
 from cereus.languages.ceql.operators.previous import reads_previous
 from cereus.languages.ceql.planning.build import RULES
+from cereus.languages.ceql.planning.chains import chain
 from cereus.languages.ceql.planning.lower import CHOSEN, IN_UNLESS
 from cereus.languages.ceql.planning.rewrite import rewrite
 from cereus.languages.ceql.planning.sizes import compares_matches
@@ -93,6 +94,25 @@ def exponential(plan: Plan) -> list[str]:
         for each in compared
         for name in sorted(variables(each.condition) & repeating(each.body))
         if _kept(each.condition, name)
+    ]
+
+
+MANY_PARTS = 8
+"""ALL of fewer parts has few states."""
+
+
+def many_parts(plan: Plan) -> list[str]:
+    """A warning for each ALL whose states are many."""
+    counts = [
+        len(chain(node))
+        for node in formula_of(plan).walk()
+        if isinstance(node, cel.All) and len(chain(node)) >= MANY_PARTS
+    ]
+    return [
+        f"this is slow: ALL of {count} parts has a state for every set of parts that has come, up "
+        f"to {2**count:,}, and an event moves half of them; keep WITHIN short, or write some of "
+        "the parts as a sequence"
+        for count in counts[:1]  # what is inside another has fewer
     ]
 
 
