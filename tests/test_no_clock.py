@@ -17,12 +17,14 @@ SHOWS_OR_WAITS = {
     "src/cereus/cli/commands/demo.py",
     "src/cereus/cli/local.py",
     "src/cereus/cli/on_spark.py",
+    "src/cereus/play/answers.py",
     "src/cereus/spark/pipeline/run/batch.py",
     "src/cereus/spark/pipeline/run/listening.py",
     "src/cereus/spark/pipeline/run/live.py",
     "src/cereus/spark/pipeline/local/run.py",
     "tests/explain/test_explain.py",
     "tests/spark/test_live_killed.py",
+    "tests/spark/test_starting.py",
 }
 DATES = {"date", "datetime", "dt", "pd"}
 NOW = {"now", "utcnow", "today"}
