@@ -193,11 +193,11 @@ def test_as_many_keys_as_events() -> None:
     assert recognizer.costs.steps <= 6 * EVENTS
 
 
-def test_a_thousand_tests_of_an_event() -> None:
-    tests = " OR ".join(f"(A AS a{i} FILTER a{i}[x % 1009 = {i}])" for i in range(1_000))
-    found = cereus.compile(f"SELECT * WHERE {tests}").run(stream(1_009, "A"))
-    assert len(found) == 1_000
-    assert found.costs.tests <= 1_000 * 1_009
+def test_two_hundred_tests_of_an_event() -> None:
+    tests = " OR ".join(f"(A AS a{i} FILTER a{i}[x % 211 = {i}])" for i in range(200))
+    found = cereus.compile(f"SELECT * WHERE {tests}").run(stream(211, "A"))
+    assert len(found) == 200
+    assert found.costs.tests <= 200 * 211
 
 
 @pytest.mark.long
@@ -209,6 +209,7 @@ def test_all_of_twenty_types_end_at_a_limit() -> None:
         query.run(pa.table({"type": kinds}))
 
 
+@pytest.mark.long
 def test_fourteen_choices_side_by_side_are_too_many_states() -> None:
     choices = " | ".join(f"(A{i} ; B{i}[X{i}])" for i in range(14))
     with pytest.raises(LimitError, match="states"):

@@ -35,7 +35,7 @@ def text_of(case: int, dialect: str) -> str:
 def test_only_a_cereus_error_escapes(dialect: str) -> None:
     cases = volume(40, 4_000)
     queries = sum(use(text_of(case, dialect), dialect) for case in range(cases))
-    assert cases / 20 < queries < cases
+    assert 0 < queries < cases
 
 
 @pytest.mark.parametrize("dialect", LANGUAGES)

@@ -16,6 +16,8 @@ from cereus.languages.par.tree import Atom, Completion, Program
 from cereus.languages.par.tree import atoms as atoms_of
 
 MAX_STATES = 20_000
+MAX_STEPS = 20_000
+"""Steps of derivatives until there have to be limits that someone has set: some seconds."""
 
 
 class Entry(NamedTuple):
@@ -47,6 +49,7 @@ def from_program(
     atoms = atoms_of(program) if atoms is None else atoms
     bit = {atom: 1 << i for i, atom in enumerate(atoms)}
     number, derivatives, rows = {program: 0}, [program], list[StateRow]()
+    steps = 0
     for state in derivatives:  # grows while it is read: breadth first
         entries = {}
         for _, symbol in occurrences(frontier(state)):
@@ -56,7 +59,9 @@ def from_program(
                 derivatives.append(after)
             entries[sum(bit[atom] for atom in symbol)] = Entry(number[after], output, completion)
         rows.append(StateRow(sum(bit[atom] for atom in frontier(state)), entries))
-        check_states(len(derivatives), states)
+        steps += len(entries)
+        too_long = steps > MAX_STEPS and states == MAX_STATES
+        check_states(len(derivatives), min(states, len(derivatives) - 1) if too_long else states)
     return tabulate(atoms, rows, [str(state) for state in derivatives])
 
 
@@ -65,7 +70,7 @@ def check_states(count: int, most: int = MAX_STATES) -> None:
         raise LimitError(
             f"the program has more than {most} derivatives",
             hint="parts that run side by side (| and unless) multiply; run them as programs "
-            "of their own",
+            "of their own, or say how many there may be: Limits(states=…)",
         )
 
 
