@@ -61,7 +61,13 @@ matches
 memory
   follows the window: only events inside it are kept, for each key
   per event that passes a test: up to 3 nodes of 32 bytes, shared by all partial matches, \
-and 20 bytes"""
+and 20 bytes
+  per key: 88 bytes and its values, until a window after its last event, if events come in the \
+order of time
+
+threads
+  the input is cut into slices of time that overlap by the window; where times are not in order, \
+name is dealt out"""
 
 
 def query(where: str, head: str = "SELECT *") -> cereus.Query:

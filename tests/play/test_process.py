@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -34,7 +35,9 @@ def run(limits: PlayLimits, session: Callable[[Worker], Awaitable[None]]) -> Non
         finally:
             await worker.close()
 
-    asyncio.run(whole())
+    # in a thread: a browser that another test drives has a loop in this one
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(asyncio.run, whole()).result()
 
 
 def test_what_takes_too_long_is_ended_and_the_next_is_answered() -> None:

@@ -58,9 +58,15 @@ def begun_nowhere(kernel: dict[str, Any], initial: int) -> npt.NDArray[np.bool_]
     has_fresh = np.bincount(keys[fresh], minlength=counted) > 0
     is_busy = np.bincount(keys[busy], minlength=counted) > 0
     if "past_sizes" in kernel:  # events that a match to come is asked about
-        is_busy |= kernel["past_sizes"].reshape(counted, -1).sum(axis=1) > 0
+        is_busy |= _past_by_key(kernel, counted).sum(axis=1) > 0
     unread: npt.NDArray[np.bool_] = kernel["last_position"] < 0
     return (has_fresh & ~is_busy) | unread
+
+
+def _past_by_key(kernel: dict[str, Any], keys: int) -> Ints:
+    """How many events each key remembers of each kind."""
+    sizes: Ints = kernel["past_sizes"]
+    return sizes.reshape(keys, len(sizes) // max(keys, 1))
 
 
 def only(kernel: dict[str, Any], kept: Ints) -> dict[str, Any]:
@@ -70,7 +76,7 @@ def only(kernel: dict[str, Any], kept: Ints) -> dict[str, Any]:
     chosen[kept] = True
     past = {}
     if "past_sizes" in kernel:
-        by_key = kernel["past_sizes"].reshape(len(sizes), -1)
+        by_key = _past_by_key(kernel, len(sizes))
         of_rows = np.repeat(chosen, by_key.sum(axis=1))
         past = {"past": kernel["past"][of_rows], "past_sizes": by_key[kept].ravel()}
     return {

@@ -63,7 +63,7 @@ def match_rules(
     arranged = ArrangedRules(df, stream, limits)
     check_arrow(df.columns, df.schema)
     return LiveRules(
-        arranged, marked, source, False, "refuse", buckets, name, None, changes, all_rules
+        arranged, marked, source, False, "refuse", buckets, name, changes, all_rules
     ).run()
 
 
