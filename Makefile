@@ -3,7 +3,8 @@
 #
 #   make demo         one million market events, a pattern, Spark on this machine
 #   make test         ruff, mypy, pytest           (PYTEST_ARGS="-k name" to choose)
-#   make test-long    thousands of random cases, and the builds below
+#   make test-long    thousands of random cases, the long Spark tests, and the builds below
+#   make test-spark   the long Spark tests: live queries, kills, a cluster, Spark Connect
 #   make test-pure    the engine's and the languages' tests, uncompiled
 #   make test-checked the same, compiled with bounds checks
 #   make test-asan    the same under AddressSanitizer and UBSan, with arrays that grow all the time
@@ -48,7 +49,7 @@ SANITIZED = $(wildcard tests/languages/*/test_differential.py tests/languages/*/
 	tests/languages/par/test_run.py tests/engine/ingest tests/safety/test_metamorphic.py \
 	tests/safety/test_tables.py -m "not spark"
 
-.PHONY: demo docs test lint types pytest test-long test-pure test-checked test-asan golden bench install clean help
+.PHONY: demo docs test lint types pytest test-long test-spark test-pure test-checked test-asan golden bench install clean help
 
 help:
 	@sed -n 's/^#  *make/  make/p' Makefile
@@ -70,9 +71,13 @@ pytest: install
 	$(PYTEST) $(PYTEST_ARGS)
 
 test-long: install
-	CEREUS_TEST_LONG=1 $(PYTEST) -m "not spark or long" $(PYTEST_ARGS)
+	CEREUS_TEST_LONG=1 $(PYTEST) -m "not spark" $(PYTEST_ARGS)
+	@$(MAKE) --no-print-directory test-spark
 	@$(MAKE) --no-print-directory test-pure
 	@$(MAKE) --no-print-directory test-checked
+
+test-spark: install
+	CEREUS_TEST_LONG=1 $(BIN)/python -m pytest -m "spark and long" $(PYTEST_ARGS)
 
 test-pure: install
 	CEREUS_PURE=1 CEREUS_TEST_SHORT=1 $(PYTEST) $(COMPILED) $(PYTEST_ARGS)

@@ -222,6 +222,7 @@ def test_slices_are_not_shorter_than_the_window(frame: DataFrame) -> None:
         cs.match(frame, query, split="often")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("cast", "unit", "window"),
     [

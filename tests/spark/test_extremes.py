@@ -96,6 +96,7 @@ def ask(name: str, how: str, values: list[Any]) -> tuple[str, list[list[int]]]:
     return text, expected_pairs(values, how)
 
 
+@pytest.mark.long
 def test_every_type_compared_and_as_a_key(spark: SparkSession) -> None:
     """One job for all: each query's matches, by the ids of their events."""
     table, columns = drawn()

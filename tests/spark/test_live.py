@@ -212,6 +212,7 @@ def test_matches_are_a_stream_that_another_query_reads(
 # ---------------------------------------------------------------- going on
 
 
+@pytest.mark.long
 def test_a_stopped_query_goes_on_and_another_one_is_refused(
     spark: SparkSession, events: pa.Table, tmp_path: Path
 ) -> None:

@@ -30,6 +30,7 @@ def in_another_process(
     return json.loads(done.stdout)
 
 
+@pytest.mark.long
 def test_uncompiled_the_kernel_gives_the_same_answers() -> None:
     pure = in_another_process("answers", 0, 300, CEREUS_PURE="1")
     assert not pure["compiled"]
