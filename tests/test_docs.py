@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from cereus.cli import main
+from cereus.cli import main, view
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -28,7 +28,7 @@ FENCE = re.compile(
     r"(?P<body>.*?)^(?P=indent)(?P=ticks) *$",
     re.MULTILINE | re.DOTALL,
 )
-WIDTH = "100"
+WIDTH = 100
 """Of the terminal that commands write to."""
 
 
@@ -121,7 +121,9 @@ def test_every_block_runs(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", WIDTH)
+    monkeypatch.setenv("COLUMNS", str(WIDTH))
+    for console in (view.out, view.err):
+        monkeypatch.setattr(console, "width", WIDTH)
     monkeypatch.setattr(main, "compiled_notice", lambda: None)  # the tests also run uncompiled
     if needs_spark(page):
         request.getfixturevalue("spark")  # the session of the tests, which the page will find

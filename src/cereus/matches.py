@@ -90,7 +90,7 @@ class Matches:
         """Which match has which row: from lists of rows, or, where each match is one event, its
         row."""
         empty = pa.RecordBatch.from_pylist([], self._schema)
-        batches = [self._query.rows_of(batch) for batch in self.table.to_batches() or [empty]]
+        batches = [self._query.event_rows(batch) for batch in self.table.to_batches() or [empty]]
         rows = pa.concat_arrays(batches)
         return rows.value_parent_indices().cast(pa.int64()), rows.flatten()
 
@@ -157,7 +157,7 @@ class Matches:
 
     def _shown(self) -> list[dict[str, Any]]:
         """The first matches. Times that Python does not know show as the numbers they are."""
-        first = self.table.slice(0, SHOWN)
+        first = self.table.slice(0, min(SHOWN, len(self)))
         try:
             return _python_rows(first)
         except DataError:

@@ -57,7 +57,7 @@ def test_directories_and_globs_are_as_large_as_their_files(
 @pytest.mark.parametrize(
     ("path", "time", "master", "engine", "why"),
     [
-        ("x.parquet", None, None, Engine.LOCAL, "order of their files"),
+        ("x.parquet", None, None, Engine.LOCAL, "order of files"),
         ("-", "ts", None, Engine.LOCAL, "standard input"),
         ("hdfs://host/x.parquet", "ts", None, Engine.SPARK, "not on this machine"),
         ("x.parquet", "ts", "local[1]", Engine.SPARK, "--master local[1]"),

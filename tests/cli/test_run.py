@@ -15,6 +15,8 @@ import pyarrow.ipc as ipc
 import pyarrow.parquet as pq
 import pytest
 
+import cereus
+
 from .conftest import Run, events
 
 QUERY = "SELECT a, b FROM S WHERE SELL AS a ; BUY AS b WITHIN 10 seconds"
@@ -273,3 +275,19 @@ def test_flat_columns_in_the_order_of_time(cli: Run, write: Write) -> None:
     ends = table.column("end_time").to_pylist()
     assert ends == sorted(ends)
     assert "a_price" in cli("run", query, write(), *LOCAL, "--flat").stdout
+
+
+def test_a_partial_match_that_its_window_ended_is_shown_as_one(cli: Run) -> None:
+    Path("t.csv").write_text("ts,type\n1,A\n2,B\n30,A\n")
+    query = "SELECT a, b WHERE A AS a ; B AS b WITHIN 10 seconds WITH TIMEOUTS"
+    shown = cli("run", query, "t.csv", "--time", "ts", "--unit", "s", "--engine", "local").stdout
+    assert shown.count("timed out, waiting for b") == 1
+
+
+def test_a_file_with_a_header_alone_has_no_matches(cli: Run) -> None:
+    Path("h.csv").write_text("ts,type\n")
+    query = "SELECT a, b WHERE A AS a ; B AS b WITHIN 10 seconds"
+    done = cli("run", query, "h.csv", "--time", "ts", "--unit", "s", "--engine", "local")
+    assert done.exit_code == 0 and "0 matches" in done.stdout
+    made = cereus.compile(query, stream=cereus.Stream(time="ts", unit="s"))
+    assert made.run("h.csv").table.num_rows == 0

@@ -205,6 +205,11 @@ def test_what_is_no_rule_is_refused(rule: Any, message: str) -> None:
         recognizer().put(rule)
 
 
+def test_a_rule_given_at_the_start_that_does_not_compile_is_reported() -> None:
+    made = recognizer(Rule("good", "SELECT * WHERE A"), Rule("bad", "SELECT * WHERE A ;; B"))
+    assert [(each.rule, each.change) for each in made.changes][1] == ("bad", "refused")
+
+
 def test_a_snapshot_of_other_columns_is_refused() -> None:
     saved = recognizer(Rule("r", "SELECT * WHERE A")).snapshot()
     other = SCHEMA.append(pa.field("y", pa.int64()))

@@ -68,7 +68,7 @@ def _only_here(paths: Sequence[str], time: str | None) -> str | None:
     if find_spec("pyspark") is None:
         return "pyspark is not installed"
     if time is None:
-        return "without --time events are in the order of their files, which Spark does not keep"
+        return "Spark needs --time: it does not keep the order of files"
     if any(path == "-" for path in paths):
         return "events come from the standard input"
     return None

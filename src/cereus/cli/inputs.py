@@ -21,7 +21,7 @@ from cereus.sources.delimited import SEPARATORS
 from cereus.sources.formats import format_of
 from cereus.stream import Stream
 
-OTHER_SUFFIXES = (".txt", ".sql", ".query")
+OTHER_SUFFIXES = (".txt", ".query")
 """Those of query files that do not name a language."""
 NO_COLUMN = "none"
 DEFAULT_TYPE = "type"

@@ -180,12 +180,22 @@ def shown_matches(rows: list[dict[str, Any]], events: Source, query: Query) -> l
     return [
         ShownMatch(
             [
-                ShownEvent(_holding(row, number, query), event_of[number])
-                for number in row["positions"]
+                *(
+                    ShownEvent(_holding(row, number, query), event_of[number])
+                    for number in row["positions"]
+                ),
+                *timed_out(row),
             ]
         )
         for row in rows
     ]
+
+
+def timed_out(row: dict[str, Any]) -> list[ShownEvent]:
+    """Says of a partial match that its window ended what it waited for."""
+    if not row.get("timed_out"):
+        return []
+    return [ShownEvent(f"timed out, waiting for {row['waiting_for']}", {})]
 
 
 def computed_values(row: dict[str, Any], query: Query) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from cereus.cli.engines import announce_spark
-from cereus.cli.local import Outcome, chosen_rows, computed_values
+from cereus.cli.local import Outcome, chosen_rows, computed_values, timed_out
 from cereus.cli.several import QUERY
 from cereus.cli.spark_progress import spark_progress
 from cereus.cli.view import ShownEvent, ShownMatch
@@ -149,8 +149,11 @@ def _shown(row: dict[str, Any], query: Query) -> ShownMatch:
         return ShownMatch([ShownEvent("", computed_values(row, query))])
     return ShownMatch(
         [
-            ShownEvent(", ".join(n for n in query.variables if event in row[n]), event)
-            for event in row["events"]
+            *(
+                ShownEvent(", ".join(n for n in query.variables if event in row[n]), event)
+                for event in row["events"]
+            ),
+            *timed_out(row),
         ]
     )
 

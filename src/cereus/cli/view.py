@@ -144,4 +144,5 @@ def rate_text(events: int | None, seconds: float) -> str:
         return f"in {seconds:.1f} s"
     rate = events / max(seconds, 1e-9)
     speed = f"{rate / 1e6:.1f} million" if rate >= 1e6 else f"{rate:,.0f}"
-    return f"{events:,} events in {seconds:.1f} s ({speed} events/s)"
+    noun = "event" if events == 1 else "events"
+    return f"{events:,} {noun} in {seconds:.1f} s ({speed} events/s)"

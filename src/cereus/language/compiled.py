@@ -161,7 +161,11 @@ class CompiledQuery(ABC):
         return Anatomy(self, (Step("any event of the pattern", tests, self),))
 
     def rows_of(self, results: pa.RecordBatch) -> pa.Array:
-        """The rows of the events that each result is made of; none where it is no match."""
+        """The rows of the events that each match is made of; none where a result is no match."""
+        return self.event_rows(results)
+
+    def event_rows(self, results: pa.RecordBatch) -> pa.Array:
+        """The rows of the events that each result is made of."""
         name = next((n for n in self.row_columns if n in results.schema.names), None)
         if name is None:
             raise CereusError(

@@ -64,7 +64,8 @@ class RuleRecognizer:
         self.schema = output_schema(stream, self.events)
         self._known: dict[str, KnownRule] = {}
         self._running = RunningRules(self.events)
-        self._put_all(rules_in(rules))
+        self.changes = self._put_all(rules_in(rules))
+        """What became of the rules that were given at the start: one may have been refused."""
 
     # ------------------------------------------------------------ rules
 

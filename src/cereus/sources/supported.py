@@ -84,10 +84,11 @@ def supported_schema(schema: pa.Schema) -> pa.Schema:
 
 def refuse_unions(schema: pa.Schema, names: Iterable[str]) -> None:
     """Arrow cannot take single rows of a union of types."""
-    for name in names:
-        if pa.types.is_union(schema.field(name).type):
+    wanted = set(names)
+    for field in schema:  # a name may stand there twice, which is refused elsewhere
+        if field.name in wanted and pa.types.is_union(field.type):
             raise DataError(
-                f"the column {name!r} has the type {schema.field(name).type}, and cannot be read",
+                f"the column {field.name!r} has the type {field.type}, and cannot be read",
                 hint="drop it, or cast it to one type",
             )
 

@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from . import elsewhere
 
 ROOT = Path(__file__).parents[3]

@@ -167,6 +167,8 @@ class ParallelRun:
                 begun.append((first + batch.num_rows, tasks))
                 if len(begun) > 1:
                     yield from self._joined(keys, *begun.popleft())
+            if free is None:
+                raise NotSplitError("there are no events")
             while begun:
                 yield from self._joined(keys, *begun.popleft())
 

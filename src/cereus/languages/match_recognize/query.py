@@ -284,10 +284,10 @@ class MatchRecognizeQuery(EventwiseQuery):
     def anatomy(self, schema: pa.Schema | None = None) -> Anatomy:
         return anatomy(self, schema)
 
-    def rows_of(self, results: pa.RecordBatch) -> pa.Array:
+    def event_rows(self, results: pa.RecordBatch) -> pa.Array:
         """The measure that `anatomy` adds, where it is there."""
         if not self._shows_rows:
-            return super().rows_of(results)
+            return super().event_rows(results)
         rows = results.column(POSITIONS)
         return rows if pa.types.is_list(rows.type) else as_lists(rows)
 

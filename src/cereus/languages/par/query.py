@@ -132,9 +132,9 @@ class ParQuery(EventwiseQuery):
         """A program with outputs says with them where it has found something; one without, by
         its completion."""
         if not any(isinstance(node, par.Output) for node in self.program.walk()):
-            return super().rows_of(results)
+            return self.event_rows(results)
         notified = pc.greater(pc.list_value_length(results.column("outputs")), 0)
-        rows = super().rows_of(results)
+        rows = self.event_rows(results)
         return pc.if_else(notified, rows, pa.scalar([], rows.type))
 
     def explain(self, schema: pa.Schema | None = None) -> str:
