@@ -95,7 +95,7 @@ class Recognizer:
     def advance(self, time: int | datetime) -> Matches:
         """No event before `time` will come: a datetime where the time column has timestamps (in UTC
         if it has no zone), or a number in the units of the column."""
-        _check_time(time)
+        check_time(time)
         if self._executor is None:
             self._promised.append(time)
             return self._matches([])
@@ -105,14 +105,7 @@ class Recognizer:
         """A time in the units of the time column."""
         if not isinstance(time, datetime):
             return time
-        name = self._query.stream.time
-        kind = None if name is None or self._schema is None else self._schema.field(name).type
-        if kind is None or not (pa.types.is_timestamp(kind) or pa.types.is_date(kind)):
-            raise DataError(
-                "advance() takes a number here: the time column has no timestamps",
-                hint="give a number in the units of the column",
-            )
-        return counted_since_1970(time, kind.unit if pa.types.is_timestamp(kind) else "us")
+        return counted_in(time, self._query.stream.time, self._schema)
 
     def finish(self) -> Matches:
         """The stream is over; matches that waited for its end."""
@@ -166,7 +159,18 @@ class Recognizer:
         return recognizer
 
 
-def _check_time(time: Any) -> None:
+def counted_in(time: datetime, name: str | None, schema: pa.Schema | None) -> int:
+    """A time in the units of the time column."""
+    kind = None if name is None or schema is None else schema.field(name).type
+    if kind is None or not (pa.types.is_timestamp(kind) or pa.types.is_date(kind)):
+        raise DataError(
+            "advance() takes a number here: the time column has no timestamps",
+            hint="give a number in the units of the column",
+        )
+    return counted_since_1970(time, kind.unit if pa.types.is_timestamp(kind) else "us")
+
+
+def check_time(time: Any) -> None:
     """A promise is a time as the engine counts it."""
     if isinstance(time, datetime):
         return

@@ -13,7 +13,8 @@ import pytest
 
 import cereus
 from cereus import Rule, RuleRecognizer
-from cereus.errors import CereusError, SnapshotError
+from cereus.errors import CereusError, DataError, LimitError, SnapshotError
+from cereus.limits import Limits
 
 STREAM = cereus.Stream(time="t", unit="s", keys=["k"])
 SCHEMA = pa.schema({"type": pa.string(), "t": pa.int64(), "k": pa.string(), "x": pa.int64()})
@@ -215,3 +216,23 @@ def test_a_snapshot_of_other_columns_is_refused() -> None:
     other = SCHEMA.append(pa.field("y", pa.int64()))
     with pytest.raises(SnapshotError, match="columns"):
         RuleRecognizer.restored(saved, stream=STREAM, schema=other)
+
+
+def test_a_limit_that_is_reached_ends_it_and_refused_events_do_not() -> None:
+    made = RuleRecognizer(
+        stream=STREAM,
+        schema=SCHEMA,
+        rules=[Rule("big", "SELECT * WHERE A+"), Rule("z", "SELECT * WHERE A ; A ; A")],
+        limits=Limits(matches_per_event=2),
+    )
+    with pytest.raises(DataError):
+        made.push(pa.table({"other": [1]}))
+    with pytest.raises(LimitError):
+        made.push(pa.Table.from_pylist([{"type": "A", "t": 1, "k": "p", "x": 1}] * 4, SCHEMA))
+    with pytest.raises(CereusError, match="read no more"):
+        made.push(pa.Table.from_pylist([], SCHEMA))
+
+
+def test_time_is_a_number_or_a_datetime() -> None:
+    with pytest.raises(DataError, match="not a str"):
+        recognizer().advance("x")  # type: ignore[arg-type]

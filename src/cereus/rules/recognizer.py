@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from typing import Any
 
 import pyarrow as pa
@@ -13,6 +14,7 @@ from cereus.engine import snapshot as snapshots
 from cereus.errors import CereusError, DataError
 from cereus.limits import Limits
 from cereus.query import compile
+from cereus.recognizer import check_time, counted_in
 from cereus.rules.output import output, output_schema
 from cereus.rules.rule import Rule, rules_in
 from cereus.rules.running import CompiledRule, RunningRules
@@ -64,6 +66,7 @@ class RuleRecognizer:
         self.schema = output_schema(stream, self.events)
         self._known: dict[str, KnownRule] = {}
         self._running = RunningRules(self.events)
+        self._ended = ""
         self.changes = self._put_all(rules_in(rules))
         """What became of the rules that were given at the start: one may have been refused."""
 
@@ -152,7 +155,9 @@ class RuleRecognizer:
     # ------------------------------------------------------------ events
 
     def push(self, events: Any) -> pa.Table:
-        """Read events; the matches that they complete."""
+        """Read events; the matches that they complete. Events that are refused leave no trace; a
+        limit that is reached ends the recognizer, for some rules have read the events then."""
+        self._check_open()
         table = to_table(events, self.events)
         missing = [name for name in self.events.names if name not in table.column_names]
         if missing:
@@ -163,22 +168,44 @@ class RuleRecognizer:
             raise DataError(f"these events do not have the types of the schema: {error}") from None
         rows: list[pa.RecordBatch] = []
         for batch in table.combine_chunks().to_batches():
-            rows.extend(self._outputs(self._running.push(batch)))
+            rows += self._outputs(self._running.push(batch))
         return pa.Table.from_batches(rows, self.schema)
 
-    def advance(self, time: int) -> pa.Table:
-        """No event before `time` (in the units of the time column) will come."""
+    def advance(self, time: int | datetime) -> pa.Table:
+        """No event before `time` will come: a datetime, or a number in the units of the time
+        column."""
+        self._check_open()
+        check_time(time)
+        if isinstance(time, datetime):
+            time = counted_in(time, self.stream.time, self.events)
         return pa.Table.from_batches(self._outputs(self._running.advance(time)), self.schema)
 
     def finish(self) -> pa.Table:
         """The stream is over; matches that waited for its end."""
-        return pa.Table.from_batches(self._outputs(self._running.finish()), self.schema)
+        self._check_open()
+        rows = self._outputs(self._running.finish())
+        self._ended = "it is finished"
+        return pa.Table.from_batches(rows, self.schema)
+
+    def _check_open(self) -> None:
+        if self._ended:
+            raise CereusError(
+                f"these rules read no more: {self._ended}",
+                hint="make a new recognizer, or restore one from a snapshot",
+            )
 
     def _outputs(
         self, parts: Iterator[tuple[CompiledRule, pa.RecordBatch]]
-    ) -> Iterator[pa.RecordBatch]:
-        for rule, matches in parts:
-            yield output(rule.name, rule.version, matches, self.schema)
+    ) -> list[pa.RecordBatch]:
+        try:
+            return [
+                output(rule.name, rule.version, matches, self.schema) for rule, matches in parts
+            ]
+        except CereusError as error:
+            refused = isinstance(error, DataError) and not self._running.have_read
+            if not refused:  # what the first executor refuses, none has read
+                self._ended = str(error).partition("\n")[0]
+            raise
 
     # ------------------------------------------------------------ state
 

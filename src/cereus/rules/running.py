@@ -67,6 +67,8 @@ class RunningRules:
     def __init__(self, schema: pa.Schema) -> None:
         self.schema = schema
         self.units: list[Unit] = []
+        self.have_read = 0
+        """How many units have read the batch that is being pushed."""
 
     def unit_of(self, name: str) -> tuple[Unit, int] | None:
         for unit in self.units:
@@ -164,8 +166,10 @@ class RunningRules:
     # ------------------------------------------------------------ events
 
     def push(self, batch: pa.RecordBatch) -> Iterator[tuple[CompiledRule, pa.RecordBatch]]:
+        self.have_read = 0
         for unit in self.units:
             yield from unit.outputs(unit.executor.push(batch))
+            self.have_read += 1
 
     def advance(self, time: int) -> Iterator[tuple[CompiledRule, pa.RecordBatch]]:
         for unit in self.units:

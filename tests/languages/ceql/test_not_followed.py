@@ -194,3 +194,26 @@ def test_random_queries_cut_into_pieces(draw: Random) -> None:
         assert Counter(row["deadline"] for row in found) == Counter(
             match.deadline // random_.SECOND for match in wanted
         )
+
+
+def test_followers_that_the_history_has_forgotten_are_not_looked_up() -> None:
+    stream = cereus.Stream(time="t", unit="s")
+    text = "SELECT * WHERE A ; NOT(B) NOT FOLLOWED BY C WITHIN 3 seconds"
+    recognizer = cereus.compile(text, stream=stream).recognizer()
+    recognizer.push(pa.table({"type": ["C"] * 9, "t": range(9)}))
+    recognizer.push(pa.table({"type": ["A"], "t": [9]}))
+    recognizer.snapshot()
+    recognizer.push(pa.table({"type": ["D"], "t": [10]}))
+    assert [row["positions"] for row in recognizer.finish()] == [[9]]
+
+
+def test_max_keeps_the_events_of_matches_that_wait() -> None:
+    text = """SELECT MAX * WHERE A ; B+ NOT FOLLOWED BY C WITHIN 4 seconds
+        PARTITION BY k WITHIN 4 seconds"""
+    query = cereus.compile(text, stream=cereus.Stream(time="t", unit="s"))
+    recognizer = query.recognizer()
+    recognizer.push(pa.table({"type": ["A", "B"], "t": [0, 1], "k": ["p", "p"]}))
+    recognizer.push(pa.table({"type": ["A", "B"], "t": [100, 101], "k": ["q", "q"]}))
+    recognizer = query.restore(recognizer.snapshot())
+    found = [(row["k"], row["positions"]) for row in recognizer.finish()]
+    assert sorted(found) == [("p", [0, 1]), ("q", [2, 3])]

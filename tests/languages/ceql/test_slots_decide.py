@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from random import Random
 
+import pyarrow as pa
 import pytest
 
 import cereus
@@ -95,3 +96,25 @@ def test_where_strings_are_many_each_combination_is_computed_on_its_own(
     monkeypatch.setattr(functions, "MOST_AT_ONCE", 4)
     for pattern in LOOKED_UP:
         test_registers_give_what_the_definition_gives(pattern)
+
+
+def test_values_of_functions_are_found_after_their_table_has_grown() -> None:
+    names = [f"{place}{'x' if place % 2 else 'y'}" for place in range(4000)]
+    table = pa.table({"type": ["A", "B"] * 2000, "t": range(4000), "name": names})
+    text = """SELECT * WHERE A AS a ; B AS b FILTER concat(a.name, b.name) LIKE '%x%'
+        WITHIN 1 seconds"""
+    query = cereus.compile(text, stream=cereus.Stream(time="t", unit="s"))
+    assert len(query.run(table, threads=1)) == 2000
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "START((A ; C AS c) WITHOUT (B FILTER B.x = c.x))",
+        "(START(A) ; C AS c) WITHOUT (B FILTER B.x = c.x)",
+    ],
+)
+def test_what_comes_in_between_counts_after_a_start(pattern: str) -> None:
+    table = pa.table({"type": list("ABC"), "t": range(3), "x": [1, 5, 5]})
+    query = cereus.compile(f"SELECT * WHERE {pattern}", stream=cereus.Stream(time="t", unit="s"))
+    assert not len(query.run(table))

@@ -367,7 +367,7 @@ class BatchReader:
     def forget(self) -> None:
         """No key has been seen; the numbers of the letters stay."""
         self.substreams.forget()
-        self.compared.strings.clear()
+        self.compared.forget()
         self.seen = np.zeros(1, np.int64)
         if self.first_seen is not None:
             self.first_seen = np.zeros(0, np.int64)

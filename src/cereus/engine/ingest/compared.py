@@ -47,6 +47,10 @@ class ComparedColumns:
                 codes.move(integers, to, out)
         return read
 
+    def forget(self) -> None:
+        """No string has been seen; codes are not given again."""
+        self.strings, self.words = {}, {}
+
     @staticmethod
     def _values(column: Column, batch: pa.RecordBatch, places: Ints) -> pa.Array:
         """The column's expression on the events at these places."""

@@ -531,12 +531,13 @@ class Stepper:
 
     def _record(self, recorded: cython.int, e: cython.longlong) -> cython.int:
         """The event is remembered as those kinds that the bits say; as one that is asked about by
-        what has begun, not while nothing has."""
+        what has begun, not while nothing has: then all that there is waits in the initial state."""
+        waits: cython.bint = self.n_configurations == 1 and self.first[self.initial] >= 0
         h: cython.int
         for h in range(self.n_past):
             i: cython.longlong = cython.cast(cython.longlong, self.key) * self.n_past + h
             if recorded >> h & 1:
-                if self.n_configurations > 1 or self.past_always >> h & 1:
+                if not waits or self.past_always >> h & 1:
                     floor: cython.longlong = self.floors[e] if self.windowed else layout.NO_BOUND
                     self.past.record(i, self.base + e, self.measures[e], floor, self.columns, e)
                 else:

@@ -68,6 +68,7 @@ class Terms:
     def use_functions(self, functions: npt.NDArray[np.int32]) -> None:
         if len(functions) and not self.n_functions:
             self._forget_values(64)
+            self.sought = np.zeros(layout.MEMO_WORDS, np.int64)
         if len(functions) > self.n_functions:
             self.functions = functions
             self.n_functions = len(functions)
@@ -470,7 +471,6 @@ class Terms:
         self.memo_values = values
         self.memo_floats = values.view(np.float64)
         self.memo_used = 0
-        self.sought = np.zeros(layout.MEMO_WORDS, np.int64)
         return 0
 
     def _distance(self, t: cython.int) -> cython.int:

@@ -55,6 +55,8 @@ def split_of_plan(plan: Plan) -> Split:
     keys, reason = apart(plan), plan.traits.looks_back
     if plan.query.unfollowed is not None:
         return Split(why_not="NOT FOLLOWED BY makes matches wait for each other's events")
+    if plan.traits.limit is not None:
+        return Split(why_not="LIMIT keeps the first matches of an event, as one thread finds them")
     if plan.query.timeouts:
         return Split(
             why_not="WITH TIMEOUTS reads the windows of all starts at the end of each batch"

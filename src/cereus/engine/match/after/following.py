@@ -64,6 +64,7 @@ class WaitingMatches:
     def _drop_followed(self, waiting: MatchChunk) -> None:
         """Drop what an event of an earlier batch follows in time."""
         history = self.runner.history
+        self.followers = self.followers[self.followers >= history.first]
         ends = waiting.last - history.first
         of_keys = history.keys[self.followers - history.first].astype(np.int64)
         order = np.lexsort((self.followers, of_keys))
@@ -73,6 +74,7 @@ class WaitingMatches:
         followed = times <= history.times[ends] + self.span
         for kind in self.compared:
             deadlines = history.times[ends] + self.span
+            kind.known = kind.known[kind.known >= history.first]
             followed |= kind.follow(waiting, kind.known, deadlines)
         self._keep(waiting.only(~followed))
 

@@ -244,8 +244,8 @@ class ReplayRunner(Runner):
             last = self.kernel.floors_of_keys[batch.keys]
             alive = np.flatnonzero(batch.measures >= last)
             if len(alive):
-                return int(batch.first_ordinal + alive[0])
-        return self.history.next_ordinal
+                return min(self.pinned, int(batch.first_ordinal + alive[0]))
+        return min(self.pinned, self.history.next_ordinal)
 
 
 def saved_batch(events: Events) -> dict[str, Any]:
