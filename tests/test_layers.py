@@ -58,6 +58,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "play": CORE | {"api", "why", "report", "lsp", "show", "translate"},
     "cli": CORE
     | {"api", "funnels", "why", "report", "lsp", "play", "spark", "show", "demo", "translate"},
+    "__main__": {"cli"},
     "__init__": CORE | {"api", "funnels", "rules", "languages"},
 }
 """For each stage the others it may import. Only the package itself, `translate` and the

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from cereus.engine.costs import Costs
 from cereus.engine.results.counts import counted
+from cereus.engine.results.timeout_rows import count_timeouts
 from cereus.errors import CereusError, DataError
 from cereus.language.compiled import CompiledQuery
 from cereus.sources import Source
@@ -113,11 +114,17 @@ class Matches:
 
     @property
     def total(self) -> int | float:
-        """How many matches there are: the rows, or the sum of what they count (`COUNT(*)`)."""
-        return counted(self._batches) if self._query.counts else len(self)
+        """How many matches there are: the rows that are not time-outs, or the sum of what they
+        count (`COUNT(*)`)."""
+        return counted(self._batches) if self._query.counts else len(self) - self.timeouts
+
+    @property
+    def timeouts(self) -> int:
+        """How many rows are partial matches that their window ended (`WITH TIMEOUTS`)."""
+        return count_timeouts(self._batches)
 
     def _title(self) -> str:
-        return count_text(self.total, len(self) if self._query.counts else None)
+        return count_text(self.total, len(self) if self._query.counts else None, self.timeouts)
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         for batch in self._batches:
@@ -206,8 +213,11 @@ def _short(value: object, most: int = 8) -> str:
     return str(value)
 
 
-def count_text(matches: float, rows: int | None = None) -> str:
-    """`15 matches`; with the rows that count them, `15 matches counted in 5 rows`."""
+def count_text(matches: float, rows: int | None = None, timeouts: int = 0) -> str:
+    """`15 matches`; with the rows that count them, `15 matches counted in 5 rows`; with partial
+    matches that their windows ended, `15 matches and 2 time-outs`."""
     number = f"{matches:.6g}" if isinstance(matches, float) else f"{matches:,}"
     text = f"{number} match{'' if matches == 1 else 'es'}"
+    if timeouts:
+        text += f" and {timeouts:,} time-out{'' if timeouts == 1 else 's'}"
     return text if rows is None else f"{text} counted in {rows:,} row{'' if rows == 1 else 's'}"

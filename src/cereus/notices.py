@@ -43,12 +43,12 @@ def shown_elsewhere() -> Iterator[None]:
         yield
 
 
-def unseen_types(query: CompiledQuery, types: Collection[str]) -> tuple[str, ...]:
-    """A warning of the types that the query needs and no event has; `types` are the events'. One
+def unseen_types(needed: Collection[str], types: Collection[str]) -> tuple[str, ...]:
+    """A warning of the types that are needed and no event has; `types` are the events'. One
     warning, however many there are."""
-    if query.stream.type is None or len(types) > MOST_TYPES:
+    if len(types) > MOST_TYPES:
         return ()
-    missing = sorted(_types_of(query) - set(types))
+    missing = sorted(set(needed) - set(types))
     if len(missing) < 2:
         return tuple(f"no event has the type {_with_hint(name, types)}" for name in missing)
     known = sorted(types)
@@ -67,15 +67,14 @@ def _with_nearest(name: str, known: list[str]) -> str:
     return repr(name) + ("" if near is None else f" (did you mean {near!r}?)")
 
 
-def types_in(events: Source, query: CompiledQuery) -> set[str]:
-    """The types of the events, until all that the query needs are there, or very many."""
-    column, needed = query.stream.type, _types_of(query)
+def types_in(events: Source, column: str | None, needed: Collection[str]) -> set[str]:
+    """The types of the events, until all that are needed are there, or very many."""
     types: set[str] = set()
     if column is None or not needed:
         return types
     for part in _pieces(events, column):
         types |= set(pc.unique(part).drop_null().to_pylist())
-        if needed <= types or len(types) > MOST_TYPES:
+        if types.issuperset(needed) or len(types) > MOST_TYPES:
             break
     return types
 
@@ -89,5 +88,8 @@ def _pieces(events: Source, column: str) -> Iterator[pa.Array]:
         yield values.slice(FIRST_LOOK if number == 0 else 0)
 
 
-def _types_of(query: CompiledQuery) -> set[str]:
+def needed_types(query: CompiledQuery) -> set[str]:
+    """The types of events that the tests of a query name."""
+    if query.stream.type is None:
+        return set()
     return {test.type for test in query.tests() if test.type is not None}

@@ -26,7 +26,7 @@ from cereus.language.protocol import Params
 from cereus.language.registry import compile_source
 from cereus.limits import Limits
 from cereus.matches import Matches
-from cereus.notices import Notices, types_in, unseen_types
+from cereus.notices import Notices, needed_types, types_in, unseen_types
 from cereus.pictures.diagram import Diagram
 from cereus.recognizer import Recognizer
 from cereus.sources import Source, source, to_schema
@@ -203,7 +203,8 @@ class Query:
         return notes
 
     def _unseen(self, events: Source) -> tuple[str, ...]:
-        return unseen_types(self.compiled, types_in(events, self.compiled))
+        needed = needed_types(self.compiled)
+        return unseen_types(needed, types_in(events, self.compiled.stream.type, needed))
 
     def batches(
         self,

@@ -218,3 +218,11 @@ def test_a_slip_in_the_name_of_a_parameter_is_named(cli: Run, write: Write) -> N
 def test_a_limit_is_one_of_something(cli: Run, write: Write) -> None:
     failed = cli("run", "SELECT * WHERE SELL", write(), "--limit", "5")
     assert "--limit-shown 5" in failed.stderr
+
+
+def test_a_query_file_of_no_known_suffix_is_no_query(cli: Run, write: Write) -> None:
+    Path("rising.foo").write_text(QUERY.format(""))
+    failed = local(cli, "rising.foo", write())
+    assert failed.exit_code == 1
+    assert "is a file" in failed.stderr and "@rising.foo" in failed.stderr
+    assert local(cli, "@rising.foo", write()).exit_code == 0

@@ -82,3 +82,9 @@ def test_mistakes_are_messages(cli: Run, events: str) -> None:
 def test_the_funnel_of_a_file_on_spark(cli: Run, events: str, spark: SparkSession) -> None:
     done = cli("funnel", events, *STEPS, *WHO, "--engine", "spark")
     assert ["3", "paid", "1", "33.3%", "50.0%", "0", "10", "10"] in rows(done.stdout), done.output
+
+
+def test_a_step_whose_type_no_event_has_is_a_warning(cli: Run, events: str) -> None:
+    done = cli("funnel", events, "-s", "VEW", "-s", "CART", *WHO)
+    assert "no event has the type 'VEW'; did you mean 'VIEW'?" in done.stderr
+    assert "warning" not in cli("funnel", events, *STEPS, *WHO).stderr

@@ -282,6 +282,7 @@ def test_a_partial_match_that_its_window_ended_is_shown_as_one(cli: Run) -> None
     query = "SELECT a, b WHERE A AS a ; B AS b WITHIN 10 seconds WITH TIMEOUTS"
     shown = cli("run", query, "t.csv", "--time", "ts", "--unit", "s", "--engine", "local").stdout
     assert shown.count("timed out, waiting for b") == 1
+    assert "1 match and 1 time-out" in shown
 
 
 def test_a_file_with_a_header_alone_has_no_matches(cli: Run) -> None:

@@ -18,7 +18,7 @@ from cereus.cli.view import out
 from cereus.cli.wording import FLAGS, reworded
 from cereus.errors import CereusError, QueryError
 from cereus.many import QuerySet
-from cereus.notices import unseen_types
+from cereus.notices import needed_types, unseen_types
 from cereus.query import Query
 
 FORMAT = 1
@@ -95,13 +95,14 @@ def run_fields(
 
 def outcome_fields(query: Query, outcome: Outcome) -> dict[str, Any]:
     """`matches` are counted in `rows`; `first` are the matches that would be shown."""
-    unseen = unseen_types(query.compiled, outcome.types) if outcome.types else ()
+    unseen = unseen_types(needed_types(query.compiled), outcome.types) if outcome.types else ()
     fields = query_fields(query)
     fields["warnings"] += unseen
     return {
         **fields,
         "matches": outcome.matches,
         "rows": outcome.rows,
+        "timeouts": outcome.timeouts,
         "events": outcome.events,
         "seconds": round(outcome.seconds, 6),
         "first": [

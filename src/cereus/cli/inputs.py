@@ -60,6 +60,12 @@ def written(argument: str) -> Written:
             hint=f'write it before the files: "SELECT * WHERE A ; B" {argument}',
         )
     if not explicit and not (one_word and _is_query_file(path)):
+        if one_word and path.is_file():
+            raise CereusError(
+                f"{argument!r} is a file, and its suffix names no language",
+                hint=f"to read the query from it, write @{argument}, with --dialect "
+                f"for a language other than {default_name()}",
+            )
         return Written(argument)
     try:
         return Written(path.read_text(encoding="utf-8"), path)

@@ -22,8 +22,9 @@ from cereus.cli.several import fitted, joined_schema
 from cereus.cli.view import ShownEvent, ShownMatch, err
 from cereus.engine.results.counts import counted
 from cereus.engine.results.time_order import in_order
+from cereus.engine.results.timeout_rows import count_timeouts
 from cereus.many import QuerySet
-from cereus.notices import types_in
+from cereus.notices import needed_types, types_in
 from cereus.query import Progress as ReadProgress
 from cereus.query import Query
 from cereus.sources import Source
@@ -40,7 +41,9 @@ class Outcome:
 
     matches: int | float = 0
     rows: int = 0
-    """Of the result: as many as matches, or fewer where they count them."""
+    """Of the result: as many as matches and time-outs, or fewer where they count matches."""
+    timeouts: int = 0
+    """Of the rows: partial matches that their window ended."""
     events: int | None = 0
     seconds: float = 0.0
     first: list[ShownMatch] = field(default_factory=list)
@@ -54,7 +57,9 @@ class Outcome:
 
     def add(self, batch: pa.RecordBatch, query: Query) -> None:
         self.rows += batch.num_rows
-        self.matches += counted([batch]) if query.compiled.counts else batch.num_rows
+        late = count_timeouts([batch])
+        self.timeouts += late
+        self.matches += counted([batch]) if query.compiled.counts else batch.num_rows - late
 
 
 @dataclass
@@ -127,8 +132,9 @@ def run_local(
     for name, outcome in outcomes.items():
         outcome.seconds = seconds
         outcome.first = shown_matches(samples[name].rows, events, queries[name])
-        if not outcome.matches:
-            outcome.types = types_in(events, queries[name].compiled)
+        if not outcome.rows:
+            compiled = queries[name].compiled
+            outcome.types = types_in(events, compiled.stream.type, needed_types(compiled))
     return outcomes
 
 

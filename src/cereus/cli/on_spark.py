@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from cereus.clauses.tree import TIMEOUTS
 from cereus.cli.engines import announce_spark
 from cereus.cli.local import Outcome, chosen_rows, computed_values, timed_out
 from cereus.cli.several import QUERY
 from cereus.cli.spark_progress import spark_progress
 from cereus.cli.view import ShownEvent, ShownMatch
 from cereus.engine.results.time_order import time_columns
+from cereus.engine.results.timeout_rows import has_timeouts
 from cereus.many import QuerySet
 from cereus.notices import MOST_TYPES
 from cereus.query import Query
@@ -77,7 +79,7 @@ def run_on_spark(
         rows = described.count() if described is not None and described.knows_count else None
         for name, outcome in outcomes.items():
             outcome.events, outcome.seconds = rows, seconds
-            if not outcome.matches:
+            if not outcome.rows:
                 outcome.types = types_on_spark(events, queries[name])
     return outcomes, queries
 
@@ -93,7 +95,7 @@ def collected(matches: DataFrame, query: Query, shown: int) -> Outcome:
     kept = matches.persist(StorageLevel.DISK_ONLY)
     try:
         observation = Observation()
-        kept.observe(observation, *sizes(query)).count()
+        kept.observe(observation, *sizes(kept, query)).count()
         keys = [".".join(path) for path in query.keys]
         first = kept.limit(shown).toArrow().to_pylist() if shown else []
         by_key = kept.dropDuplicates(keys).limit(shown).toArrow().to_pylist() if keys else []
@@ -111,27 +113,36 @@ def _written(
 
     if not named:
         ((name, alone),) = matches.items()
-        return {name: counted(write(alone, out, sizes(queries[name])))}
+        return {name: counted(write(alone, out, sizes(alone, queries[name])))}
     tables = [each.select(f.lit(name).alias(QUERY), f.col("*")) for name, each in matches.items()]
     together = reduce(lambda one, two: one.unionByName(two, allowMissingColumns=True), tables)
     belongs = {name: f.col(QUERY) == name for name in matches}
-    observation = write(
-        together, out, [s for n, of in belongs.items() for s in sizes(queries[n], n, of)]
-    )
+    counts = [s for n, of in belongs.items() for s in sizes(matches[n], queries[n], n, of)]
+    observation = write(together, out, counts)
     return {name: counted(observation, name) for name in matches}
 
 
-def sizes(query: Query, name: str = "", belongs: Column | bool = True) -> list[Column]:
-    """What `counted` reads: the number of rows and of matches, among the rows of one query."""
+def sizes(
+    table: DataFrame, query: Query, name: str = "", belongs: Column | bool = True
+) -> list[Column]:
+    """What `counted` reads: the number of rows, of matches and of time-outs, among the rows of one
+    query; `table` is its result."""
     from pyspark.sql import functions as f
 
     rows = f.count_if(f.lit(belongs))
-    matches = f.sum(f.when(f.lit(belongs), f.col("count"))) if query.compiled.counts else rows
-    return [rows.alias(f"{name} rows"), matches.alias(f"{name} matches")]
+    late = f.lit(belongs) & f.col(TIMEOUTS[0]) if has_timeouts(table.columns) else f.lit(False)
+    timeouts = f.count_if(late)
+    counts = query.compiled.counts
+    matches = f.sum(f.when(f.lit(belongs), f.col("count"))) if counts else rows - timeouts
+    numbers = {"rows": rows, "matches": matches, "timeouts": timeouts}
+    return [number.alias(f"{name} {of}") for of, number in numbers.items()]
 
 
 def counted(observation: Observation, name: str = "") -> Outcome:
-    return Outcome(observed(observation, f"{name} matches"), observed(observation, f"{name} rows"))
+    matches, rows, timeouts = (
+        observed(observation, f"{name} {of}") for of in ("matches", "rows", "timeouts")
+    )
+    return Outcome(matches, rows, timeouts)
 
 
 def write(matches: DataFrame, out: Target, counts: Sequence[Column]) -> Observation:

@@ -23,7 +23,7 @@ from cereus.engine.results.time_order import TIME
 from cereus.errors import CereusError, DataError, did_you_mean
 from cereus.many import QuerySet
 from cereus.matches import count_text
-from cereus.notices import unseen_types
+from cereus.notices import needed_types, unseen_types
 from cereus.query import Query
 from cereus.spark.session import need_pyspark
 from cereus.syntax.parameters import check_all_mentioned, for_text
@@ -214,7 +214,8 @@ def run(
     for name, outcome in outcomes.items():
         report(outcome, compiled[name], target, name if queries else None)
         if outcome.types:
-            commanded.warn(name, unseen_types(compiled[name].compiled, outcome.types))
+            needed = needed_types(compiled[name].compiled)
+            commanded.warn(name, unseen_types(needed, outcome.types))
 
 
 def _inputs(query: str | None, events: list[str], queries: list[str]) -> list[str]:
@@ -258,11 +259,12 @@ def report(outcome: Outcome, query: Query, target: Target | None, name: str | No
         title = title if name is None else f"{name}: {title}"
         columns = main_columns(query, outcome.columns)
         out.print(matches_table(outcome.first, columns, title, one))
+    total = count_text(outcome.matches, outcome.rows if counts else None, outcome.timeouts)
     where = f" written to {target}" if target is not None else ""
     console = err if target is not None and target.standard_output else out
     console.print(
         f"{'' if name is None else f'{name}: '}"
-        f"[bold]{count_text(outcome.matches, outcome.rows if counts else None)}[/bold]{where} · "
+        f"[bold]{total}[/bold]{where} · "
         f"{rate_text(outcome.events, outcome.seconds)}",
         highlight=False,
         soft_wrap=True,

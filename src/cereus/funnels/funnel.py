@@ -12,7 +12,8 @@ import pyarrow as pa
 from cereus.funnels.run import FunnelRun
 from cereus.funnels.spec import FunnelSpec, Steps, funnel_spec
 from cereus.funnels.summary import group_names, steps_table, taken_steps
-from cereus.sources import source
+from cereus.notices import types_in, unseen_types
+from cereus.sources import Source, source
 from cereus.syntax.literals import Length
 
 SHARES = ("conversion", "from_previous")
@@ -29,11 +30,13 @@ class Funnel:
     keys    a row for each key: its columns and segments, `level` (the number of its last step),
             `entered` (when it took the first), `took` (the seconds from each step to the next);
             an Arrow table, on Spark a DataFrame
+    warnings  what to know of the answer: a step whose type no event has
     """
 
     spec: FunnelSpec
     steps: pa.Table
     keys: Any
+    warnings: tuple[str, ...] = ()
 
     @property
     def groups(self) -> list[str]:
@@ -127,4 +130,12 @@ def funnel(
     for batch in read.batches(spec.columns(read.schema)):
         run.push(batch)
     keys = run.finish()
-    return Funnel(spec, steps_table(spec, taken_steps(spec, keys)), keys)
+    steps_taken = steps_table(spec, taken_steps(spec, keys))
+    return Funnel(spec, steps_taken, keys, _unseen(spec, steps_taken, read))
+
+
+def _unseen(spec: FunnelSpec, steps: pa.Table, events: Source) -> tuple[str, ...]:
+    """A warning of the types of steps that no key took and no event has."""
+    taken = {row["name"] for row in steps.to_pylist() if row["keys"]}
+    needed = {step.type for step in spec.steps if step.type and step.name not in taken}
+    return unseen_types(needed, types_in(events, spec.stream.type, needed))

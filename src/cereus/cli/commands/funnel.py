@@ -14,7 +14,7 @@ from cereus.cli import inputs
 from cereus.cli import options as opt
 from cereus.cli.engines import Engine, announce_spark, chosen_engine
 from cereus.cli.groups import ReadOptions, expanded
-from cereus.cli.view import out, value_text
+from cereus.cli.view import out, show_warning, value_text
 from cereus.errors import CereusError
 from cereus.funnels.funnel import SHARES, Funnel, funnel
 from cereus.show.funnel import funnel_chart
@@ -128,6 +128,8 @@ def run_funnel(
     else:
         made = funnel(files, _steps(step), sort=sort, **options)
     out.print(funnel_table(made))
+    for warning in made.warnings:
+        show_warning(warning)
     if output is not None:
         _write(made, output, events, overwrite=overwrite)
 
@@ -163,7 +165,12 @@ def funnel_table(made: Funnel) -> Table:
     names = made.steps.column_names
     table = Table(box=SIMPLE_HEAD)
     for name in names:
-        table.add_column(name.replace("_", " "), justify="right" if name in RIGHT else "left")
+        words = name.split("_")
+        if name in RIGHT:  # a number is never cut, a long name of a step is
+            width = max(map(len, words))
+            table.add_column("\n".join(words), justify="right", min_width=width, no_wrap=True)
+        else:
+            table.add_column(" ".join(words))
     for row in made.steps.to_pylist():
         cells = (_cell(name, row[name]) for name in names)
         table.add_row(*map(Text, cells))

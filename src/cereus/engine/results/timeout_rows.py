@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from cereus.clauses.tree import TIMEOUTS, TimeWindow
 from cereus.engine.ingest.clock import as_times
@@ -62,3 +63,17 @@ class TimeoutRows:
             times = self.results.runner.history.times[places] + self.timeouts.span
             columns.append(as_times(times, self.results.time_type))
         return dict(zip(TIMEOUTS, columns, strict=False))
+
+
+def count_timeouts(batches: Iterable[pa.RecordBatch]) -> int:
+    """How many rows are partial matches that their window ended (WITH TIMEOUTS)."""
+    return sum(
+        int(pc.sum(batch.column(TIMEOUTS[0])).as_py() or 0)
+        for batch in batches
+        if has_timeouts(batch.schema.names)
+    )
+
+
+def has_timeouts(columns: Collection[str]) -> bool:
+    """Whether these are the results of a query WITH TIMEOUTS."""
+    return set(TIMEOUTS) <= set(columns)
