@@ -21,13 +21,11 @@ class Split:
 
     keys      the columns whose values may be dealt out; () if none may
     window    the length that slices of time overlap by; None if there are no slices
-    ascending  a column that must not go back over all keys, where keys are dealt out
     why_not   why there is no slice, or no cut at all
     """
 
     keys: tuple[Path, ...] = ()
     window: Window | None = None
-    ascending: str | None = None
     why_not: str = ""
 
     @property
