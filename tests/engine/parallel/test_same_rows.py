@@ -257,8 +257,8 @@ def test_the_environment_says_how_many_threads(monkeypatch: pytest.MonkeyPatch) 
     [
         ("A ; B WITHIN 4 seconds", "slices of time that overlap by the window"),
         ("A ; B PARTITION BY [k]", "the values of k are dealt out"),
-        ("A ; B", "one: there is no WITHIN"),
-        ("A ; B PARTITION BY [k] CONSUME BY ANY", "one: CONSUME BY ANY"),
+        ("A ; B", "one, and the others test events ahead: there is no WITHIN"),
+        ("A ; B PARTITION BY [k] CONSUME BY ANY", "test events ahead: CONSUME BY ANY"),
     ],
 )
 def test_explain_says_how_it_is_cut(text: str, says: str) -> None:

@@ -79,9 +79,9 @@ def _read_shard(
     for place, reader in enumerate(sharing.readers):
         pairs = zip(pieces, dealt, strict=True)
         reader.expect([each[place].of_shard(to[place], number) for each, to in pairs])
-    return with_their_keys(sharing, sharing.found(executor.push(batch)))
+    return with_their_keys(sharing, sharing.ordered(executor.push(batch)))
 
 
 def _finish(part: _Part) -> PartResults:
     executor, sharing = part
-    return with_their_keys(sharing, sharing.found(executor.finish()))
+    return with_their_keys(sharing, sharing.ordered(executor.finish()))

@@ -36,7 +36,7 @@ def by_time(run: BaseRun) -> Iterator[Stretch]:
             end, tasks = begun.popleft()
             parts = [task.result() for task in tasks]
             ranked = order.ranked(parts) if order.orders else []
-            in_order = [found.rows for part in parts for found in part.found]
+            in_order = [each.rows for part in parts for each in part.batches]
             joined.append((end, workers.submit(lambda: list(merged(ranked)) or in_order)))
 
         for first, batch in run.work.batches():
@@ -83,6 +83,6 @@ def _read_slice(free: _Free, slice: Slice) -> PartResults:
             for _ in executor.push(batch):
                 pass
         sharing.number_rows(slice.first)
-        return with_all_keys(sharing, sharing.found(executor.push(slice.rows)))
+        return with_all_keys(sharing, sharing.ordered(executor.push(slice.rows)))
     finally:
         free.put((executor, sharing))

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from cereus.engine.ingest.keys import KeyIndex
 from cereus.engine.parallel.merging import RankedRows
-from cereus.engine.parallel.sharing import Found, ResultOrder, Sharing
+from cereus.engine.parallel.sharing import OrderedBatch, ResultOrder, Sharing
 
 
 @dataclass(frozen=True)
@@ -23,38 +23,38 @@ class PartResults:
     """What one thread has found in its part, and the keys that it speaks of, for each reader; None
     where results are ordered by their rows."""
 
-    found: list[Found]
+    batches: list[OrderedBatch]
     keys: tuple[pa.RecordBatch, ...] | None
 
 
-def with_all_keys(sharing: Sharing, found: list[Found]) -> PartResults:
+def with_all_keys(sharing: Sharing, results: list[OrderedBatch]) -> PartResults:
     """Results with all keys that were met, in their order."""
     if sharing.by_rows:
-        return PartResults(found, None)
-    return PartResults(found, tuple(_keys(reader.key_index) for reader in sharing.readers))
+        return PartResults(results, None)
+    return PartResults(results, tuple(_keys(reader.key_index) for reader in sharing.readers))
 
 
-def with_their_keys(sharing: Sharing, found: list[Found]) -> PartResults:
+def with_their_keys(sharing: Sharing, results: list[OrderedBatch]) -> PartResults:
     """Results with the keys that occur in them."""
-    if sharing.by_rows or not found:
-        return PartResults(found, None)
+    if sharing.by_rows or not results:
+        return PartResults(results, None)
     keys: list[pa.RecordBatch] = []
     for place, reader in enumerate(sharing.readers):
         occurs = np.zeros(len(reader.key_index), bool)
-        for each in found:
+        for each in results:
             if each.order.reader == place:
                 occurs[each.order.numbers] = True
         numbers = np.cumsum(occurs) - 1
-        found = [
-            _renumbered(each, numbers) if each.order.reader == place else each for each in found
+        results = [
+            _renumbered(each, numbers) if each.order.reader == place else each for each in results
         ]
         keys.append(_keys(reader.key_index).take(pa.array(np.flatnonzero(occurs))))
-    return PartResults(found, tuple(keys))
+    return PartResults(results, tuple(keys))
 
 
-def _renumbered(found: Found, numbers: npt.NDArray[np.int64]) -> Found:
-    segment, before, reader = found.order
-    return Found(found.rows, ResultOrder(segment, numbers[before], reader))
+def _renumbered(batch: OrderedBatch, numbers: npt.NDArray[np.int64]) -> OrderedBatch:
+    segment, before, reader = batch.order
+    return OrderedBatch(batch.rows, ResultOrder(segment, numbers[before], reader))
 
 
 def _keys(index: KeyIndex) -> pa.RecordBatch:
@@ -86,7 +86,7 @@ class KeyOrder:
         for part in parts:
             keys = part.keys or ()
             known = [self.number(place, each) for place, each in enumerate(keys)]
-            for rows, order in part.found:
+            for rows, order in part.batches:
                 numbers = order.numbers.astype(np.int64)
                 ranks = known[order.reader][numbers].astype(np.int64) if known else numbers
                 ranked.append(RankedRows(rows, order.segment, ranks))

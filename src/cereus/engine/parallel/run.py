@@ -75,7 +75,8 @@ class ParallelRun(BaseRun):
                 yield "time", by_time
             if self.split.keys:
                 yield "key", by_key
-            yield "ahead", ahead
+            if self.split.ahead:
+                yield "ahead", ahead
         yield "", self._by_one
 
     def _noted(self, stretches: Iterator[Stretch]) -> Iterator[pa.RecordBatch]:

@@ -30,7 +30,7 @@ class ResultOrder(NamedTuple):
     reader: int = 0
 
 
-class Found(NamedTuple):
+class OrderedBatch(NamedTuple):
     """A batch of results, and what orders them."""
 
     rows: pa.RecordBatch
@@ -55,6 +55,6 @@ class Sharing:
         for reader in self.readers:
             reader.number_rows(row)
 
-    def found(self, results: Iterator[pa.RecordBatch]) -> list[Found]:
+    def ordered(self, results: Iterator[pa.RecordBatch]) -> list[OrderedBatch]:
         """All results of a push, each with its order."""
-        return [Found(batch, self.last()) for batch in results]
+        return [OrderedBatch(batch, self.last()) for batch in results]
