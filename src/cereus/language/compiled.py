@@ -139,7 +139,7 @@ class CompiledQuery(ABC):
         made.limits = replace(self.limits, nodes=self.limits.nodes // share)
         return made
 
-    def counting(self) -> CompiledQuery | None:
+    def counting(self, schema: pa.Schema | None = None) -> CompiledQuery | None:
         """A query that counts the matches of this one without listing them, if there is one."""
         return None
 
@@ -158,9 +158,7 @@ class CompiledQuery(ABC):
 
     def anatomy(self, schema: pa.Schema | None = None) -> Anatomy:
         """The query taken apart: its steps, and the rules that may be loosened."""
-        return Anatomy(
-            self, lambda: [Step("any event of the pattern", self.tests(schema), self)]
-        )
+        return Anatomy(self, lambda: [Step("any event of the pattern", self.tests(schema), self)])
 
     def rows_of(self, results: pa.RecordBatch) -> pa.Array:
         """The rows of the events that each match is made of; none where a result is no match."""

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cereus.engine.ingest.clock import in_units_of
 from cereus.clauses.tree import TimeWindow, Window
+from cereus.engine.ingest.clock import in_units_of
 from cereus.expr.arrow.evaluate import mask
 from cereus.expr.check import coerce
 from cereus.language.anatomy import ROW

@@ -107,7 +107,8 @@ def _window_measure(
     window: Window, misses: Sequence[FoundMatch], events: EventTable
 ) -> Measure | None:
     stream = events.stream
-    first, last = (events.places(np.array([m.rows[end] for m in misses])) for end in (0, -1))
+    places = [events.places(np.array(miss.rows)) for miss in misses]
+    first, last = np.array([p.min() for p in places]), np.array([p.max() for p in places])
     match window:
         case TimeWindow(length) if stream.time is not None:
             kind = events.given.schema.field(stream.time).type
@@ -149,9 +150,7 @@ class _Condition(Measure):
     """A condition, and all combinations of events of the misses that it is about. Of each miss the
     combination that fails most counts."""
 
-    def __init__(
-        self, rule: QueryRule, misses: Sequence[FoundMatch], events: EventTable
-    ) -> None:
+    def __init__(self, rule: QueryRule, misses: Sequence[FoundMatch], events: EventTable) -> None:
         assert rule.condition is not None
         self.rule, self.condition, self.count = rule, rule.condition, len(misses)
         self.names = sorted(ex.variables(self.condition))
@@ -228,9 +227,7 @@ class _Condition(Measure):
         return Measured(f"{text}, off by {off}" if amount else text, amount)
 
 
-def _of_type(
-    misses: Sequence[FoundMatch], rule: QueryRule, events: EventTable
-) -> list[FoundMatch]:
+def _of_type(misses: Sequence[FoundMatch], rule: QueryRule, events: EventTable) -> list[FoundMatch]:
     """The rows that a condition on one event may be about, as those of the variable ''."""
     if rule.type is None or events.stream.type is None or rule.type == "*":
         return [FoundMatch(miss.rows, {"": list(miss.rows)}) for miss in misses]

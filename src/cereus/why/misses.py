@@ -8,19 +8,18 @@ from dataclasses import dataclass, replace
 from itertools import islice, zip_longest
 
 import numpy as np
-import pyarrow as pa
 
 from cereus.errors import CereusError
 from cereus.expr import tree as ex
-from cereus.language.anatomy import WIDER, Loosened, QueryRule, RuleKind
+from cereus.language.anatomy import WIDER, Loosened, RuleKind
 from cereus.language.compiled import CompiledQuery
 from cereus.why.events import EventTable
 from cereus.why.measure import Measure, measure
 from cereus.why.result import Miss, RuleEffect
 from cereus.why.runs import FoundMatch, Run, matched
-from cereus.why.steps import StepCounter, is_whole, most_read
+from cereus.why.steps import is_whole, most_read, rarest
 
-MOST_LOOKED_AT = 1_000
+MOST_LOOKED_AT = 500
 """Matches of a loosened query that the nearest misses are chosen from."""
 Known = frozenset[tuple[int, ...]]
 
@@ -46,31 +45,40 @@ class Effect:
         return Miss(self.found[number].rows, self.rule.kind, self.rule.text, *told)
 
 
-def effects(
-    loosened: Sequence[Loosened], known: Known, events: EventTable, steps: StepCounter
-) -> Iterator[Effect]:
+def effects(loosened: Sequence[Loosened], known: Known, events: EventTable) -> Iterator[Effect]:
     for each in loosened:
         try:
-            yield _effect(each, known, events, steps)
+            yield _effect(each, known, events)
         except CereusError as error:
             note = error.message.splitlines()[0]
             yield Effect(RuleEffect(each.rule.kind, each.rule.text, None, note=note))
 
 
-def _effect(loosened: Loosened, known: Known, events: EventTable, steps: StepCounter) -> Effect:
+def _effect(loosened: Loosened, known: Known, events: EventTable) -> Effect:
     rule = loosened.rule
     names = sorted(frozenset() if rule.condition is None else ex.variables(rule.condition))
-    centres = steps.rarest(nearly=_may_be_about_one_event(rule))
     for query in _tried(loosened, events):
-        shown = _with_bindings(query, events.table.schema) if names else query
-        run = Run.of(shown, events, centres=centres, most=most_read(events))
-        more = list(islice(_new(run, known, names), MOST_LOOKED_AT + 1))
+        more, cut = _more(query, known, events, names)
         if more:
             break
     found = more[:MOST_LOOKED_AT]
-    exact = len(more) == len(found) and query is loosened.without and not run.cut
+    exact = len(more) == len(found) and query is loosened.without and not cut
     told = RuleEffect(rule.kind, rule.text, len(found), exact)
-    return _close(Effect(told, found, measure(rule, found, events), run.cut))
+    return _close(Effect(told, found, measure(rule, found, events), cut))
+
+
+def _more(
+    query: CompiledQuery, known: Known, events: EventTable, names: Sequence[str]
+) -> tuple[list[FoundMatch], bool]:
+    """Matches of a query beside those that are known, one more than are looked at; and whether
+    there may be others behind the part of the stream that was read."""
+    anatomy = query.anatomy(events.table.schema)
+    centres = rarest(anatomy, events)
+    if centres is not None and not len(centres):
+        return [], False
+    shown = anatomy.bindings if names and anatomy.bindings else query
+    run = Run.of(shown, events, centres=centres, most=most_read(events))
+    return list(islice(_new(run, known, names), MOST_LOOKED_AT + 1)), run.cut
 
 
 def _close(effect: Effect) -> Effect:
@@ -81,23 +89,14 @@ def _close(effect: Effect) -> Effect:
     near = np.flatnonzero(effect.by.distances() <= WIDER[0] - 1)
     if not len(near):
         return effect
-    return replace(effect, found=[effect.found[n] for n in near], by=effect.by.only(near))
-
-
-def _may_be_about_one_event(rule: QueryRule) -> bool:
-    """The rule may be one of the conditions that a step's events are tested with."""
-    several = rule.condition is not None and len(ex.variables(rule.condition)) > 1
-    return rule.kind is RuleKind.CONDITION and not several
+    return replace(effect, found=[effect.found[n] for n in near.tolist()], by=effect.by.only(near))
 
 
 def _tried(loosened: Loosened, events: EventTable) -> Sequence[CompiledQuery]:
     """A much wider window, then none; of a long stream, all that a query without any window
     remembers is too much."""
-    return dict.fromkeys([loosened.much, loosened.without] if is_whole(events) else [loosened.much])
-
-
-def _with_bindings(query: CompiledQuery, schema: pa.Schema) -> CompiledQuery:
-    return query.anatomy(schema).bindings or query
+    both = loosened.much is not loosened.without and is_whole(events)
+    return (loosened.much, loosened.without) if both else (loosened.much,)
 
 
 def _new(run: Run, known: Known, names: Sequence[str]) -> Iterator[FoundMatch]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from cereus.language.anatomy import ROW
 from cereus.language.compiled import CompiledQuery
@@ -38,13 +39,14 @@ class Run:
         query: CompiledQuery,
         events: EventTable,
         *,
-        centres: Mask | None = None,
+        centres: Rows | None = None,
         most: int | None = None,
     ) -> Run:
         """Over all events that can matter.
 
-        centres  events that all results that are asked for have, if such are known: where these
-                 are few, and a window says how far a result may reach, the rest is not read
+        centres  the places of events that all results that are asked for have, if such are known:
+                 where these are few, and a window says how far a result may reach, the rest is
+                 not read
         most     no more events of the stream than the first so many, unless centres are few
         """
         stretches = _stretches(query, events, centres)
@@ -105,12 +107,12 @@ def _numbered(events: pa.Table, first: int) -> pa.Table:
 
 
 def _stretches(
-    query: CompiledQuery, events: EventTable, centres: Mask | None
+    query: CompiledQuery, events: EventTable, centres: Rows | None
 ) -> list[tuple[int, int]] | None:
     """Where to read, if that is less than half of the stream."""
-    if centres is None or np.count_nonzero(centres) > MOST_CENTRES:
+    if centres is None or len(centres) > MOST_CENTRES:
         return None
-    stretches = events.around(np.flatnonzero(centres), query.span(events.table.schema))
+    stretches = events.around(centres, query.span(events.table.schema))
     if stretches is None or 2 * sum(end - begin for begin, end in stretches) > len(events):
         return None
     return stretches
@@ -141,9 +143,17 @@ def matched(run: Run, names: Iterable[str] = ()) -> Iterator[FoundMatch]:
     """Every match, with the rows of the variables that are named."""
     numbers = run.rows
     for batch in run.results():
-        rows = run.query.rows_of(batch).to_pylist()
-        columns = {n: batch.column(n).to_pylist() for n in names if n in batch.schema.names}
-        for place, each in enumerate(rows):
-            if each:
-                held = {n: numbers[c[place] or []].tolist() for n, c in columns.items()}
-                yield FoundMatch(tuple(sorted(set(numbers[each].tolist()))), held)
+        found = _lists(run.query.rows_of(batch), numbers)
+        columns = {n: _lists(batch.column(n), numbers) for n in names if n in batch.schema.names}
+        for place, rows in enumerate(found):
+            if rows:
+                held = {name: column[place] for name, column in columns.items()}
+                yield FoundMatch(tuple(sorted(set(rows))), held)
+
+
+def _lists(of: pa.Array, numbers: Rows) -> list[list[int]]:
+    """Lists of events as lists of their rows."""
+    flat = numbers[of.flatten().to_numpy(zero_copy_only=False).astype(np.int64)].tolist()
+    lengths = pc.fill_null(pc.list_value_length(of), 0).to_numpy(zero_copy_only=False)
+    ends = np.cumsum(lengths).tolist()
+    return [flat[end - length : end] for end, length in zip(ends, lengths.tolist(), strict=True)]

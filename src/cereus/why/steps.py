@@ -12,15 +12,15 @@ from cereus.expr import tree as ex
 from cereus.expr.print import condition_text
 from cereus.language.anatomy import Anatomy, Loosened, QueryRule, RuleKind, Step
 from cereus.plan.tests import EventTest
-from cereus.why.events import EventTable
+from cereus.why.events import EventTable, Rows
 from cereus.why.result import Ended, StepCounts
 from cereus.why.runs import MOST_CENTRES
-from cereus.why.tally import Tally, Tallies
+from cereus.why.tally import Tallies, Tally
 from cereus.why.tested import Mask
 
 ALWAYS = (RuleKind.NEGATION, RuleKind.WINDOW, RuleKind.STRATEGY)
 """Rules that work anew at every step."""
-SURELY_READ, SHARE_READ = 50_000, 4
+SURELY_READ, SHARE_READ = 50_000, 8
 """Of a longer stream, one part of so many is read without one of the query's rules."""
 
 
@@ -52,11 +52,6 @@ class TestedStep:
     def passed(self) -> Mask:
         """The kinds of events that pass all of its conditions."""
         return self.tested.any_of(self.step.tests)
-
-    @property
-    def nearly(self) -> Mask:
-        """The kinds of events that pass all of its conditions but one."""
-        return self.tested.any_of(self.step.tests, failing=1)
 
     def conditions(self) -> Iterator[tuple[str, int]]:
         """How many events of its type pass each condition."""
@@ -101,6 +96,8 @@ class StepCounter:
         self.anatomy, self.events, self.tallies = anatomy, events, tallies
         self.tested = [TestedStep(step, events) for step in anatomy.steps]
         self.most = most_read(events)
+        self.known: Tally | None = None
+        """The matches of the query, where they are known."""
         self._loosened: dict[int, tuple[Loosened, ...]] = {}
 
     def counts(self) -> Iterator[StepCounts]:
@@ -118,20 +115,18 @@ class StepCounter:
         step, tested = self.tested[number].step, self.events.tested
         if self.anatomy.chain and not reached:
             return Tally(0, np.zeros(len(self.events), bool))
+        if self.known is not None and self._is_whole(step):
+            return self.known
         if step.alone:
             ends = tested.events(self.tested[number].passed)
             return Tally(int(np.count_nonzero(ends)), ends)
-        return self.tallies.of(step.query, step, centres=self.rarest(number + 1))
+        centres = rarest(self.anatomy, self.events, number + 1)
+        return self.tallies.of(step.query, step, centres=centres)
 
-    def rarest(self, count: int | None = None, *, nearly: bool = False) -> Mask | None:
-        """The events that pass the step that the fewest pass, of the first steps or of all, with
-        one condition left out if `nearly`: every match has one of them."""
-        if not self.anatomy.chain or not self.tested:
-            return None
-        tested, steps = self.events.tested, self.tested[:count]
-        choices = [each.nearly if nearly else each.passed for each in steps]
-        rarest = min(choices, key=tested.count)
-        return tested.events(rarest) if tested.count(rarest) <= MOST_CENTRES else None
+    def _is_whole(self, step: Step) -> bool:
+        """The query up to this step is all of the query."""
+        last = step.column is None and step.mark is None
+        return last and step.query.tree == self.anatomy.query.tree
 
     def _blamed(self, left: Mask, number: int) -> Blamed:
         """Each of some events is blamed on the first rule without which it would have been
@@ -142,7 +137,9 @@ class StepCounter:
                 break
             try:
                 step = self.tested[number].step
-                tally = self.tallies.of(each.much, step, centres=left, most=self.most)
+                tally = self.tallies.of(
+                    each.much, step, centres=np.flatnonzero(left), most=self.most
+                )
             except CereusError:
                 continue  # the pattern makes no sense without it, or needs more than limits allow
             blamed = int(np.count_nonzero(left & tally.ends))
@@ -166,6 +163,18 @@ class StepCounter:
             query = self.tested[number].step.query
             self._loosened[number] = query.anatomy(self.events.table.schema).loosened
         return self._loosened[number]
+
+
+def rarest(anatomy: Anatomy, events: EventTable, count: int | None = None) -> Rows | None:
+    """Where the events stand that pass the step which the fewest pass, of the first steps or of
+    all: every match has one of them. None where these are many, or need not be there."""
+    if not anatomy.chain or not anatomy.steps:
+        return None
+    tested = events.tested
+    tested.know(test for step in anatomy.steps for test in step.tests)
+    choices = [tested.any_of(step.tests) for step in anatomy.steps[:count]]
+    fewest = min(choices, key=tested.count)
+    return tested.places(fewest) if tested.count(fewest) <= MOST_CENTRES else None
 
 
 def _may_end(rule: QueryRule, known: set[QueryRule]) -> bool:

@@ -49,14 +49,14 @@ class Tallies:
         query: CompiledQuery,
         step: Step | None = None,
         *,
-        centres: Mask | None = None,
+        centres: Rows | None = None,
         most: int | None = None,
     ) -> Tally:
         """The matches of a query that end at a step; `centres` and `most` as for a `Run`."""
         if step is not None and step.mark is not None:
             return self._at_mark(query, step.mark, most)
         column = None if step is None else step.column
-        counting = query.counting() if column is None else None
+        counting = query.counting(self.events.table.schema) if column is None else None
         if counting is not None:
             with suppress(AmbiguousCount):
                 return _counted(Run.of(counting, self.events, centres=centres, most=most))

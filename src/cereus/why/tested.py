@@ -8,13 +8,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cereus.engine.ingest.letters import Letters, conditions_of
+from cereus.engine.ingest.letters import conditions_of, letters_of
 from cereus.expr.arrow.evaluate import mask
 from cereus.expr.tree import Expression
 from cereus.plan.tests import EventTest
 from cereus.stream import Stream
 
 Mask = npt.NDArray[np.bool_]
+Places = npt.NDArray[np.int64]
 
 
 class TestedEvents:
@@ -32,16 +33,13 @@ class TestedEvents:
         self._paths = [None if name is None else (name,) for name in (stream.type, stream.stream)]
         conditions = dict.fromkeys(c for test in tests for c in self.conditions(test))
         found: dict[int, int] = {}
-        letters = Letters(
-            [EventTest(conditions=(each,)) for each in conditions] or [EventTest()],
-            None,
-            None,
-            table.schema,
-        )
+        atoms = tuple(EventTest(conditions=(each,)) for each in conditions)
+        letters = letters_of(atoms or (EventTest(),), None, None, table.schema)
         parts = [letters.classify(b, found, keep_all=True)[1] for b in table.to_batches()]
         self.kinds = np.concatenate([np.zeros(0, np.intp), *parts])
         """The kind of each event."""
         self._size = len(found)
+        self._places: dict[bytes, Places] = {}
         self._counts = np.bincount(self.kinds, minlength=self._size)
         self._holds = {
             condition: np.array([letter >> bit & 1 for letter in found], bool)
@@ -73,31 +71,21 @@ class TestedEvents:
             for condition in self.conditions(test):
                 self.satisfying(condition)
 
-    def passing(self, test: EventTest, *, failing: int = 0) -> Mask:
-        """The kinds of events that pass a test; `failing` lets so many of its conditions fail,
-        beside those on the type and the stream."""
+    def passing(self, test: EventTest) -> Mask:
+        """The kinds of events that pass a test."""
         self.know([test])
-        named = self.conditions(EventTest(test.type, test.stream))
-        passed = self._all(named)
-        if failing:
-            failed = [~self._holds[c] for c in test.conditions]
-            return passed & (np.sum(failed, axis=0, dtype=np.int64) <= failing)
-        passed = passed & self._all(test.conditions)
+        passed = np.ones(self._size, bool)
+        for condition in self.conditions(test):
+            passed &= self._holds[condition]
         return ~passed if test.negated else passed
 
-    def _all(self, conditions: Iterable[Expression]) -> Mask:
-        passed = np.ones(self._size, bool)
-        for condition in conditions:
-            passed &= self._holds[condition]
-        return passed
-
-    def any_of(self, tests: Iterable[EventTest], *, failing: int = 0) -> Mask:
+    def any_of(self, tests: Iterable[EventTest]) -> Mask:
         """The kinds of events that pass one of several tests."""
         tests = tuple(tests)
         self.know(tests)
         passed = np.zeros(self._size, bool)
         for test in tests:
-            passed |= self.passing(test, failing=failing)
+            passed |= self.passing(test)
         return passed
 
     def count(self, choice: Mask) -> int:
@@ -108,3 +96,10 @@ class TestedEvents:
         """Which events are of one of these kinds."""
         chosen: Mask = choice[self.kinds]
         return chosen
+
+    def places(self, choice: Mask) -> Places:
+        """Where events of these kinds stand. Queries that differ in one rule ask for the same."""
+        key = choice.tobytes()
+        if key not in self._places:
+            self._places[key] = np.flatnonzero(self.events(choice))
+        return self._places[key]

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from itertools import islice
 
 import numpy as np
 import pyarrow as pa
 
-from cereus.expr import tree as ex
-from cereus.expr.print import condition_text
-from cereus.language.anatomy import Anatomy, Loosened, QueryRule
+from cereus.language.anatomy import Anatomy, Loosened
 from cereus.language.compiled import CompiledQuery
 from cereus.sources import Source
 from cereus.why.events import EventTable
@@ -19,8 +16,8 @@ from cereus.why.expected import ExpectedMatch, expected
 from cereus.why.misses import Effect, effects, nearest
 from cereus.why.result import Miss, StepCounts, Why
 from cereus.why.runs import Run, matched
-from cereus.why.steps import StepCounter, most_read
-from cereus.why.tally import Tallies
+from cereus.why.steps import StepCounter, most_read, rarest
+from cereus.why.tally import Tallies, Tally
 
 FEW = 5_000
 """With more matches than this, nearest misses are not looked for."""
@@ -31,53 +28,48 @@ def why(query: CompiledQuery, source: Source, *, most: int = MOST_SHOWN) -> Why:
     """Count the steps, and look for the `most` nearest misses."""
     events = EventTable.of(source, query.stream)
     anatomy = query.anatomy(events.table.schema)
-    events.test(test for step in anatomy.steps for test in step.tests)
+    tests = anatomy.query.tests(events.table.schema)
+    events.test([*tests, *(test for step in anatomy.steps for test in step.tests)])
     tallies = Tallies(events)
     counter = StepCounter(anatomy, events, tallies)
-    run = Run.of(anatomy.query, events, centres=counter.rarest())
+    run = Run.of(anatomy.query, events, centres=rarest(anatomy, events))
     known = [each.rows for each in islice(matched(run), FEW + 1)]
+    if len(known) <= FEW:
+        counter.known = _ending(known, events)
     steps = tuple(counter.counts())
     if len(known) > FEW:
         total = int(tallies.of(anatomy.query).total)
         note = f"more than {FEW:,} matches: nearest misses are looked for where there are few"
         return Why(total, steps, (), (), _events_of((), events), (note,))
     helpful = _may_help(anatomy, steps, counter)
-    found = list(effects(helpful, frozenset(known), events, counter))
+    found = list(effects(helpful, frozenset(known), events))
     misses = nearest(found, most)
     rules = tuple(effect.rule for effect in found)
     notes = tuple(_notes(found, steps, events))
     return Why(len(known), steps, rules, misses, _events_of(misses, events), notes)
 
 
+def _ending(matches: Sequence[tuple[int, ...]], events: EventTable) -> Tally:
+    """Which events matches end at."""
+    ends = np.zeros(len(events), bool)
+    for rows in matches:
+        ends[events.places(np.array(rows)).max()] = True
+    return Tally(len(matches), ends)
+
+
 def _may_help(
     anatomy: Anatomy, steps: Sequence[StepCounts], counter: StepCounter
 ) -> tuple[Loosened, ...]:
     """The rules that may bring a match if they are loosened alone. Where nothing reaches a step,
-    these are the rules of the pattern up to it: without any other, still nothing does. Where
-    nothing passes its tests, they are the conditions on its events."""
+    these are the rules of the pattern up to it: without any other, still nothing does."""
     dead = next((number for number, step in enumerate(steps) if not step.reached), None)
     if dead is None or not anatomy.chain:
         return anatomy.loosened
-    rules = Counter(each.rule for each in counter.loosened(dead))
-    if not steps[dead].passed:
-        before = Counter(each.rule for each in counter.loosened(dead - 1)) if dead else Counter()
-        asked = {text for text, _ in steps[dead].conditions}
-        rules = Counter(
-            {rule: 1 for rule in rules if rule in rules - before or _text(rule) in asked}
-        )
+    rules = {each.rule for each in counter.loosened(dead)}
     return tuple(each for each in anatomy.loosened if each.rule in rules)
 
 
-def _text(rule: QueryRule) -> str | None:
-    """A condition as it is said of a step's events."""
-    if rule.condition is None:
-        return None
-    return condition_text(ex.without_variable(rule.condition))
-
-
-def _notes(
-    found: Sequence[Effect], steps: Sequence[StepCounts], events: EventTable
-) -> list[str]:
+def _notes(found: Sequence[Effect], steps: Sequence[StepCounts], events: EventTable) -> list[str]:
     if any(effect.cut for effect in found) or any(step.unseen for step in steps):
         return [
             f"what is said of rules, and the nearest misses, are of the first {most_read(events):,}"

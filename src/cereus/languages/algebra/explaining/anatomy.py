@@ -31,9 +31,7 @@ if TYPE_CHECKING:
 
 
 def anatomy(query: AlgebraQuery, schema: pa.Schema | None) -> Anatomy:
-    return Anatomy(
-        query.of(query.written), lambda: _steps(query, schema), lambda: _loosened(query)
-    )
+    return Anatomy(query.of(query.written), lambda: _steps(query, schema), lambda: _loosened(query))
 
 
 def _loosened(query: AlgebraQuery) -> Iterator[Loosened]:

@@ -141,12 +141,12 @@ def _steps(query: Query, schema: pa.Schema | None) -> Iterator[Step]:
 
 def _is_test(formula: cel.Formula, test: EventTest) -> bool:
     """Whether a pattern is one event, and asks of it what the test asks."""
-    asked = 0
+    conditions = 0
     while isinstance(formula, cel.As | cel.Filter):
         if isinstance(formula, cel.Filter):
-            asked += len(set(conjuncts_of(formula.predicate)))
+            conditions += len(set(conjuncts_of(formula.predicate)))
         formula = formula.body
-    return isinstance(formula, cel.Type) and asked == len(test.conditions)
+    return isinstance(formula, cel.Type) and conditions == len(test.conditions)
 
 
 def _kept(strategy: Strategy) -> Strategy:

@@ -186,8 +186,8 @@ def _parts(clause: tree.Clause) -> tuple[tree.Pattern, ...]:
 
 def _is_test(clause: tree.Clause, name: str) -> bool:
     """Whether what is asked of a variable's rows is about the row alone."""
-    asked = (p for d in clause.define if d.variable == name for p in conjuncts(d.condition))
-    return all(_is_local(part, name) for part in asked)
+    parts = (p for d in clause.define if d.variable == name for p in conjuncts(d.condition))
+    return all(_is_local(part, name) for part in parts)
 
 
 def _prefix(clause: tree.Clause, parts: tuple[tree.Pattern, ...]) -> tree.Clause:

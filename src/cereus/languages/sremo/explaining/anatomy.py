@@ -47,8 +47,9 @@ def anatomy(query: Query, schema: pa.Schema | None) -> Anatomy:
 def _may_mark_nothing(unit: sremo.Sremo) -> bool:
     """Whether a match may go through a part that marks events without marking one there."""
     empty = (sremo.Star, sremo.Optional, sremo.Epsilon, sremo.Complement)
-    silent = (isinstance(node, empty) or _is_terminal(node) and not node.marks for node in unit.walk())
-    return _marks(unit) and any(silent)
+    return _marks(unit) and any(
+        not node.marks if _is_terminal(node) else isinstance(node, empty) for node in unit.walk()
+    )
 
 
 def _loosened(query: Query) -> Iterator[Loosened]:
