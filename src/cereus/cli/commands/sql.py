@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import pyarrow as pa
 import typer
@@ -75,11 +75,12 @@ def sql(
         check_room(target, paths.values(), overwrite=overwrite)
     if len(paths) < len(tables):
         raise CereusError("two tables have one name", hint="give names: a=x.csv b=y.csv")
+    files: dict[str, Any] = {name: reading.files([path]) for name, path in paths.items()}
     result = statements.sql(
         inputs.written(statement).text,
         params=inputs.params_of(param or ()),
         limits=inputs.limits_of(limit or ()),
-        **{name: reading.files([path]) for name, path in paths.items()},
+        **files,
     )
     if target is None:
         show_rows(result, limit_shown)
