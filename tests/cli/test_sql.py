@@ -31,11 +31,11 @@ def test_rows_are_shown_as_a_table(cli: Run, trades: str) -> None:
 
 
 def test_tables_have_the_names_that_are_given(cli: Run, trades: str) -> None:
-    Path("rises.sql").write_text(RISES.replace("FROM trades", "FROM day"))
-    done = cli("sql", "rises.sql", f"day={trades}", "--param", "most=100", "-o", "rises.csv")
+    Path("rises.sql").write_text(RISES.replace("FROM trades", "FROM stream"))
+    done = cli("sql", "rises.sql", f"stream={trades}", "--param", "most=100", "-o", "rises.csv")
     assert done.exit_code == 0, done.output
     assert csv.read_csv("rises.csv").to_pylist() == [{"name": "INTC", "n": 2}]
-    again = cli("sql", "rises.sql", f"day={trades}", "--param", "most=100", "-o", "rises.csv")
+    again = cli("sql", "rises.sql", f"stream={trades}", "--param", "most=100", "-o", "rises.csv")
     assert again.exit_code == 1
     assert "--overwrite" in again.stderr
 

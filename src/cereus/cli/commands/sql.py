@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import pyarrow as pa
 import typer
@@ -12,13 +12,13 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from cereus import statements
 from cereus.cli import inputs
 from cereus.cli import options as opt
 from cereus.cli.groups import ReadOptions, expanded
 from cereus.cli.view import RIGHT, out, value_text
 from cereus.errors import CereusError
 from cereus.sources.formats import suffixes_of
+from cereus.statements import run_statement
 from cereus.writing.target import check_room, target_of
 from cereus.writing.writers import write_table
 
@@ -75,12 +75,11 @@ def sql(
         check_room(target, paths.values(), overwrite=overwrite)
     if len(paths) < len(tables):
         raise CereusError("two tables have one name", hint="give names: a=x.csv b=y.csv")
-    files: dict[str, Any] = {name: reading.files([path]) for name, path in paths.items()}
-    result = statements.sql(
+    result = run_statement(
         inputs.written(statement).text,
-        params=inputs.params_of(param or ()),
-        limits=inputs.limits_of(limit or ()),
-        **files,
+        {name: reading.files([path]) for name, path in paths.items()},
+        None,
+        {"params": inputs.params_of(param or ()), "limits": inputs.limits_of(limit or ())},
     )
     if target is None:
         show_rows(result, limit_shown)
