@@ -92,6 +92,6 @@ def with_changes(
     known = ("rule", "version", "change", "error")
     rows = [tuple(getattr(each, name) for name in known) for each in changes]
     kinds = st.StructType([schema[name] for name in known])
-    told = matches.sparkSession.createDataFrame(rows, kinds)
+    report = matches.sparkSession.createDataFrame(rows, kinds)
     missing = {name: F.lit(None).cast(schema[name].dataType) for name in ("change", "error")}
-    return matches.withColumns(missing).unionByName(told, allowMissingColumns=True)
+    return matches.withColumns(missing).unionByName(report, allowMissingColumns=True)

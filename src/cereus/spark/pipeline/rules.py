@@ -46,7 +46,7 @@ def refused_in(
 ) -> list[RuleChange]:
     """The rules that do not compile: for the columns of the events, where these are known."""
     if schema is None:
-        return [said for rule in rules if (said := _refused(rule, stream)) is not None]
+        return [refusal for rule in rules if (refusal := _refused(rule, stream)) is not None]
     known = RuleRecognizer(stream=stream, schema=schema, rules=rules, limits=limits)
     return [each for each in known.changes if each.change == "refused"]
 

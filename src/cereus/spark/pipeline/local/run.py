@@ -120,8 +120,8 @@ class LocalRun:
             self.changes[name] = recognizer.changes
             order = (str(rules.stream.time), *flows[0].tie, *events.column_names)
             ordered = _sorted(events, [(each,) for each in order])
-            found = pa.concat_tables([recognizer.push(ordered), recognizer.finish()])
-            matches = shaped(found, of.select, of.where)
+            results = pa.concat_tables([recognizer.push(ordered), recognizer.finish()])
+            matches = shaped(results, of.select, of.where)
             self.counts[name] = events.num_rows, matches.num_rows
             named = RULE in matches.column_names and TYPE not in matches.column_names
             if of.type is None and named:

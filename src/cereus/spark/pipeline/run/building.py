@@ -99,7 +99,7 @@ class Building:
         """The matches of rules as a stream, and what became of the rules."""
         of, checked = self.spec.rules[name], self.pipeline.rules[name]
         with at(self.pipeline.document, ("rules", name)):
-            found = match_rules(
+            results = match_rules(
                 events,
                 rules,
                 stream=checked.stream,
@@ -108,7 +108,7 @@ class Building:
                 limits=checked.limits,
                 name=called,
             )
-            matches, changes = split_changes(found)
+            matches, changes = split_changes(results)
             matches = shaped(matches, of.select, of.where)
             if of.type is None and RULE in matches.columns and TYPE not in matches.columns:
                 return matches.select(F.col(RULE).alias(TYPE), "*"), changes

@@ -127,7 +127,7 @@ class LiveRun:
             return self.building.source_stream(name)
         graph = self.building.graph
         if name in graph.changes:
-            return self._journal(graph.changes[name]).told
+            return self._journal(graph.changes[name]).report
         writers = graph.written[name]
         with at(self.document, ("queries", writers[-1], "into")):
             return union([self._matches(query, chain) for query in writers])

@@ -61,7 +61,7 @@ class RuleJournal:
         return self._rows().select(*COLUMNS)
 
     @property
-    def told(self) -> DataFrame:
+    def report(self) -> DataFrame:
         """What became of the rules."""
         return self._rows().selectExpr("name AS rule", "version", "change", "error")
 
