@@ -13,6 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 import cereus
+from cereus import errors
 from cereus.cli import main
 from cereus.errors import CereusError
 from cereus.language.registry import language, languages
@@ -51,6 +52,17 @@ ROWS = "SELL,21.0,2025-03-03 09:30:00\nBUY,22.5,2025-03-03 09:30:04\n"
 
 def test_every_language_has_its_mistakes() -> None:
     assert set(QUERIES) == {each.name for each in languages()}
+
+
+def test_every_kind_of_error_is_provoked() -> None:
+    page = (FOLDER / "errors.md").read_text("utf-8")
+    kinds = [each for each in vars(errors).values() if isinstance(each, type)]
+    missing = [
+        kind.__name__
+        for kind in kinds
+        if issubclass(kind, CereusError) and f"\n{kind.__name__}: " not in page
+    ]
+    assert missing == []
 
 
 def test_the_page_is_what_is_raised(golden: Golden, files: Path) -> None:
