@@ -114,9 +114,7 @@ def of_queries(mistakes: Sequence[Mistake], dialect: str) -> Iterator[str]:
         if each.right_stream is None:
             instead = block("sql", each.right)
         else:
-            instead = block(
-                "py", f"stream={each.right_stream!r}".replace("Stream(", "cereus.Stream(")
-            )
+            instead = block("py", f"stream = {each.right_stream}")
         yield shown(error, block("sql", each.wrong) if each.wrong else "An empty text.", instead)
 
 
@@ -126,7 +124,7 @@ def compiled(mistake: Mistake, dialect: str, *, right: bool) -> cereus.Query:
     return cereus.compile(
         text,
         dialect=dialect,
-        stream=mistake.right_stream or mistake.stream if right else mistake.stream,
+        stream=mistake.mended_stream if right else mistake.stream,
         schema=SCHEMA,
         params={name: value for name, value in given.items() if not right or f":{name}" in text},
     )

@@ -41,13 +41,13 @@ MISTAKES = [
         "SELECT * WHERE A ; B WITHIN 5 minutes",
         "SELECT * WHERE A ; B WITHIN 5 minutes",
         stream=cereus.Stream(),
-        right_stream=cereus.Stream(time="ts"),
+        right_stream='cereus.Stream(time="ts")',
     ),
     Mistake(
         "SELECT * WHERE A ; B WITHIN 5 minutes",
         "SELECT * WHERE A ; B WITHIN 5 minutes",
         stream=NUMBERED,
-        right_stream=cereus.Stream(time="volume", unit="ms"),
+        right_stream='cereus.Stream(time="volume", unit="ms")',
     ),
     Mistake(
         "SELECT * WHERE A ; B WITH TIMEOUTS", "SELECT * WHERE A ; B WITHIN 5 minutes WITH TIMEOUTS"
@@ -73,13 +73,13 @@ MISTAKES = [
         "SELECT * WHERE A ;[5 minutes] B",
         "SELECT * WHERE A ;[5 minutes] B",
         stream=cereus.Stream(),
-        right_stream=cereus.Stream(time="ts"),
+        right_stream='cereus.Stream(time="ts")',
     ),
     Mistake(
         "SELECT * WHERE A ;[5 minutes] B",
         "SELECT * WHERE A ;[5 minutes] B",
         stream=NUMBERED,
-        right_stream=cereus.Stream(time="volume", unit="s"),
+        right_stream='cereus.Stream(time="volume", unit="s")',
     ),
     Mistake(
         "SELECT * WHERE (A ; B) WITHIN 100000 EVENTS ; C",
@@ -93,7 +93,7 @@ MISTAKES = [
         "SELECT * WHERE A NOT FOLLOWED BY B WITHIN 5 minutes",
         "SELECT * WHERE A NOT FOLLOWED BY B WITHIN 5 minutes",
         stream=cereus.Stream(),
-        right_stream=cereus.Stream(time="ts"),
+        right_stream='cereus.Stream(time="ts")',
     ),
     Mistake(
         "SELECT * WHERE A+ AS a NOT FOLLOWED BY (B AS b FILTER b.card = a.card) WITHIN 5 minutes",
@@ -103,7 +103,7 @@ MISTAKES = [
     Mistake(
         "SELECT * FROM S, T WHERE T>A ; B",
         "SELECT * FROM S, T WHERE T>A ; B",
-        right_stream=cereus.Stream(time="ts", stream="name"),
+        right_stream='cereus.Stream(time="ts", stream="name")',
     ),
     # variables and conditions
     Mistake(

@@ -37,8 +37,16 @@ class Mistake:
     right: str
     params: Mapping[str, Any] | None = None
     stream: cereus.Stream = STREAM
-    right_stream: cereus.Stream | None = None
-    """Where it is the stream that is mended."""
+    right_stream: str | None = None
+    """Where it is the stream that is mended: how that is written."""
+
+    @property
+    def mended_stream(self) -> cereus.Stream:
+        if self.right_stream is None:
+            return self.stream
+        mended = eval(self.right_stream, {"cereus": cereus})
+        assert isinstance(mended, cereus.Stream)
+        return mended
 
 
 @dataclass(frozen=True)

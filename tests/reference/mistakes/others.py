@@ -27,7 +27,7 @@ ALGEBRA = [
     Mistake("(A ; B)_2.5", "(A ; B)_{2 seconds 500 milliseconds}"),
     Mistake("(A ; B)_2", "(A ; B)_2s"),
     Mistake(
-        "(A ; B)_2s", "(A ; B)_2s", stream=cereus.Stream(), right_stream=cereus.Stream(time="ts")
+        "(A ; B)_2s", "(A ; B)_2s", stream=cereus.Stream(), right_stream='cereus.Stream(time="ts")'
     ),
     Mistake("((A ; B)_2 ; C)_2s", "((A ; B)_2s ; C)_2s"),
     Mistake("A(sum(b.price) > 1) ; B", "A(price > 1) ; B"),
