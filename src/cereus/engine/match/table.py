@@ -378,7 +378,7 @@ class TransitionTable:
             if number >= self.max_states:
                 raise LimitError(
                     f"the pattern has needed more than {self.max_states:,} automaton states",
-                    hint="simplify nested strategies, ALL or UNLESS, or raise max_states",
+                    hint="simplify nested strategies, ALL or UNLESS, or raise Limits(states=…)",
                 )
             self._numbers[subset] = number
             self.subsets.append(subset)
