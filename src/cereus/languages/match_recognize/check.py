@@ -110,7 +110,7 @@ def _check_within(clause: tree.Clause) -> None:
 def _check_output(clause: tree.Clause) -> None:
     if clause.rows is tree.Rows.ONE and not clause.measures and not clause.partition:
         raise RefusedError(
-            "ONE ROW PER MATCH puts out the columns of PARTITION BY and the measures, "
+            "ONE ROW PER MATCH emits the columns of PARTITION BY and the measures, "
             "and there are none",
             span=clause.span,
             hint="add MEASURES MATCH_NUMBER() AS match, or write ALL ROWS PER MATCH",
@@ -161,7 +161,7 @@ class _Expressions:
                 raise RefusedError(
                     "lists cannot be written here",
                     span=node.span,
-                    hint="write x IN (1, 2), or put out array_agg(x)",
+                    hint="write x IN (1, 2), or emit array_agg(x)",
                 )
             case ex.Call(function="match_rowtime" | "match_proctime" as name):
                 raise RefusedError(
@@ -279,7 +279,7 @@ def _check_number(node: tree.Aggregate) -> None:
     if type(most) is not int or most < 1:
         name = node.function.removesuffix("_n")
         raise RefusedError(
-            f"the last argument of {name} is how many values are put out",
+            f"the last argument of {name} is how many values are emitted",
             span=number.span or node.span,
             hint=f"write {name}(a.x, 3)"
             if name in ("min", "max")
