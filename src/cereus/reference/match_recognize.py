@@ -357,9 +357,9 @@ def _looked_up(node: ex.Expression, view: View) -> ex.Expression:
             rows = _places(of, semantics is tree.Semantics.FINAL, view)
             return ex.Literal(len(rows) if star else _over(function, arguments, rows, view))
         case tree.Taken(function, collection, arguments):
-            found = _looked_up(collection, view)
-            assert isinstance(found, ex.Literal)
-            return ex.Literal(lists.taken(function, found.value, [a.value for a in arguments]))
+            values = _looked_up(collection, view)
+            assert isinstance(values, ex.Literal)
+            return ex.Literal(lists.taken(function, values.value, [a.value for a in arguments]))
         case tree.MatchNumber():
             return ex.Literal(view.match.number)
     return ex.rebuild(node, lambda child: _looked_up(child, view))

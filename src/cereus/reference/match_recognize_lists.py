@@ -26,17 +26,17 @@ def collected(function: str, every: list[Any], more: list[list[Any]]) -> Any:
         return every or None
     if function.endswith("_n"):
         return _ranked(function, every, more)
-    found: dict[Any, Any] = {}
+    by_key: dict[Any, Any] = {}
     for row, key in enumerate(every):
         if key is None:
             continue
         if function == "histogram":
-            found[key] = found.get(key, 0) + 1
+            by_key[key] = by_key.get(key, 0) + 1
         elif function == "multimap_agg":
-            found[key] = [*found.get(key, []), more[0][row]]
-        elif key not in found:  # which value of a key stays is free: the first
-            found[key] = more[0][row]
-    return found or None
+            by_key[key] = [*by_key.get(key, []), more[0][row]]
+        elif key not in by_key:  # which value of a key stays is free: the first
+            by_key[key] = more[0][row]
+    return by_key or None
 
 
 def _ranked(function: str, every: list[Any], more: list[list[Any]]) -> list[Any] | None:
