@@ -1,5 +1,5 @@
-"""Which tests run in one process of several (`-n 2`): those of a file, and all files with tests that
-start Spark, so that one session serves them.
+"""Which tests run in one process of several (`-n 2`): those of a file, and of all files that have
+tests on Spark, so that one session serves them.
 
 `--dist loadgroup` would do that test by test, but with pytest 9.2 it groups nothing
 (pytest-xdist#1386), and looks through all tests whenever one ends.
