@@ -80,7 +80,7 @@ class ReadOptions:
     compression: opt.Compression = None
 
     @property
-    def said(self) -> dict[str, Any]:
+    def arguments(self) -> dict[str, Any]:
         """What was typed, as arguments of `Files`."""
         given: dict[str, Any] = {
             "format": self.format,
@@ -96,7 +96,7 @@ class ReadOptions:
         return typed | ({"infer": False} if self.as_text else {})
 
     def files(self, paths: Sequence[str]) -> Files:
-        return Files(paths, **self.said)
+        return Files(paths, **self.arguments)
 
 
 GROUPS = (ColumnOptions, LanguageOptions, ReadOptions)

@@ -72,7 +72,7 @@ def play(
         unit=columns.unit,
         where=columns.where,
         sort=sort,
-        reading=reading.said,
+        reading=reading.arguments,
     )
     if given.paths:
         PlayData(given, 1).of("given")  # what cannot be read is an error here
