@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -31,9 +32,17 @@ def sql(
     limits, params, stream
                 as `compile` takes them, for the clauses
     """
+    options = {"limits": limits, "params": params, "stream": stream}
+    return run_statement(statement, tables, connection, options)
+
+
+def run_statement(
+    statement: str, tables: Mapping[str, Any], connection: Any, options: dict[str, Any]
+) -> pa.Table:
+    """Run a statement over tables of any names; `options` are those of `compile`."""
     opened = connection is None
     duck = _duckdb().connect() if opened else connection
-    run = _Statement(duck, limits, params, stream)
+    run = _Statement(duck, options)
     try:
         for name, table in tables.items():
             rows = to_table(table)
@@ -54,7 +63,10 @@ def sql(
 
 
 def _check_names(table: str, columns: list[str]) -> None:
-    """DuckDB would rename one of two columns that differ only in case."""
+    """DuckDB takes no table without columns, and would rename one of two that differ only in
+    case."""
+    if not columns:
+        raise DataError(f"the table {table} has no columns")
     seen: dict[str, str] = {}
     for name in columns:
         other = seen.setdefault(name.lower(), name)
@@ -81,11 +93,8 @@ def _duckdb() -> Any:
 class _Statement:
     """One statement at work: the results of its clauses become tables of DuckDB."""
 
-    def __init__(
-        self, duck: Any, limits: Limits | None, params: Params | None, stream: Stream | None
-    ) -> None:
-        self.duck, self.dialect = duck, ""
-        self.options: dict[str, Any] = {"limits": limits, "params": params, "stream": stream}
+    def __init__(self, duck: Any, options: dict[str, Any]) -> None:
+        self.duck, self.dialect, self.options = duck, "", options
         self.registered: list[str] = []
 
     def replaced(self, source: str, clause: str) -> tuple[str, int]:
@@ -100,8 +109,8 @@ class _Statement:
     def table(self, statement: str) -> pa.Table:
         try:
             relation = self.duck.sql(statement)
+            return pa.table({}) if relation is None else relation.to_arrow_table()
         except CereusError:
             raise
         except Exception as error:  # DuckDB has many kinds
             raise CereusError(f"DuckDB refuses the statement: {error}") from None
-        return pa.table({}) if relation is None else relation.to_arrow_table()

@@ -14,6 +14,7 @@ from typing import Any
 from cereus.errors import DataError
 from cereus.expr import tree as ex
 from cereus.languages.match_recognize import tree
+from cereus.reference import match_recognize_lists as lists
 from cereus.reference.conditions import compare, evaluate, read
 
 Row = Mapping[str, Any]
@@ -42,7 +43,7 @@ class View:
 
 
 def run(clause: tree.Clause, rows: Sequence[Row], columns: Sequence[str]) -> list[dict[str, Any]]:
-    """The rows that the clause puts out, partition by partition."""
+    """The rows that the clause emits, partition by partition."""
     put_out: list[dict[str, Any]] = []
     for partition in _partitions(clause, rows):
         put_out += _partition(clause, partition, columns)
@@ -135,7 +136,7 @@ def search(clause: tree.Clause, rows: Sequence[Row]) -> Iterator[tuple[int, Matc
         attempts = ways(clause, program, rows, position, number)
         match = next(attempts, None)
         if match is None and _reports_timeouts(clause):
-            # Under SKIP TO NEXT ROW from every start; otherwise not from rows put out so before.
+            # Under SKIP TO NEXT ROW from every start; otherwise not from rows emitted so before.
             late = partial(clause, program, rows, position, number)
             if late and (position >= reported or clause.skip.to is tree.SkipTo.NEXT_ROW):
                 reported = position + len(late.labels)
@@ -355,6 +356,10 @@ def _looked_up(node: ex.Expression, view: View) -> ex.Expression:
             of = variable if star else _variable(*arguments)
             rows = _places(of, semantics is tree.Semantics.FINAL, view)
             return ex.Literal(len(rows) if star else _over(function, arguments, rows, view))
+        case tree.Taken(function, collection, arguments):
+            values = _looked_up(collection, view)
+            assert isinstance(values, ex.Literal)
+            return ex.Literal(lists.taken(function, values.value, [a.value for a in arguments]))
         case tree.MatchNumber():
             return ex.Literal(view.match.number)
     return ex.rebuild(node, lambda child: _looked_up(child, view))
@@ -416,12 +421,10 @@ def _over(
     function: str, arguments: Sequence[ex.Expression], rows: Sequence[int], view: View
 ) -> Any:
     every, *more = ([_of_row(each, row, view) for row in rows] for each in arguments)
-    if function == "array_agg":
-        return every or None
+    if function in lists.COLLECTED:
+        return lists.collected(function, every, more)
     if function in ("max_by", "min_by"):
         return _at_extreme(function, every, more[0])
-    if function == "array_join":
-        return more[0][0].join(each for each in every if each is not None) if every else None
     known = [each for each in every if each is not None]
     match function:
         case "count":

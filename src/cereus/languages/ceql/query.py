@@ -15,6 +15,7 @@ from cereus.languages.ceql.explaining.description import CeqlDescription
 from cereus.languages.ceql.explaining.words import words
 from cereus.languages.ceql.flat import flattened
 from cereus.languages.ceql.planning.build import build
+from cereus.languages.ceql.planning.choosing import choices
 from cereus.languages.ceql.print import to_text
 from cereus.languages.ceql.tree import Formula
 from cereus.plan.plan import Plan
@@ -39,16 +40,18 @@ class CeqlQuery(PatternQuery[Formula]):
     def anatomy(self, schema: pa.Schema | None = None) -> Anatomy:
         return anatomy(self, schema)
 
-    def counting(self) -> CompiledQuery | None:
+    def counting(self, schema: pa.Schema | None = None) -> CompiledQuery | None:
         if self.query.count:
             return self
         if self.query.select is not None or self.query.returned:
             return None  # one complex event may be many bindings
         if self.query.skip or self.query.unfollowed:
             return None  # which matches are left out is known when they are listed
+        if any(choices(self.query.formula)):
+            return None  # strategies choose among what is listed
         counting = self.replaced(query=replace(self.query, count=True))
         try:
-            counting.plan()
+            counting.plan(schema)
         except RefusedError:
             return None
         return counting

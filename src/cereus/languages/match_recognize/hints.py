@@ -23,12 +23,27 @@ CLAUSES = [
 
 
 def missing_clause(trouble: Trouble) -> str | None:
-    return f"a clause reads {SHAPE}" if not trouble.before else None
+    if trouble.before:
+        return None
+    if (trouble.unexpected or "").upper() in ("SELECT", "WITH"):
+        return (
+            'whole statements run with cereus.sql(statement, trades=table), with "cereus sql", '
+            "and on Spark with cs.sql(spark, statement); here stands the clause alone"
+        )
+    return f"a clause reads {SHAPE}"
 
 
 def window_function(trouble: Trouble) -> str | None:
     if (trouble.unexpected or "").upper() in ("OVER", "FILTER"):
         return "aggregates here range over the rows of the match: they take no OVER and no FILTER"
+    return None
+
+
+def subquery(trouble: Trouble) -> str | None:
+    if any(token.type == "SELECT" for token in trouble.before) or (
+        (trouble.unexpected or "").upper() == "SELECT"
+    ):
+        return "subqueries are not supported here: join the value to the input table first"
     return None
 
 
@@ -62,12 +77,6 @@ def clause_order(trouble: Trouble) -> str | None:
     return None
 
 
-def lists(trouble: Trouble) -> str | None:
-    if trouble.unexpected == "[":
-        return "there are no lists here: put out array_agg(x), and take it apart in the statement"
-    return None
-
-
 def missing_alias(trouble: Trouble) -> str | None:
     if "_AS" in trouble.accepted and any(t.type == "_MEASURES" for t in trouble.before):
         in_measures = not any(t.type == "_PATTERN" for t in trouble.before)
@@ -77,12 +86,12 @@ def missing_alias(trouble: Trouble) -> str | None:
 
 HINTS: tuple[HintRule, ...] = (
     missing_clause,
+    subquery,
     window_function,
     ordered_aggregate,
     lambda_arrow,
     empty_pattern,
     pattern_without_parentheses,
-    lists,
     missing_alias,
     clause_order,
 )
