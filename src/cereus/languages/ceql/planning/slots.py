@@ -26,6 +26,7 @@ from cereus.automata.memory.distance import (
     InSlots,
     SuccessiveInSlots,
 )
+from cereus.automata.memory.exception import UnlessInSlots, Watched, WatchedPart, Watching
 from cereus.automata.memory.filters import ComparisonFilter, Side, SlotFilter, TermFilter, Value
 from cereus.automata.memory.intervals import is_interval
 from cereus.automata.memory.past_absence import PastAbsenceFilter
@@ -64,6 +65,18 @@ class FormulaSlots:
     columns: Columns = field(default_factory=Columns)
     count: int = 0
     past: list[PastKind] = field(default_factory=list)
+    watched: list[WatchedPart] = field(default_factory=list)
+
+    @property
+    def watching(self) -> Watching | None:
+        """What is watched beside the pattern."""
+        return Watching(tuple(self.watched), self.columns.own()) if self.watched else None
+
+    def unless(self, left: Automaton, right: Automaton, number: int) -> UnlessInSlots:
+        """`left UNLESS right`, where events of the right side are compared."""
+        column = self.columns.watched(len(self.watched))
+        self.watched.append(WatchedPart(Watched(right), column))
+        return UnlessInSlots(left, right, number, column, self.columns.own())
 
     def filter(
         self, body: Automaton, number: int, condition: Expression, formula: cel.Formula

@@ -1,0 +1,7 @@
+from cereus.engine.kernel.choosing cimport ChoosingKernel
+
+
+cdef class WatchingKernel(ChoosingKernel):
+    cdef long long[::1] began_at
+
+    cdef bint _report(self) except? -1 nogil
