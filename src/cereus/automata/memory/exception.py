@@ -81,7 +81,7 @@ class Watching(NamedTuple):
     ordinal."""
 
     parts: tuple[WatchedPart, ...]
-    own: int
+    ordinal: int
 
 
 ENTERED, BEGUN = 0, 1
@@ -99,7 +99,7 @@ class UnlessInSlots(Automaton):
     right: Automaton
     number: int
     column: int
-    own: int
+    ordinal: int
 
     @property
     def begun(self) -> Slot:
@@ -125,7 +125,7 @@ class UnlessInSlots(Automaton):
     def _not_since(self, begins: bool) -> Check:
         """This run began after the last of those that have matched."""
         if begins:
-            return Check(">", None, self.own, self.column)
+            return Check(">", None, self.ordinal, self.column)
         return Check(">", self.begun, self.column)
 
     def accepts(self, state: Any) -> bool:

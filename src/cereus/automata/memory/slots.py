@@ -46,7 +46,7 @@ class Columns:
     def number(self, column: Column) -> int:
         return self.numbers.setdefault(column, len(self.numbers))
 
-    def own(self) -> int:
+    def ordinal(self) -> int:
         """The column of the events' own ordinals, which the runner fills in."""
         return self.watched(-1)
 

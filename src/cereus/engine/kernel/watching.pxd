@@ -1,3 +1,5 @@
+cimport cython
+
 from cereus.engine.kernel.choosing cimport ChoosingKernel
 
 
@@ -5,3 +7,5 @@ cdef class WatchingKernel(ChoosingKernel):
     cdef long long[::1] began_at
 
     cdef bint _report(self) except? -1 nogil
+    @cython.final
+    cdef int _drop_older(self, long long began) except? -1 nogil

@@ -27,4 +27,18 @@ class WatchingKernel(ChoosingKernel):
         best: cython.int = self._best()
         if best:
             self.began_at[self.event] = self.wide[best, layout.NODE_EVENT]
+            self._drop_older(self.wide[best, layout.NODE_EVENT])
         return self._reported()
+
+    def _drop_older(self, began: cython.longlong) -> cython.int:
+        """Forget what has begun no later than something that has matched: it can add nothing."""
+        i: cython.int
+        for i in range(self.n_active):
+            c: cython.int = self.first[self.active[i]]
+            while c >= 0:
+                after: cython.int = self.following[c]
+                if self.root[c] and self.wide[self.root[c], layout.NODE_EVENT] <= began:
+                    self._drop(c)
+                c = after
+        self._forget_empty()
+        return 0

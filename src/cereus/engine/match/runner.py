@@ -238,7 +238,7 @@ class Runner:
         watching = self.plan.watching
         if watching is None:
             return
-        events.columns[watching.own] = events.base + np.arange(len(events.classes))
+        events.columns[watching.ordinal] = events.base + np.arange(len(events.classes))
         for watcher in self.watchers:
             watcher.answer(events, self.table.letters, self.key_count, self._limit_of_watcher)
 

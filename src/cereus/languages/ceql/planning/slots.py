@@ -3,9 +3,8 @@
 A comparison whose sides are about one variable each, `f(A) op g(B)`, needs of the side that comes
 first one value (`ComparisonFilter`). Anything else is a term over what its variables hold
 (`TermFilter`), if those that come first hold one event each, or are only totalled, or if their
-extremes decide (`intervals`). What is left
-(`!=` against several events, conditions under NEXT, LAST or MAX or inside the negated part of
-UNLESS) goes to states that remember values.
+extremes decide (`intervals`). What is left (`!=` against several events, conditions under MAX, and
+what `choosing` refuses) goes to states that remember values.
 """
 
 from __future__ import annotations
@@ -70,13 +69,13 @@ class FormulaSlots:
     @property
     def watching(self) -> Watching | None:
         """What is watched beside the pattern."""
-        return Watching(tuple(self.watched), self.columns.own()) if self.watched else None
+        return Watching(tuple(self.watched), self.columns.ordinal()) if self.watched else None
 
     def unless(self, left: Automaton, right: Automaton, number: int) -> UnlessInSlots:
         """`left UNLESS right`, where events of the right side are compared."""
         column = self.columns.watched(len(self.watched))
         self.watched.append(WatchedPart(Watched(right), column))
-        return UnlessInSlots(left, right, number, column, self.columns.own())
+        return UnlessInSlots(left, right, number, column, self.columns.ordinal())
 
     def filter(
         self, body: Automaton, number: int, condition: Expression, formula: cel.Formula
