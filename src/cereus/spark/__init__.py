@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from cereus.spark.funnels import funnel
     from cereus.spark.live.reading_state import state
     from cereus.spark.live.rules import match_rules, split_changes
-    from cereus.spark.matching import match, split_late
+    from cereus.spark.matching import explain, match, split_late
     from cereus.spark.pipeline import Pipeline
     from cereus.spark.reading.frames import read
     from cereus.spark.statements import sql
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Pipeline",
     "ensure_java",
+    "explain",
     "funnel",
     "match",
     "match_rules",
@@ -37,6 +38,7 @@ __all__ = [
 
 _LATER = {
     "Pipeline": "cereus.spark.pipeline",
+    "explain": "cereus.spark.matching",
     "funnel": "cereus.spark.funnels",
     "match": "cereus.spark.matching",
     "match_rules": "cereus.spark.live.rules",

@@ -43,13 +43,13 @@ def match_several(
     have are null elsewhere."""
     parts = {name: arrange(query) for name, query in queries.items()}
     _check({name: part.schema for name, part in parts.items()})
-    matches = [_matched(names, parts) for names in _passes(parts)]
+    matches = [_matched(names, parts) for names in passes(parts)]
     union = reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), matches)
     columns = dict.fromkeys(name for part in parts.values() for name in part.schema.names)
     return union.select(QUERY, *(quoted((name,)) for name in columns))
 
 
-def _passes(parts: Mapping[str, Batch | Eventwise]) -> list[list[str]]:
+def passes(parts: Mapping[str, Batch | Eventwise]) -> list[list[str]]:
     """The queries by name; those that arrange the rows alike are matched in one pass."""
     passes: dict[object, list[str]] = {}
     for name, part in parts.items():
