@@ -7,31 +7,40 @@ from collections.abc import Iterator, Mapping
 from cereus.spark.batch.arranging import Arrangement, Lies
 from cereus.spark.batch.eventwise import Eventwise
 from cereus.spark.batch.pattern import Batch
-from cereus.spark.batch.several import passes
+from cereus.spark.batch.several import Alone, Job, jobs
 from cereus.spark.batch.together import Together
 from cereus.spark.slices import Slices
 
 
 def explained(parts: Mapping[str, Batch | Eventwise]) -> str:
     """A paragraph for each pass over the rows; queries that arrange them alike share one."""
-    several = len(parts) > 1
-    paragraphs = []
-    for names in passes(parts):
-        lines = [f"{', '.join(names)} in one pass"] if several else []
-        paragraphs.append("\n".join([*lines, *_pass({name: parts[name] for name in names})]))
-    return "\n\n".join(paragraphs)
+    return "\n\n".join("\n".join(_job(each, several=len(parts) > 1)) for each in jobs(parts))
 
 
-def _pass(parts: Mapping[str, Batch | Eventwise]) -> Iterator[str]:
-    first = next(iter(parts.values()))
-    patterns = {name: part for name, part in parts.items() if isinstance(part, Batch)}
-    whole = Together(patterns) if len(patterns) > 1 else first
+def _job(job: Job, *, several: bool) -> Iterator[str]:
+    if isinstance(job, Alone):
+        if several:
+            yield f"{job.name}, by itself"
+        yield from _pass(job.part, job.part, job.part.arrangement)
+    elif isinstance(job, Together):
+        yield f"{', '.join(job.parts)} in one pass"
+        yield from _pass(job.first, job, job.arrangement)
+    else:
+        yield f"{len(job.passes)} passes over one scan"
+        for each in job.passes:
+            yield f"{', '.join(each.parts)} in one pass"
+            yield from _pass(each.first, each, each.arrangement)
+
+
+def _pass(
+    first: Batch | Eventwise, whole: Batch | Eventwise | Together, arrangement: Arrangement
+) -> Iterator[str]:
     columns = len(whole.travelling)
     yield f"columns  {columns} of {len(first.df.columns)} travel: {', '.join(whole.travelling)}"
     kept = "only events that can matter" if whole.filters() else "all events, for each may matter"
     yield f"events   {kept}"
-    yield f"tasks    {_tasks(first, whole.arrangement)}"
-    yield f"order    {_order(whole.arrangement)}"
+    yield f"tasks    {_tasks(first, arrangement)}"
+    yield f"order    {_order(arrangement)}"
     if isinstance(first, Batch) and first.groups:
         yield f"cut      {_cut(first)}"
 

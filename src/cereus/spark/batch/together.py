@@ -257,16 +257,24 @@ class Together:
         return Arrangement(events, first.groups, order, by_time, first.parallelism)
 
     def task(self) -> TogetherTask:
-        sorted_by = self.arrangement.sorted_by
+        within = tuple(path for path in self.first.order_in_key() if path not in self.moment)
+        return self.task_over(self.arrangement.sorted_by, self.moment, within)
+
+    def task_over(
+        self, sorted_by: tuple[Path, ...], moment: tuple[Path, ...], within: tuple[Path, ...]
+    ) -> TogetherTask:
+        """The queries over rows that are sorted by these columns, then by time (that is their
+        moment), and within a moment by others."""
         parts = tuple(
-            TogetherPart(name, part.task(sorted_by), tuple(part.travelling), self._within(part))
+            TogetherPart(
+                name,
+                part.task(sorted_by),
+                tuple(part.travelling),
+                tuple(path for path in part.order_in_key() if path not in moment),
+            )
             for name, part in self.parts.items()
         )
-        names = tuple(self.schema.names)
-        return TogetherTask(parts, sorted_by, self.moment, self._within(self.first), names)
-
-    def _within(self, part: Batch) -> tuple[Path, ...]:
-        return tuple(path for path in part.order_in_key() if path not in self.moment)
+        return TogetherTask(parts, sorted_by, moment, within, tuple(self.schema.names))
 
     def run(self) -> DataFrame:
         for part in self.parts.values():
