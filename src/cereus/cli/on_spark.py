@@ -83,7 +83,7 @@ def run_on_spark(
 
 
 @dataclass(frozen=True)
-class Found:
+class QueriesOnSpark:
     """The matches of all queries in one DataFrame, so that one job finds them: `columns` are those
     of each query, by name. Where they are named, the column QUERY says whose match a row is."""
 
@@ -98,7 +98,7 @@ class Found:
             return self.rows
         return self.rows.filter(belongs).select(*map(_quoted, self.columns[name]))
 
-    def in_order(self) -> Found:
+    def in_order(self) -> QueriesOnSpark:
         """Query by query, each in the order of time."""
         from pyspark.sql import functions as f
 
@@ -144,7 +144,7 @@ class Found:
 
 def matched(
     events: DataFrame, queries: QuerySet, *, listed: bool, tie: Sequence[str], named: bool
-) -> Found:
+) -> QueriesOnSpark:
     """The matches of the queries; `listed`: with the events of each match, else only of those that
     show nothing else."""
     from cereus import spark as cs
@@ -154,13 +154,15 @@ def matched(
     if not named:
         ((name, query),) = queries.queries.items()
         alone = cs.match(events, query, events=listed or not query.variables, tie=tie)
-        return Found(alone, {name: alone.columns}, named=False)
+        return QueriesOnSpark(alone, {name: alone.columns}, named=False)
     given = {"columns": None, "tie": tie, "order": None, "parallelism": None, "split": None}
     parts = {
         name: prepared(events, query, events=listed or not query.variables, push_down=True, **given)
         for name, query in queries.queries.items()
     }
-    return Found(match_parts(parts), {n: each.schema.names for n, each in parts.items()}, named)
+    return QueriesOnSpark(
+        match_parts(parts), {n: each.schema.names for n, each in parts.items()}, named
+    )
 
 
 def first_matches(matches: DataFrame, query: Query, shown: int) -> list[ShownMatch]:

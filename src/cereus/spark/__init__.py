@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from cereus.spark.matching import explain, match, split_late
     from cereus.spark.pipeline import Pipeline
     from cereus.spark.reading.frames import read
+    from cereus.spark.sinks.merge import merge_into
+    from cereus.spark.sinks.webhook import webhook
     from cereus.spark.statements import sql
     from cereus.spark.table_functions.register import register
     from cereus.spark.why import why
@@ -26,6 +28,7 @@ __all__ = [
     "funnel",
     "match",
     "match_rules",
+    "merge_into",
     "read",
     "register",
     "session",
@@ -33,6 +36,7 @@ __all__ = [
     "split_late",
     "sql",
     "state",
+    "webhook",
     "why",
 ]
 
@@ -42,12 +46,14 @@ _LATER = {
     "funnel": "cereus.spark.funnels",
     "match": "cereus.spark.matching",
     "match_rules": "cereus.spark.live.rules",
+    "merge_into": "cereus.spark.sinks.merge",
     "read": "cereus.spark.reading.frames",
     "register": "cereus.spark.table_functions.register",
     "split_changes": "cereus.spark.live.rules",
     "split_late": "cereus.spark.matching",
     "state": "cereus.spark.live.reading_state",
     "sql": "cereus.spark.statements",
+    "webhook": "cereus.spark.sinks.webhook",
     "why": "cereus.spark.why",
 }
 

@@ -33,11 +33,11 @@ def _job(job: Job, *, several: bool) -> Iterator[str]:
 
 
 def _pass(
-    first: Batch | Eventwise, whole: Batch | Eventwise | Together, arrangement: Arrangement
+    first: Batch | Eventwise, shared: Batch | Eventwise | Together, arrangement: Arrangement
 ) -> Iterator[str]:
-    columns = len(whole.travelling)
-    yield f"columns  {columns} of {len(first.df.columns)} travel: {', '.join(whole.travelling)}"
-    kept = "only events that can matter" if whole.filters() else "all events, for each may matter"
+    columns = len(shared.travelling)
+    yield f"columns  {columns} of {len(first.df.columns)} travel: {', '.join(shared.travelling)}"
+    kept = "only events that can matter" if shared.filters() else "all events, for each may matter"
     yield f"events   {kept}"
     yield f"tasks    {_tasks(first, arrangement)}"
     yield f"order    {_order(arrangement)}"

@@ -8,24 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import date, datetime
 from typing import ClassVar, Literal
 
 from cereus.language.registry import default_name, dialect_of
 from cereus.sources import Files
-
-Name = str
-Names = tuple[str, ...]
-"""One text, or a list of them."""
-Settings = Mapping[str, str | int | float | bool]
-Params = Mapping[str, str | int | float | bool | datetime | date | list[object]]
-"""Values of parameters by their names; TOML's own times and lists too."""
-Types = Mapping[str, object]
-"""Columns and the names of their types; a table for a column that is a struct."""
-
-
-class Location(str):
-    """A path, or a URL that is left as it is."""
+from cereus.spark.pipeline.kinds import Location, Name, Names, Params, Settings, Types
+from cereus.spark.pipeline.sink_spec import Sink
 
 
 @dataclass(frozen=True)
@@ -212,72 +200,6 @@ class RuleFolder:
     select: Names = ()
     where: str | None = None
     type: str | None = None
-
-
-# ---------------------------------------------------------------- sinks
-
-
-@dataclass(frozen=True)
-class FileSink:
-    """A directory of files. `write`: what a batch run does when it is there already; a live one
-    appends."""
-
-    FORMATS: ClassVar = ("parquet", "csv", "json", "orc", "arrow", "delta")
-    from_: Name
-    format: str
-    path: Location
-    write: Literal["error", "append", "overwrite"] | None = None
-    partition_by: Names = ()
-    options: Settings = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class TableSink:
-    """A table of the session's catalog."""
-
-    FORMATS: ClassVar = ("table",)
-    from_: Name
-    format: str
-    table: str
-    write: Literal["error", "append", "overwrite"] | None = None
-    partition_by: Names = ()
-    options: Settings = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class ConsoleSink:
-    """Some rows, printed."""
-
-    FORMATS: ClassVar = ("console",)
-    from_: Name
-    format: str
-    rows: int = 20
-    truncate: bool = True
-
-
-@dataclass(frozen=True)
-class MemorySink:
-    """A temporary view of the session, for notebooks and tests."""
-
-    FORMATS: ClassVar = ("memory",)
-    from_: Name
-    format: str
-    table: str
-
-
-@dataclass(frozen=True)
-class ForeachSink:
-    """A function of yours, `module:function`, called with a DataFrame and the number of the
-    micro-batch (0 in a batch run)."""
-
-    FORMATS: ClassVar = ("foreach",)
-    from_: Name
-    format: str
-    function: str
-
-
-Sink = FileSink | TableSink | ConsoleSink | MemorySink | ForeachSink
-SINKS = (FileSink, TableSink, ConsoleSink, MemorySink, ForeachSink)
 
 
 # ---------------------------------------------------------------- the whole

@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import time
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cereus.errors import CereusError, DataError
@@ -19,8 +20,8 @@ from cereus.spark.pipeline.run.building import Building, at, union
 from cereus.spark.pipeline.run.listening import Listener
 from cereus.spark.pipeline.run.metrics import Metrics, Report
 from cereus.spark.pipeline.run.rule_journal import RuleJournal
-from cereus.spark.pipeline.sinks import start
-from cereus.spark.pipeline.spec import MemorySink
+from cereus.spark.pipeline.sink_spec import MemorySink
+from cereus.spark.pipeline.sinks import SinkHome, start
 from cereus.spark.raised import as_cereus_error
 
 if TYPE_CHECKING:
@@ -188,7 +189,12 @@ class LiveRun:
             return made.trigger(**self._trigger())
 
         with at(self.document, ("sinks", name)):
-            self.running[name] = start(frame, sink, self.document.path, writer)
+            place = SinkHome(self.document.path, self._sent(name))
+            self.running[name] = start(frame, sink, place, writer)
+
+    def _sent(self, sink: str) -> Path:
+        """Where a sink remembers what it has sent."""
+        return Path(f"{self.spec.checkpoint}/{sink}.sent")
 
     def _reads_source(self, called: str) -> bool:
         name = called.split("#")[0]
