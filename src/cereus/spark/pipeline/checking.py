@@ -29,6 +29,7 @@ from cereus.spark.pipeline.document import Document, Key
 from cereus.spark.pipeline.graph import Graph
 from cereus.spark.pipeline.kinds import Location
 from cereus.spark.pipeline.rules import CheckedRules
+from cereus.spark.pipeline.run.prometheus import parsed
 from cereus.spark.pipeline.sink_checking import SinkChecker
 from cereus.spark.pipeline.sink_spec import ConsoleSink, FileSink, ForeachSink, WebhookSink
 from cereus.spark.pipeline.spec import FileSource, QueryOf, RuleFolder, Spec, StreamOf
@@ -66,6 +67,11 @@ class Checker:
             )
         for key in ("watermark", "trigger"):
             check_duration(self.document, (key,), getattr(self.spec, key), zero=key == "watermark")
+        if self.spec.prometheus is not None:
+            try:
+                parsed(self.spec.prometheus)
+            except CereusError as error:
+                self.wrong(("prometheus",), error.message, error.hint)
         if self.spec.local:
             self.check_local()
         if self.spec.live and self.spec.checkpoint is None:

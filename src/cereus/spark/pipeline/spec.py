@@ -215,6 +215,9 @@ class Spec:
     watermark   live: how late events may come, where a stream does not say
     trigger     live: how often a micro-batch begins, "10 seconds"; "available now": take what
                 is there, and end
+    metrics     a file of JSON lines: a line per query and micro-batch
+    prometheus  where Prometheus fetches the same: a port, or an address to listen on
+    log         a file of JSON lines: what the run logs
     """
 
     mode: Literal["batch", "live"]
@@ -229,6 +232,8 @@ class Spec:
     watermark: str | None = None
     trigger: str | None = None
     metrics: Location | None = None
+    prometheus: str | None = None
+    log: Location | None = None
 
     @property
     def matched(self) -> dict[str, QueryOf | RuleFolder]:

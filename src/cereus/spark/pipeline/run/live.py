@@ -8,6 +8,7 @@ is emitted in the same micro-batch. A query that two sinks depend on is matched 
 from __future__ import annotations
 
 import itertools
+import logging
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.readwriter import DataStreamWriter
 
     from cereus.spark.pipeline.pipeline import Pipeline
+
+log = logging.getLogger("cereus.spark")
 
 POLL_SECONDS = 0.1
 LOOK_EVERY = 10
@@ -189,6 +192,7 @@ class LiveRun:
             return made.trigger(**self._trigger())
 
         with at(self.document, ("sinks", name)):
+            log.info("the sink %r starts: %s", name, ", ".join(chain.queries) or "a copy")
             place = SinkHome(self.document.path, self._sent(name))
             self.running[name] = start(frame, sink, place, writer)
 
