@@ -71,7 +71,7 @@ def clause_order(trouble: Trouble) -> str | None:
 
 def lists(trouble: Trouble) -> str | None:
     if trouble.unexpected == "[":
-        return "there are no lists here: put out array_agg(x), and take it apart in the statement"
+        return "there are no lists here: emit array_agg(x), and take it apart in the statement"
     return None
 
 
