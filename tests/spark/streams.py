@@ -37,8 +37,8 @@ class Memory:
     def read(self) -> tuple[str, bytes] | None:
         return self.value
 
-    def write(self, description: str, small: bytes) -> None:
-        self.value = (description, small)
+    def write(self, description: str) -> None:
+        self.value = (description, b"")
 
     def chunk(self, name: str) -> bytes:
         return self.chunks[name]

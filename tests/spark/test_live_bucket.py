@@ -15,7 +15,7 @@ pytest.importorskip("pyspark")
 import cereus
 from cereus.errors import CereusError
 from cereus.spark.batch.ordering import in_order
-from cereus.spark.live import bucket as buckets_of
+from cereus.spark.live import journal
 from cereus.spark.live import state as states
 
 from .market import QUERIES, STREAM, locally, random_events
@@ -195,7 +195,7 @@ def test_a_silent_bucket_forgets_its_keys() -> None:
 
 
 def test_many_waiting_batches_are_merged(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(buckets_of, "MOST_SEGMENTS", 4)
+    monkeypatch.setattr(journal, "MOST_SEGMENTS", 4)
     stream = Stream(recipe_of(PAIRS, ticks(1).schema), 20)
     dice = random.Random(3)
     times = [n + dice.uniform(0, 15) for n in range(40)]
@@ -207,18 +207,17 @@ def test_many_waiting_batches_are_merged(monkeypatch: pytest.MonkeyPatch) -> Non
     assert stream.total("matches") == 40 * 39 // 2
 
 
-@pytest.mark.parametrize(("small", "chunk"), [(1, 7), (100, 50), (1 << 20, 1 << 20)])
+@pytest.mark.parametrize("chunk", [500, 5000, 1 << 20])
 def test_pieces_of_any_size(
-    events: pa.Table, monkeypatch: pytest.MonkeyPatch, small: int, chunk: int
+    events: pa.Table, monkeypatch: pytest.MonkeyPatch, chunk: int
 ) -> None:
-    monkeypatch.setattr(states, "SMALL", small)
-    monkeypatch.setattr(states, "CHUNK", max(chunk, 500))
+    monkeypatch.setattr(states, "CHUNK", chunk)
     query = cereus.compile(QUERIES[1], stream=STREAM)
     stream = live(query, events, 3)
     assert matches(stream.rows, query) == locally(events, query)
     used = states.BucketState(stream.stores[0])
     assert set(stream.stores[0].chunks) == {
-        f"{n}/{i}" for n, c in used.large.items() for i in range(c)
+        f"{n}/{i}" for n, c in used.chunks.items() for i in range(c)
     }
 
 

@@ -17,7 +17,7 @@ from cereus.engine.kernel import layout
 from cereus.engine.snapshot import MAGIC, restoring, unsealed
 from cereus.errors import CereusError
 from cereus.spark.files import located
-from cereus.spark.live.bucket import ENGINE
+from cereus.spark.live.journal import ENGINE
 from cereus.spark.live.checkpoint import OPERATORS
 from cereus.spark.session import session as session_of
 from cereus.state import codec
