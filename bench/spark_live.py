@@ -34,8 +34,6 @@ from .spark_batch import EVENTS_IN_WINDOW, TYPES
 TEXT = "SELECT * WHERE T1 ; T2 ; T3 PARTITION BY k WITHIN {window}"
 START = 1_700_000_000_000_000
 SCHEMA = "id long, type string, k long, price double, volume long, ts timestamp"
-WARMING = 6
-"""Micro-batches that are not counted."""
 
 
 def generated(where: Path, rows: int, keys: int, batch: int) -> None:
@@ -68,10 +66,11 @@ class Measured:
 
     progress: list[dict[str, Any]]
     cpu: CpuTime
+    warming: int
 
     @property
     def counted(self) -> list[dict[str, Any]]:
-        return [each for each in self.progress[WARMING:] if each["numInputRows"]]
+        return [each for each in self.progress[self.warming :] if each["numInputRows"]]
 
     @property
     def rows(self) -> int:
@@ -91,7 +90,7 @@ class Measured:
         return {n: sum(each.get(n, 0) for each in told) / len(batches) for n in names}
 
 
-def measured(where: Path, keys: int, window: str, buckets: int | None) -> Measured:
+def measured(where: Path, window: str, buckets: int | None, warming: int) -> Measured:
     from pyspark.sql import SparkSession
 
     spark = SparkSession.getActiveSession()
@@ -115,13 +114,14 @@ def measured(where: Path, keys: int, window: str, buckets: int | None) -> Measur
         .start()
     )
     processes, warm = Processes(), None
-    while not stream.awaitTermination(0.02):
+    while not stream.awaitTermination(0.2):
+        used = processes.cpu()  # also of workers that end meanwhile
         last = stream.lastProgress
-        if warm is None and last is not None and last["batchId"] >= WARMING - 1:
-            warm = processes.cpu()
-        processes.cpu()  # of workers that end meanwhile
+        if warm is None and last is not None and last["batchId"] >= warming - 1:
+            warm = used
     assert warm is not None, "too few micro-batches"
-    return Measured([dict(each) for each in stream.recentProgress], processes.cpu().since(warm))
+    progress = [dict(each) for each in stream.recentProgress]
+    return Measured(progress, processes.cpu().since(warm), warming)
 
 
 def report(keys: int, found: Measured) -> str:
@@ -131,8 +131,8 @@ def report(keys: int, found: Measured) -> str:
     return (
         f"{keys:>8,} {rows:>12,} {rows / seconds:>10,.0f} {rows / found.cpu.both:>13,.0f}"
         f" {seconds / batches:>8.2f} {found.cpu.java / batches:>7.2f}"
-        f" {found.cpu.compiler / batches:>5.2f} {found.cpu.python / batches:>7.2f} {found.observed('matches'):>10,}"
-        f" {found.observed('late'):>5,} {state / 2**20:>8.1f}"
+        f" {found.cpu.compiler / batches:>5.2f} {found.cpu.python / batches:>7.2f}"
+        f" {found.observed('matches'):>10,} {found.observed('late'):>5,} {state / 2**20:>8.1f}"
     )
 
 
@@ -141,6 +141,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=5_000_000)
     parser.add_argument("--batch", type=int, default=250_000, help="events in a micro-batch")
     parser.add_argument("--keys", type=int, nargs="+", default=[1_000, 10_000])
+    parser.add_argument("--warm", type=int, default=6, help="micro-batches that do not count")
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--buckets", type=int, help="of keys; as match has it otherwise")
     parser.add_argument("--phases", action="store_true", help="what the steps of Spark take")
@@ -158,7 +159,7 @@ def main() -> None:
             (where / "events").mkdir()
             generated(where / "events", arguments.rows, keys, arguments.batch)
             window = f"{max(1, EVENTS_IN_WINDOW * keys)} milliseconds"
-            found = measured(where, keys, window, arguments.buckets)
+            found = measured(where, window, arguments.buckets, arguments.warm)
             print(report(keys, found), flush=True)
             if arguments.phases:
                 told = (f"{name} {each:,.0f} ms" for name, each in found.phases().items())

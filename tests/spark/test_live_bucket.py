@@ -208,9 +208,7 @@ def test_many_waiting_batches_are_merged(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.parametrize("chunk", [500, 5000, 1 << 20])
-def test_pieces_of_any_size(
-    events: pa.Table, monkeypatch: pytest.MonkeyPatch, chunk: int
-) -> None:
+def test_pieces_of_any_size(events: pa.Table, monkeypatch: pytest.MonkeyPatch, chunk: int) -> None:
     monkeypatch.setattr(states, "CHUNK", chunk)
     query = cereus.compile(QUERIES[1], stream=STREAM)
     stream = live(query, events, 3)
