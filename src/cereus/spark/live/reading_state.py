@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 STATE_TYPE = (
     "query string, bucket int, key string, oldest long, partial long, unread long, bytes long"
 )
-    "query string, bucket int, key string, oldest long, partial long, unread long, bytes long"
-)
 
 
 def state(checkpoint: str, *, session: SparkSession | None = None) -> DataFrame:
