@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -42,22 +43,27 @@ class Bucket:
     def __init__(self, number: int, recipe: Recipe, store: Store) -> None:
         self.number, self.recipe, self.store = number, recipe, store
         state = BucketState(store)
+        before, head = state.head, self._head(state)
+        kept = before is not None and before.fingerprint != head.fingerprint
+        self.must_save = kept and head.snapshot is not None
+        """The engine is one that reading its events again would not make."""
         held = WARM.take(recipe.fingerprint, number, state.description)
-        self.journal = Journal(recipe, state, self._head(state), held)
-        self.must_save = False
-        """The engine has done what reading its events again would not do."""
+        self.journal = Journal(recipe, state, head, held, adopts=self.must_save)
 
     def _head(self, state: BucketState) -> Head:
         before, recipe = state.head, self.recipe
         if before is None:
-            return Head(recipe.fingerprint, recipe.text)
+            return Head(recipe.fingerprint, recipe.text, carries=recipe.carries)
         if before.fingerprint == recipe.fingerprint:
-            return before
-        if not recipe.restart:
+            return replace(before, carries=recipe.carries)
+        if recipe.keeps(before.carries):
+            return replace(before, fingerprint=recipe.fingerprint, text=recipe.text)
+        if recipe.on_change != "restart":
             raise changed([before.text], recipe.text)
         state.clear()
-        passed = before.passed
-        return Head(recipe.fingerprint, recipe.text, passed=passed, base=passed, timer=before.timer)
+        passed, timer = before.passed, before.timer
+        fresh = Head(recipe.fingerprint, recipe.text, passed=passed, base=passed, timer=timer)
+        return replace(fresh, carries=recipe.carries)
 
     @property
     def head(self) -> Head:

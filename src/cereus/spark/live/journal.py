@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from cereus.engine.executor import Executor
+from cereus.engine.executor import Executor, PatternExecutor
+from cereus.engine.snapshot import load
 from cereus.spark.batch.ordering import in_order
 from cereus.spark.live.packing import to_bytes
 from cereus.spark.live.recipe import AT, Recipe
@@ -35,10 +36,14 @@ READ_TO_SNAPSHOT = 2
 
 
 class Journal:
-    """The snapshot and the segments of one bucket, and what is known of them (`head`)."""
+    """The snapshot and the segments of one bucket, and what is known of them (`head`). `adopts`:
+    the snapshot is one of another query, with which this one can go on."""
 
-    def __init__(self, recipe: Recipe, state: BucketState, head: Head, held: Held) -> None:
+    def __init__(
+        self, recipe: Recipe, state: BucketState, head: Head, held: Held, *, adopts: bool = False
+    ) -> None:
         self.recipe, self.state, self.head, self.held = recipe, state, head, held
+        self.adopts = adopts
 
     def know(self, **changes: Any) -> None:
         self.head = replace(self.head, **changes)
@@ -53,7 +58,10 @@ class Journal:
 
     def _made_anew(self) -> Executor:
         executor = self.recipe.matching.executor(self.recipe.events)
-        if self.head.snapshot is not None:
+        if self.adopts:
+            assert isinstance(executor, PatternExecutor)
+            executor.adopt(load(self.state.get(ENGINE), {}))
+        elif self.head.snapshot is not None:
             executor.restore(self.state.get(ENGINE))
         before = self.head.base
         for step in self.head.steps:

@@ -45,6 +45,7 @@ class Head:
     timer     when Spark is to wake the bucket
     heard     where a silent source is noticed: when events came last, by the clock, in milliseconds
     rules     what all rules are known by, where they may change
+    carries   identifies the queries that can go on with this state
     """
 
     fingerprint: str
@@ -59,6 +60,7 @@ class Head:
     timer: int | None = None
     heard: int | None = None
     rules: str | None = None
+    carries: str | None = None
 
     @classmethod
     def of(cls, described: dict[str, Any]) -> Head:
