@@ -22,6 +22,10 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install -qq --disable-pip-version-check --prefer-binary --no-compile
 
+# Some machines forbid Python to keep what it has compiled; every process would then compile hundreds
+# of modules again, and the tests start hundreds of processes.
+export PYTHONDONTWRITEBYTECODE :=
+
 # Stamps of what has been done.
 TOOLS  := $(VENV)/.tools
 BUILT  := $(VENV)/.built

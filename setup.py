@@ -26,6 +26,7 @@ KERNEL_MODULES = (
     "cereus.engine.kernel.terms_vm",
     "cereus.engine.kernel.past",
     "cereus.engine.kernel.stepper",
+    "cereus.engine.kernel.scopes",
     "cereus.engine.kernel.keyed",
     "cereus.engine.kernel.kernel",
     "cereus.engine.kernel.counting",

@@ -1,9 +1,8 @@
 """Docs run: every Python block of README.md and docs/**/*.md is executed, and so is every command.
 
 The blocks of one file share their names and a working directory of their own. A block that opens
-with ```python no-run is left out. A block of text right after a Python block is what that prints. A
-```console block has commands, `$ cereus …`, each followed by what it writes; `…` stands for
-anything.
+with ```py is left out. A block of text right after a Python block is what that prints. A ```console
+block has commands, `$ cereus …`, each followed by what it writes; `…` stands for anything.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from cereus.cli import main, view
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FENCE = re.compile(
-    r"^(?P<indent> *)(?P<ticks>```+)(?P<kind>python|console|text)(?P<tags>[^\n`]*)\n"
+    r"^(?P<indent> *)(?P<ticks>```+)(?P<kind>python|console|text) *\n"
     r"(?P<body>.*?)^(?P=indent)(?P=ticks) *$",
     re.MULTILINE | re.DOTALL,
 )
@@ -48,11 +47,9 @@ def blocks(text: str) -> list[Block]:
     found, end = [], 0
     for match in FENCE.finditer(text):
         follows = not text[end : match.start()].strip() and bool(found)
-        if "no-run" not in match["tags"].split():
-            line = text.count("\n", 0, match.start("body"))
-            found.append(
-                Block(match["kind"], line, undented(match["body"], match["indent"]), follows)
-            )
+        line = text.count("\n", 0, match.start("body"))
+        body = undented(match["body"], match["indent"])
+        found.append(Block(match["kind"], line, body, follows))
         end = match.end()
     return found
 
@@ -137,7 +134,7 @@ x = 1
 ```bash
 false
 ```
-```python no-run
+```py
 raise SystemExit
 ```
 - item

@@ -6,6 +6,7 @@ from cereus.errors import CereusError, CereusWarning
 from cereus.funnels.funnel import Funnel, funnel
 from cereus.languages.algebra import api as algebra
 from cereus.languages.ceql import api as ceql
+from cereus.languages.match_recognize import api as match_recognize
 from cereus.languages.par import api as par
 from cereus.languages.sase import api as sase
 from cereus.languages.sremo import api as sremo
@@ -39,6 +40,7 @@ __all__ = [
     "compile",
     "compile_many",
     "funnel",
+    "match_recognize",
     "par",
     "sase",
     "sql",
@@ -47,5 +49,5 @@ __all__ = [
 __version__ = "0.1.0"
 
 # `import cereus.sremo` and `from cereus.sremo import event` find the room's api module.
-for _api in (algebra, ceql, par, sase, sremo):
+for _api in (algebra, ceql, match_recognize, par, sase, sremo):
     sys.modules[f"{__name__}.{_api.__name__.split('.')[-2]}"] = _api

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -31,9 +32,17 @@ def sql(
     limits, params, stream
                 as `compile` takes them, for the clauses
     """
+    options = {"limits": limits, "params": params, "stream": stream}
+    return run_statement(statement, tables, connection, options)
+
+
+def run_statement(
+    statement: str, tables: Mapping[str, Any], connection: Any, options: dict[str, Any]
+) -> pa.Table:
+    """Run a statement over tables of any names; `options` are those of `compile`."""
     opened = connection is None
     duck = _duckdb().connect() if opened else connection
-    run = _Statement(duck, limits, params, stream)
+    run = _Statement(duck, options)
     try:
         for name, table in tables.items():
             rows = to_table(table)
@@ -81,11 +90,8 @@ def _duckdb() -> Any:
 class _Statement:
     """One statement at work: the results of its clauses become tables of DuckDB."""
 
-    def __init__(
-        self, duck: Any, limits: Limits | None, params: Params | None, stream: Stream | None
-    ) -> None:
-        self.duck, self.dialect = duck, ""
-        self.options: dict[str, Any] = {"limits": limits, "params": params, "stream": stream}
+    def __init__(self, duck: Any, options: dict[str, Any]) -> None:
+        self.duck, self.dialect, self.options = duck, "", options
         self.registered: list[str] = []
 
     def replaced(self, source: str, clause: str) -> tuple[str, int]:

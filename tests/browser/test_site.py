@@ -15,7 +15,7 @@ import pytest
 
 from tests.browser.conftest import LOOKS, Watched
 
-pytest.importorskip("material", reason="mkdocs-material is not installed")
+pytest.importorskip("mkdocstrings", reason="the extra docs is not installed")
 ROOT = Path(__file__).parent.parent.parent
 pytestmark = pytest.mark.long
 

@@ -97,8 +97,8 @@ def test_it_is_said_when_a_condition_is_checked(where: str, checked: str) -> Non
         ("A+ ; B FILTER abs(A.price - B.price) > 3", "SELECT *", "every event of A"),
         ("A+ ; B FILTER A.volume != B.volume", "SELECT *", "every event of A"),
         ("A+ ; B FILTER A.card < B.card", "SELECT *", "every event of A"),
-        ("A+ ; B ; C FILTER A.card = B.card", "SELECT MAX *", "compare whole runs"),
-        ("MAX(A+ ; B FILTER A.card = B.card)", "SELECT *", "compare whole runs"),
+        ("A+ ; B ; C FILTER A.card = B.card", "SELECT MAX *", "compares whole runs"),
+        ("MAX(A+ ; B FILTER A.card = B.card)", "SELECT *", "compares whole runs"),
         ("A UNLESS (B ; C FILTER B.card = C.card)", "SELECT *", "the exception of UNLESS"),
     ],
 )

@@ -48,7 +48,7 @@ WORDS = [
         "par",
         "repeat (SELL ; BUY(price IN (1, 2))[sold])",
         "Again and again: wait for a SELL, then wait for a BUY whose price is 1 or 2, and at its"
-        " end put out sold.",
+        " end emit sold.",
     ),
     (
         "ceql",
@@ -61,7 +61,7 @@ WORDS = [
         " DEFINE b AS price > a.price)",
         "In rows that follow one another, one A, then one or more B (as few as possible), where B"
         " is a row such that its price is above the price of A, in the order of time, all of the"
-        " same name. Put out one row for each match, with A.price as p, and go on behind the"
+        " same name. Emit one row for each match, with A.price as p, and go on behind the"
         " match.",
     ),
 ]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from cereus.automata.memory import term_builder
@@ -70,12 +68,6 @@ def test_the_kernel_has_every_function_or_a_reason() -> None:
     assert set(term_builder.IMPLEMENTED) | set(NOT_IN_THE_KERNEL) == COMPUTED
 
 
-def test_every_function_is_documented() -> None:
-    text = (Path(__file__).parents[2] / "docs" / "conditions.md").read_text()
-    missing = [each.signature for each in FUNCTIONS.values() if f"`{each.signature}`" not in text]
-    assert missing == []
-
-
 @pytest.mark.parametrize(
     ("text", "same"),
     [
@@ -114,7 +106,7 @@ def test_a_cast_has_the_kind_of_its_type(name: str) -> None:
         ("CAST(ts AS integer) = 1", "epoch"),
         ("date_trunc('fortnight', ts) = ts", "no unit 'fortnight'"),
         ("split_part(name, ',', 0) = 'a'", "counted from 1"),
-        ("regexp_extract(name, '(a)', 2) = 'a'", "1 groups"),
+        ("regexp_extract(name, '(a)', 2) = 'a'", "no group 2"),
         ("mod(price) = 1", "write mod(x, y)"),
         ("left(name, price) = 'a'", "literal"),
         ("cidr_match(name, '10.0.0.0/33')", "no block of addresses"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -130,5 +131,42 @@ def test_rules_with_unknown_columns_are_refused(spark: SparkSession, tmp_path: P
         cs.match_rules(
             stream, rules, stream=cereus.Stream(type=None, time="timestamp"), watermark="1 second"
         )
+    changes = spark.readStream.schema(RULE_TYPE).json(str(tmp_path))
+    history = spark.createDataFrame(events(0, "Ap4").to_pandas())
     with pytest.raises(CereusError, match="for a streaming DataFrame"):
-        cs.match_rules(spark.range(3), [], stream=STREAM)
+        cs.match_rules(history, changes, stream=STREAM)
+
+
+def test_rules_over_history_find_what_the_local_recognizer_finds(spark: SparkSession) -> None:
+    dice = Random(7)
+    letters = [dice.choice("AB") + dice.choice("pqr") + str(dice.randrange(9)) for _ in range(300)]
+    rows = events(0, *letters)
+    rules = [
+        *(Rule(f"pair{n}", PAIR.format(n)) for n in range(5)),
+        Rule("alone", "SELECT * WHERE A FILTER A[x > 4] NOT FOLLOWED BY B WITHIN 5 seconds"),
+        Rule("counted", "SELECT COUNT(*) WHERE A ; B+ WITHIN 9 seconds"),
+        Rule("values", "SELECT a WHERE A AS a ; B WITHIN 3 seconds RETURN a.x + 1 AS more"),
+        Rule("sase", "PATTERN SEQ(A a, B b) WHERE a.x = b.x WITHIN 20 seconds", "sase"),
+        Rule("paused", "SELECT * WHERE A", enabled=False),
+        Rule("broken", "SELECT * WHERE"),
+        Rule("all", "SELECT * WHERE A ; B CONSUME BY ANY WITHIN 3 seconds"),
+    ]
+    history = spark.createDataFrame(rows.to_pandas()).repartition(3)
+    rows = rows.set_column(1, "t", rows["t"].cast(pa.timestamp("us", "UTC")))
+    local = cereus.RuleRecognizer(stream=STREAM, schema=rows.schema, rules=rules)
+    expected = [*local.push(rows).to_pylist(), *local.finish().to_pylist()]
+    matches, changes = cs.split_changes(cs.match_rules(history, rules, stream=STREAM))
+    found = matches.toArrow().to_pylist()
+    assert Counter(map(_told, found)) == Counter(map(_told, expected))
+    assert {row["rule"] for row in found} == {r.name for r in rules} - {"paused", "broken", "all"}
+    told = {row["rule"]: row for row in changes.collect()}
+    assert {(n, row["change"]) for n, row in told.items()} == {
+        (each.rule, each.change) for each in local.changes
+    }
+    assert "expected" in told["broken"]["error"] and "CONSUME BY" in told["all"]["error"]
+
+
+def _told(row: dict[str, Any]) -> tuple[Any, ...]:
+    numbered = [(each["type"], each["t"].timestamp()) for each in row["events"] or []]
+    values = None if row["rule"] == "sase" else row["values"]  # rows have other numbers there
+    return row["rule"], row["version"], row["k"], str(values), str(numbered)

@@ -32,12 +32,15 @@ PLACE_ONLY: Label = frozenset({PLACE})
 class Slot(NamedTuple):
     """A place for one value that a run remembers: side `side` of comparison `number`.
 
-    The slots of equalities sort first, so that runs can be found by their values.
+    The slots of equalities sort first, so that runs can be found by their values. A slot that
+    `chooses` says where a part of the pattern was begun of whose runs only the best goes on
+    (`memory.chosen`): `earliest` or `latest`.
     """
 
     by_order: bool
     number: int
     side: int
+    chooses: str = ""
 
 
 class Check(NamedTuple):
@@ -67,8 +70,8 @@ class Update(NamedTuple):
 
     Totals leave NULL out: `sum int` (with `carry int`, see `memory.terms`), `min int`, `max int`,
     the same with `float`, `count` (of values that are not NULL) and `tally` (of events). `start`
-    takes the event's own measure (its time or position, by which windows go), and no column, and
-    `ordinal` its number among all events.
+    takes the event's own measure (its time or position, by which windows go), and no column,
+    `ordinal` its number among all events, and `scope` the same for a slot that chooses.
     """
 
     slot: Slot

@@ -19,6 +19,7 @@ from cereus.cli.commands import (
     queries,
     report,
     spark,
+    sql,
     why,
 )
 from cereus.cli.help import PlainFlags
@@ -83,6 +84,7 @@ def options(
 
 
 app.command("run")(run.run)
+app.command("sql")(sql.sql)
 app.command("explain")(queries.explain)
 app.command("check")(queries.check)
 app.command("why")(why.why)

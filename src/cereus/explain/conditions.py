@@ -27,6 +27,9 @@ MATCHED_UNKNOWN = (
 )
 
 
+SCOPE = "the event where a strategy begins to choose"
+"""What a slot that chooses has."""
+
 # ---------------------------------------------------------------- each condition
 
 
@@ -184,7 +187,7 @@ def _written(how: str, slot: str, column: str) -> str:
         return column
     if how == "start":
         return "when it began"
-    if how == "ordinal":
+    if how in ("ordinal", "scope"):
         return "this event"
     if how == "tally":
         return f"{slot} + 1"
@@ -335,5 +338,6 @@ def _live_values(analysis: PlanAnalysis) -> list[list[str]]:
         for place, side in enumerate(_sides(node)):
             names[node.slot(place)] = _value(analysis.full_plan, side)
     names.update(analysis.description.slot_values(analysis.full_plan))
+    names.update({slot: SCOPE for slot in names if slot.chooses})
     fullest = [slots for slots in lasting if not any(slots < other for other in lasting)]
     return [sorted({names[slot] for slot in slots}) for slots in fullest]

@@ -238,6 +238,11 @@ def _memory(plan: Plan, analysis: PlanAnalysis) -> Iterator[str]:
         nodes = "a node per state that it extends, each"
     if plan.query.window is not None:
         yield f"follows the window: only events inside it are kept{_each_key(plan)}"
+        if plan.scoped:
+            yield (
+                "outside of it: the best match so far of each combination of values that a "
+                "strategy inside the pattern chooses from"
+            )
     elif analysis.grows:
         yield f"without WITHIN it grows with the stream{_each_key(plan)}"
     elif analysis.repeats:

@@ -307,7 +307,9 @@ def _check_literals(name: str, function: Function, arguments: Sequence[ex.Expres
             raise ConditionTypeError("parts are counted from 1", span=arguments[2].span)
         case "regexp_extract", [_, str(pattern), int(group)] if not 0 <= group <= groups(pattern):
             raise ConditionTypeError(
-                f"the pattern has {groups(pattern)} groups", span=arguments[2].span
+                f"the pattern has no group {group}",
+                span=arguments[2].span,
+                hint=f"its groups are numbered from 1 to {groups(pattern)}; 0 is all of it",
             )
 
 

@@ -31,6 +31,7 @@ class Lowered(Generic[Made]):
     slots       the most values that a partial match may have to keep in slots
     why_values  where states remember values: why slots do not
     past        with slots: the events that are remembered by key, whatever runs there are
+    scoped      with slots: the kernel chooses for a strategy inside the pattern
     """
 
     automaton: Made
@@ -42,6 +43,7 @@ class Lowered(Generic[Made]):
     slots: int = 0
     why_values: str | None = None
     past: tuple[PastKind, ...] = ()
+    scoped: bool = False
 
 
 def slots_else_values(

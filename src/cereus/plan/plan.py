@@ -59,6 +59,7 @@ class Plan:
     compared_followers  those that are compared with the events of the match
     timeouts   what finds how far partial matches came that their window ended
     past       the events that are remembered by key, because conditions ask about them
+    scoped     the kernel chooses for a strategy inside the pattern
     """
 
     query: AnyQuery
@@ -75,6 +76,7 @@ class Plan:
     compared_followers: tuple[Follower, ...] = ()
     timeouts: TimeoutPlans | None = None
     past: tuple[PastKind, ...] = ()
+    scoped: bool = False
     version: int = PLAN_VERSION
 
     @classmethod
@@ -101,6 +103,7 @@ class Plan:
             why_values=lowered.why_values,
             slots=lowered.slots,
             past=lowered.past,
+            scoped=lowered.scoped,
             implied_keys=implied_keys,
         )
 
@@ -112,7 +115,8 @@ class Plan:
     def fingerprint(self) -> str:
         """Identifies what a snapshot's state means: same fingerprint, same states and tests."""
         parts = (self.version, _described(self.query), self.stream)
-        description = repr((*parts, self.implied_keys) if self.implied_keys else parts)
+        more = (self.implied_keys, *(["scoped"] if self.scoped else []))
+        description = repr((*parts, *more) if any(more) else parts)
         return hashlib.sha256(description.encode()).hexdigest()[:16]
 
     @property

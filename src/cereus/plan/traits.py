@@ -145,6 +145,7 @@ class Traits:
                 and not facts.position_sensitive
                 and not keyed
                 and at_once
+                and not lowered.scoped
                 and not facts.detects
             ),
             looks_back=_looks_back(query, facts),

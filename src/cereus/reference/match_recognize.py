@@ -42,7 +42,7 @@ class View:
 
 
 def run(clause: tree.Clause, rows: Sequence[Row], columns: Sequence[str]) -> list[dict[str, Any]]:
-    """The rows that the clause puts out, partition by partition."""
+    """The rows that the clause emits, partition by partition."""
     put_out: list[dict[str, Any]] = []
     for partition in _partitions(clause, rows):
         put_out += _partition(clause, partition, columns)
@@ -135,7 +135,7 @@ def search(clause: tree.Clause, rows: Sequence[Row]) -> Iterator[tuple[int, Matc
         attempts = ways(clause, program, rows, position, number)
         match = next(attempts, None)
         if match is None and _reports_timeouts(clause):
-            # Under SKIP TO NEXT ROW from every start; otherwise not from rows put out so before.
+            # Under SKIP TO NEXT ROW from every start; otherwise not from rows emitted so before.
             late = partial(clause, program, rows, position, number)
             if late and (position >= reported or clause.skip.to is tree.SkipTo.NEXT_ROW):
                 reported = position + len(late.labels)

@@ -1,4 +1,4 @@
-"""What rules put out: one table for all of them, whatever their languages and clauses."""
+"""What rules emit: one table for all of them, whatever their languages and clauses."""
 
 from __future__ import annotations
 

@@ -10,8 +10,11 @@ from typing import Any
 
 import pyarrow as pa
 
+from cereus.clauses.tree import Consume
 from cereus.engine import snapshot as snapshots
 from cereus.errors import CereusError, DataError
+from cereus.language.compiled import CompiledQuery
+from cereus.language.pattern import PatternQuery
 from cereus.limits import Limits
 from cereus.query import compile
 from cereus.recognizer import check_time, counted_in
@@ -77,6 +80,11 @@ class RuleRecognizer:
         """The rules as they were last put, by name."""
         return {name: known.rule for name, known in self._known.items()}
 
+    @property
+    def running(self) -> list[CompiledRule]:
+        """The rules that read events, compiled."""
+        return [known.running for known in self._known.values() if known.running is not None]
+
     def put(self, *rules: Any) -> list[RuleChange]:
         """Add rules, or replace those of the same name. One that is put as it is changes nothing,
         and one that does not compile is refused: what ran before goes on."""
@@ -132,6 +140,11 @@ class RuleRecognizer:
         missing = [name for name in self.stream.keys if name not in keys]
         if missing:
             raise DataError(f"the rule does not keep the key {missing[0]!r} of the stream apart")
+        if self.stream.keys and _ends_all(query.compiled):
+            raise CereusError(
+                "CONSUME BY ANY ends the partial matches of all keys, and rules read key by key",
+                hint="write CONSUME BY PARTITION",
+            )
         return made
 
     def _refused(self, rule: Rule, version: int, known: KnownRule | None, error: str) -> RuleChange:
@@ -237,6 +250,10 @@ class RuleRecognizer:
                 made._known[rule.name] = KnownRule(rule, version, running.get(rule.name))
             made._running.restore(state["units"], running)
         return made
+
+
+def _ends_all(query: CompiledQuery) -> bool:
+    return isinstance(query, PatternQuery) and query.query.consume is Consume.ANY
 
 
 def _written(rule: CompiledRule | None) -> tuple[str, int] | None:

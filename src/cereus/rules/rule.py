@@ -102,18 +102,26 @@ def _of_table(source: Any) -> list[Rule]:
 
 
 def _of_folder(folder: Path) -> list[Rule]:
-    """Every query file is a rule, called after the file; `name.ceql.off` is paused."""
+    """Every query file is a rule, called after the file; `name.ceql.off` is paused. Names that
+    begin with a dot are those of files that are being written."""
     if not folder.is_dir():
         raise CereusError(f"there is no folder of rules {str(folder)!r}")
     rules = []
     for path in sorted(folder.iterdir()):
         enabled = path.suffix != PAUSED
         query = path if enabled else path.with_suffix("")
-        if query.suffix.removeprefix(".") in suffixes() and path.is_file():
+        hidden = path.name.startswith(".")
+        if query.suffix.removeprefix(".") in suffixes() and path.is_file() and not hidden:
             dialect = dialect_of(query) or default_name()
-            text = path.read_text(encoding="utf-8")
-            rules.append(Rule(query.stem, text, dialect, enabled=enabled))
+            rules.append(Rule(query.stem, _text(path), dialect, enabled=enabled))
     return rules
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise CereusError(f"cannot read the rule {str(path)!r}: {error}") from None
 
 
 PAUSED = ".off"

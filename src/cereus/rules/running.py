@@ -179,6 +179,11 @@ class RunningRules:
         for unit in self.units:
             yield from unit.outputs(unit.executor.finish())
 
+    def forget(self) -> None:
+        """No key of so far comes again: drop what was begun. For streams sorted by key."""
+        for unit in self.units:
+            unit.executor.forget()
+
     # ------------------------------------------------------------ state
 
     def save(self) -> list[dict[str, object]]:

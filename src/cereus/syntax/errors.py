@@ -119,6 +119,7 @@ WORDS = {
     "QUANTIFIER": "a quantifier",
     "_EXCLUSION_OPENS": "'{-'",
     "_EXCLUSION_CLOSES": "'-}'",
+    "_COLONS": "'::'",
     "_IN_STREAM": "IN STREAM",
     "_WITH_TIMEOUTS": "WITH TIMEOUTS",
     "$END": "the end of the text",

@@ -138,7 +138,7 @@ def _single(name: str, value: Any) -> Any:
         case date():
             return datetime.combine(value, time())
     raise CereusError(
-        f"the parameter :{name} cannot be a {type(value).__name__}", hint=f"there are {VALUES}"
+        f"the parameter :{name} is of the type {type(value).__name__}", hint=f"there are {VALUES}"
     )
 
 

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from cereus.errors import CereusError
 from cereus.sources.places import file_system
-from cereus.writing.target import Target
+from cereus.writing.target import Target, make_room
 
 ROW_GROUP = 1 << 16
 
@@ -185,6 +185,14 @@ def writer(target: Target, schema: pa.Schema) -> Writer:
         target.path.mkdir(parents=True, exist_ok=True)
         target = target.part(_parts(target.path))
     return WRITERS[target.format](target, schema)
+
+
+def write_table(target: Target, table: pa.Table) -> None:
+    """Write a whole table, in the place of what is there."""
+    make_room(target)
+    with writer(target, table.schema) as file:
+        for batch in table.to_batches():
+            file.write(batch)
 
 
 def _parts(folder: Path) -> int:

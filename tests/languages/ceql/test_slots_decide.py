@@ -68,14 +68,14 @@ def test_registers_give_what_the_definition_gives(pattern: str) -> None:
         assert not any("this is slow" in warning for warning in query.warnings)
         stream = events(draw)
         with sizes(chunk=draw.choice((1, 1000)), sweep=draw.choice((1, 1000))):
-            found = rows(_cut(query, stream, draw), query.tree)
+            found = rows(cut(query, stream, draw), query.tree)
         try:
             assert_agrees(found, parse(text), TIMED, stream)
         except AssertionError as error:
             raise AssertionError(f"seed {seed}: {text}\n{error}") from None
 
 
-def _cut(query: cereus.Query, stream: list[dict[str, object]], draw: Random) -> list[object]:
+def cut(query: cereus.Query, stream: list[dict[str, object]], draw: Random) -> list[object]:
     """The matches, with the stream in pieces and a snapshot here and there."""
     recognizer = query.recognizer(schema=strategies.SCHEMA)
     found: list[object] = []

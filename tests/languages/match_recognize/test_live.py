@@ -57,7 +57,7 @@ def in_pieces(
 
 
 def by_key(rows: list[dict[str, Any]] | None) -> Any:
-    """Matches of different keys complete in another order than they are put out at the end."""
+    """Matches of different keys complete in another order than they are emitted at the end."""
     if not rows or "k" not in rows[0]:
         return rows
     return sorted(rows, key=lambda row: repr(row["k"]))
@@ -96,7 +96,7 @@ DEFINE = "DEFINE a AS c = 'a', b AS c = 'b'"
 
 
 def emitted(pattern: str, letters: str, within: str = "") -> list[list[tuple[int, int]]]:
-    """For each row what is put out when it comes, and last what is put out at the end."""
+    """For each row what is emitted when it comes, and last what is emitted at the end."""
     recognizer = compiled(CLAUSE.format(pattern, within, DEFINE)).recognizer()
     table = events(*letters)
     batches = [recognizer.push(table.slice(n, 1)) for n in range(len(letters))]

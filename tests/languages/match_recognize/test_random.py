@@ -44,7 +44,7 @@ POOLS = {
 
 
 def expected(text: str, table: pa.Table) -> list[dict[str, Any]] | None:
-    """What the reference puts out; None where SKIP TO goes nowhere."""
+    """What the reference emits; None where SKIP TO goes nowhere."""
     try:
         return reference.run(parse(text), table.to_pylist(), table.column_names)
     except DataError:

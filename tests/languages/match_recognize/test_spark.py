@@ -100,7 +100,7 @@ def closed(table: pa.Table) -> pa.Table:
 
 
 def streamed(spark: SparkSession, query: cereus.Query, table: pa.Table, where: Path) -> list[str]:
-    """What a stream of five files puts out; the rows of a file come in any order."""
+    """What a stream of five files emits; the rows of a file come in any order."""
     size = -(-table.num_rows // 5)
     for n in range(5):
         part = table.slice(n * size, size)

@@ -1,4 +1,4 @@
-"""WITH TIMEOUTS: partial matches that their window ended are put out, and matches stay the same."""
+"""WITH TIMEOUTS: partial matches that their window ended are emitted, and matches stay the same."""
 
 from __future__ import annotations
 

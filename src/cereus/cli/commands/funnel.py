@@ -20,8 +20,8 @@ from cereus.funnels.funnel import SHARES, Funnel, funnel
 from cereus.show.funnel import funnel_chart
 from cereus.show.pictures import save
 from cereus.sources import Files
-from cereus.writing.target import check_room, make_room, target_of
-from cereus.writing.writers import writer
+from cereus.writing.target import check_room, target_of
+from cereus.writing.writers import write_table
 
 RIGHT = ("step", "keys", "dropped", "mean_seconds", "median_seconds", *SHARES)
 
@@ -187,8 +187,5 @@ def _write(made: Funnel, output: Path, events: list[str], *, overwrite: bool) ->
     else:
         target = target_of(str(output))
         check_room(target, events, overwrite=overwrite)
-        make_room(target)
-        with writer(target, made.steps.schema) as file:
-            for batch in made.steps.to_batches():
-                file.write(batch)
+        write_table(target, made.steps)
     out.print(f"written to {output}", highlight=False, soft_wrap=True)

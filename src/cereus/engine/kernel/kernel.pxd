@@ -16,6 +16,8 @@ cdef class Kernel(KeyedStepper):
     cdef bint with_labels
     cdef bint must_show
     cdef long long limit
+    cdef long long limit_if_distinct
+    cdef long long limit_anyway
     cdef long long max_nodes
     cdef long long max_configurations
     cdef long long max_matches

@@ -46,6 +46,9 @@ class Kernel(KeyedStepper):
         self.ends_at_marks = options.ends_at_marks
         self.consuming = options.consuming
         self.limit = -1 if options.limit is None else options.limit
+        distinct = options.limit_if_distinct
+        self.limit_if_distinct = -1 if distinct is None else distinct
+        self.limit_anyway = self.limit
         self.max_nodes = options.max_nodes
         self.max_configurations = options.max_configurations
         self.max_matches = options.max_matches
@@ -176,6 +179,8 @@ class Kernel(KeyedStepper):
                 self.report_next = self._next_accepted(layout.NONE)
                 self.reporting = self.report_next != layout.NONE
             if self.reporting:
+                if self.limit_if_distinct >= 0:
+                    self.limit = self.limit_anyway if self.ambiguous else self.limit_if_distinct
                 self.reported = 0
                 self.height = 0
             else:
@@ -437,9 +442,11 @@ class Kernel(KeyedStepper):
 
     def oldest(self) -> int | None:
         """The smallest ordinal that a live node refers to (after a sweep), or None."""
-        if self.used == 1:
-            return None
-        return int(np.asarray(self.wide)[1 : self.used, layout.NODE_EVENT].min())
+        nodes = np.asarray(self.wide)[1 : self.used]
+        if self.scoped and self.windowed and not self.open_ended:
+            # what is only there to beat others is never reported
+            nodes = nodes[nodes[:, layout.NODE_START] >= np.min(self.last_floor)]
+        return int(nodes[:, layout.NODE_EVENT].min()) if len(nodes) else None
 
     def save(self) -> dict[str, Any]:
         """Everything that must outlive this process, as arrays (call `sweep` before)."""

@@ -1,9 +1,9 @@
 cimport cython
 
-from cereus.engine.kernel.stepper cimport Stepper
+from cereus.engine.kernel.scopes cimport ScopedStepper
 
 
-cdef class KeyedStepper(Stepper):
+cdef class KeyedStepper(ScopedStepper):
     # the configurations of every key but the one that is read
     cdef long long[::1] carry_from
     cdef long long[::1] carry_to
@@ -37,6 +37,8 @@ cdef class KeyedStepper(Stepper):
     cdef int _sweep(self) except? -1 nogil
     @cython.final
     cdef int _sweep_and_count(self) except? -1 nogil
+    @cython.final
+    cdef bint _row_outlives(self, long long i) noexcept nogil
     @cython.final
     cdef int _reach_row(
         self, long long i, long long bound, long long[::1] bounds, int[::1] moved

@@ -16,10 +16,10 @@ from cereus.engine.memory import filled, taller
 
 if cython.compiled:
     from cython.cimports.cereus.engine.kernel import layout
-    from cython.cimports.cereus.engine.kernel.stepper import Stepper
+    from cython.cimports.cereus.engine.kernel.scopes import ScopedStepper
 else:
     from cereus.engine.kernel import layout
-    from cereus.engine.kernel.stepper import Stepper
+    from cereus.engine.kernel.scopes import ScopedStepper
 
 if TYPE_CHECKING:
     from cereus.engine.match.kernel_options import KernelOptions
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 
 @cython.cclass
-class KeyedStepper(Stepper):
+class KeyedStepper(ScopedStepper):
     """The partial matches of all keys, of which one is read."""
 
     def __init__(self, table: TransitionTable, options: KernelOptions) -> None:
-        Stepper.__init__(self, table, options)
+        ScopedStepper.__init__(self, table, options)
         self.sweep_from = options.sweep_at
         self.sweep_at = self.sweep_from
         self.sweeps = 0
@@ -216,7 +216,7 @@ class KeyedStepper(Stepper):
             for c in range(self.made):
                 if self.state_of[c] >= 0:
                     # what waits for its window to pass is needed then
-                    waits: cython.bint = self.closing[self.state_of[c]]
+                    waits: cython.bint = self.closing[self.state_of[c]] or self._outlives(c)
                     self.root[c] = self._reach(
                         self.root[c], layout.NO_BOUND if waits else here, bounds, moved
                     )
@@ -226,7 +226,7 @@ class KeyedStepper(Stepper):
             if pruned:
                 here = self.last_floor[k]
             for i in range(self.carry_from[k], self.carry_to[k]):
-                waits = self.closing[self.carry[i, layout.CARRY_STATE]]
+                waits = self.closing[self.carry[i, layout.CARRY_STATE]] or self._row_outlives(i)
                 self._reach_row(i, layout.NO_BOUND if waits else here, bounds, moved)
         self._reach_below(bounds, moved)
         self._move_live(moved)
@@ -246,6 +246,11 @@ class KeyedStepper(Stepper):
                     self.carry[i, layout.CARRY_EMPTY] = moved[self.carry[i, layout.CARRY_EMPTY]]
         self.sweep_at = max(self.sweep_from, 2 * self.used)
         return 0
+
+    def _row_outlives(self, i: cython.longlong) -> cython.bint:
+        """`_outlives`, of a configuration that was put down."""
+        slot: cython.int = self.scope[self.carry[i, layout.CARRY_STATE]]
+        return slot >= 0 and self.carry[i, layout.CARRY_VALUES + slot] < 0
 
     def _reach_row(
         self,

@@ -94,8 +94,11 @@ COPY_HOW, COPY_SLOT, COPY_COLUMN, COPY_WORDS = range(4)
     UPDATE_SUM_INT, UPDATE_SUM_FLOAT, UPDATE_MIN_INT, UPDATE_MAX_INT,
     UPDATE_MIN_FLOAT, UPDATE_MAX_FLOAT, UPDATE_CARRY_INT,
     UPDATE_LEAST_INT, UPDATE_GREATEST_INT, UPDATE_LEAST_FLOAT, UPDATE_GREATEST_FLOAT,
-    UPDATE_START, UPDATE_ORDINAL,
-) = range(19)  # fmt: skip
+    UPDATE_START, UPDATE_ORDINAL, UPDATE_SCOPE,
+) = range(20)  # fmt: skip
+OPEN_SCOPE = 1 << 62
+"""A slot that chooses has the ordinal of the first event that its part of the pattern has read;
+less this number where nothing of the match came before."""
 
 STEP_OP, STEP_ARGUMENT, STEP_WORDS = range(3)
 """One operation of a term, in postfix order; only loads have an argument, and functions, which have

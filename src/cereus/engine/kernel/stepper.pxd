@@ -8,6 +8,7 @@ cdef class Stepper:
     # the automaton, grown on demand by `table`
     cdef object table
     cdef int initial
+    cdef bint ambiguous
     cdef int[:, ::1] head
     cdef int[:, ::1] moving
     cdef int[::1] n_moving
@@ -18,6 +19,8 @@ cdef class Stepper:
     cdef int[::1] gap_to
     cdef int[::1] gap_copy
     cdef int[::1] slot_counts
+    cdef int[::1] scope
+    cdef int[::1] chooser
     cdef int[::1] programs
 
     # what evaluates terms, and the answer to the last one of the configuration at hand
@@ -95,6 +98,7 @@ cdef class Stepper:
     cdef bint closes
     cdef bint expiring
     cdef bint watching
+    cdef bint scoped
 
     @cython.final
     cdef int _look_up(self) except? -1 nogil
@@ -148,6 +152,10 @@ cdef class Stepper:
     ) except? -1 nogil
     @cython.final
     cdef inline int _settle(self) except? -1 nogil
+    cdef bint _outlives(self, int c) noexcept nogil
+    cdef int _note_scope(self, int row, int c) except? -1 nogil
+    cdef int _choose(self) except? -1 nogil
+    cdef int _join_scope(self, int c, int row) except? -1 nogil
     @cython.final
     cdef int _sort_arrivals(self) except? -1 nogil
     @cython.final

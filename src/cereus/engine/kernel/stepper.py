@@ -92,6 +92,7 @@ class Stepper:
         self.used = 1
         self.made_now = 1
         self.n_slots = options.slots
+        self.scoped = options.scoped
         self.n_active = 0
         self.active = np.zeros(0, np.int32)
         self.is_active = np.zeros(0, np.uint8)
@@ -141,8 +142,11 @@ class Stepper:
         self.gap_to = self.table.gap_to
         self.gap_copy = self.table.gap_copy
         self.slot_counts = self.table.slot_counts
+        self.scope = self.table.scope
+        self.chooser = self.table.chooser
         self.programs = self.table.programs
         self.initial = self.table.initial
+        self.ambiguous = self.table.ambiguous
         self.terms.use_programs(self.table.programs, self.table.constants)
         self.terms.use_functions(self.table.function_words)
         if self.n_past:
@@ -429,7 +433,7 @@ class Stepper:
     def _go(self, c: cython.int, s: cython.int, at: cython.int, e: cython.longlong) -> cython.int:
         """One configuration makes the moves at `at` in the table."""
         r: cython.int = self.root[c]
-        if r and self._start(r) < self.bound:
+        if r and self._start(r) < self.bound and not (self.scoped and self._outlives(c)):
             r = 0
         unseen: cython.int = self.empty[c]
         if unseen > 0 and self._start(unseen) < self.bound:
@@ -561,6 +565,10 @@ class Stepper:
             if how == layout.UPDATE_ORDINAL:
                 self.pending_values[row, k] = self.base + e
                 continue
+            if how == layout.UPDATE_SCOPE:
+                value = layout.OPEN_SCOPE if self.empty[c] == layout.UNSTARTED else 0
+                self.pending_values[row, k] = self.base + e - value
+                continue
             if how >= layout.UPDATE_COUNT:
                 value = self.terms.total(how, slot, column, c, e)
                 self.pending_values[row, k] = value
@@ -622,6 +630,8 @@ class Stepper:
         self.arrivals[n] = n
         if copy >= 0:
             self._copy(copy, c, e, n)
+        if self.scoped:
+            self._note_scope(n, c)
         self.n_pending = n + 1
         return 0
 
@@ -652,9 +662,13 @@ class Stepper:
                     self.pending[i, layout.PENDING_EMPTY],
                 )
                 self.pending[i, layout.PENDING_EMPTY] = layout.NONE
+        if self.scoped:
+            self._choose()
         for k in range(self.n_pending - 1, -1, -1):
             i = self.arrivals[k]
             to: cython.int = self.pending[i, layout.PENDING_STATE]
+            if to == layout.NONE:
+                continue  # it was not chosen
             if to == self.closed:
                 # out of its window, so nothing melds with it
                 self.root[self._new(to, i)] = self.pending[i, layout.PENDING_ROOT]
@@ -662,9 +676,33 @@ class Stepper:
             c: cython.int = self._find(to, i)
             if c < 0:
                 c = self._new(to, i)
+            if self.scoped and self.scope[to] >= 0:
+                self._join_scope(c, i)
+                continue
             self.root[c] = self._meld(self.root[c], self.pending[i, layout.PENDING_ROOT])
             self.empty[c] = self._later(self.empty[c], self.pending[i, layout.PENDING_EMPTY])
         return 0
+
+    # ------------------------------------------------------------ parts that choose (`scopes`)
+
+    def _outlives(self, c: cython.int) -> cython.bint:
+        """Whether the partial matches of a configuration are needed when they are out of the
+        window."""
+        return False
+
+    def _note_scope(self, row: cython.int, c: cython.int) -> cython.int:
+        """Configuration c is on its way, in a pending row."""
+        return 0
+
+    def _choose(self) -> cython.int:
+        """Of what is on its way out of a part that chooses, only the best arrives."""
+        return 0
+
+    def _join_scope(self, c: cython.int, row: cython.int) -> cython.int:
+        """A pending row joins a configuration inside a part that chooses."""
+        return 0
+
+    # ------------------------------------------------------------ the order of arrivals
 
     def _sort_arrivals(self) -> cython.int:
         """By start, ascending (Shell's sort: as a rule there are very few)."""

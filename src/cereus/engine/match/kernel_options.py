@@ -25,7 +25,8 @@ KINDS_OF_TOTALS = {
 
 @dataclass(frozen=True)
 class KernelOptions:
-    """What a kernel knows of its plan, from the start."""
+    """What a kernel knows of its plan, from the start. `limit_if_distinct` is a limit that holds as
+    long as no match can be found in several ways."""
 
     windowed: bool
     open_ended: bool
@@ -46,6 +47,8 @@ class KernelOptions:
     ends_at_marks: bool = False
     latest: bool = False
     past: tuple[PastKind, ...] = ()
+    scoped: bool = False
+    limit_if_distinct: int | None = None
 
     @classmethod
     def of(cls, plan: Plan, limits: Limits) -> KernelOptions:
@@ -68,4 +71,8 @@ class KernelOptions:
             ends_at_marks=plan.traits.ends_at_marks,
             latest=plan.query.strategy is not Strategy.NEXT,
             past=plan.past,
+            scoped=plan.scoped,
+            limit_if_distinct=(
+                None if plan.traits.hides or plan.traits.chosen_late else plan.traits.limit
+            ),
         )

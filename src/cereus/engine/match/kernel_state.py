@@ -36,6 +36,8 @@ class KernelBounds:
     totals                       how many totals are counted; None where matches are listed
     past                         how many kinds of events of the past there are, and how many
                                  numbers each has; None if there are none
+    outlives                     nodes may be kept that are out of the window, and refer to events
+                                 that are not remembered
     """
 
     keys: int
@@ -46,6 +48,7 @@ class KernelBounds:
     history_keys: npt.NDArray[np.int32]
     totals: int | None = None
     past: tuple[int, int] | None = None
+    outlives: bool = False
 
 
 def check_kernel(saved: dict[str, Any], bounds: KernelBounds) -> None:
@@ -56,7 +59,7 @@ def check_kernel(saved: dict[str, Any], bounds: KernelBounds) -> None:
     if bounds.past:
         _check_past(saved, bounds)
     if bounds.totals is None:
-        _check_forest(nodes, bounds)
+        _check_forest(nodes, bounds, saved["last_floor"])
     else:
         _check_vectors(nodes, saved, bounds.totals)
 
@@ -93,7 +96,7 @@ def _check_past(saved: dict[str, Any], bounds: KernelBounds) -> None:
         )
 
 
-def _check_forest(nodes: Ints, bounds: KernelBounds) -> None:
+def _check_forest(nodes: Ints, bounds: KernelBounds, floors: Ints) -> None:
     parts, ids = nodes.view(np.int32), np.arange(len(nodes))
     for place in (layout.NODE_LINK, layout.NODE_LEFT, layout.NODE_RIGHT):
         below = parts[1:, place]
@@ -106,14 +109,13 @@ def _check_forest(nodes: Ints, bounds: KernelBounds) -> None:
     _check_starts(nodes[:, layout.NODE_START], link, left, right)
     _check_ranks(parts[:, layout.NODE_TAG] & layout.RANK_MASK, left, right)
     within(parts[1:, layout.NODE_TAG] >> layout.RANK_BITS, 0, bounds.labels, "the label of a node")
-    places = nodes[1:, layout.NODE_EVENT] - bounds.first
-    within(
-        nodes[1:, layout.NODE_EVENT],
-        bounds.first,
-        bounds.first + len(bounds.history_keys),
-        "an event",
-    )
-    refuse_unless(np.all(bounds.history_keys[places] >= 0), "a node's event is of no key")
+    known = nodes[1:]
+    if bounds.outlives and len(floors):
+        known = known[known[:, layout.NODE_START] >= floors.min()]
+    events = known[:, layout.NODE_EVENT]
+    within(events, bounds.first, bounds.first + len(bounds.history_keys), "an event")
+    keys = bounds.history_keys[events - bounds.first]
+    refuse_unless(np.all(keys >= 0), "a node's event is of no key")
 
 
 def _check_starts(starts: Ints, link: Any, left: Any, right: Any) -> None:

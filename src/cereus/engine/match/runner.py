@@ -373,6 +373,9 @@ class Runner:
             history_keys=self.history.keys,
             totals=len(self.plan.totals) if isinstance(self.kernel, CountingKernel) else None,
             past=_past_shape(self.plan),
+            outlives=self.plan.scoped
+            and self.plan.query.window is not None
+            and not self.plan.traits.open_ended,
         )
 
     def tidy(self, *, at: int | None = None) -> None:

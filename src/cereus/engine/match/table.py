@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from cereus.automata.memory.chosen import LATEST
 from cereus.automata.memory.terms import OPERATIONS, Absent, LookedUp, Term
 from cereus.automata.model import NOTHING, Automaton, Label, Slot, Slots, States
 from cereus.automata.subset import JointMove, index_columns, joint_moves, slots_of
@@ -60,6 +61,7 @@ UPDATES = {
     "greatest float": layout.UPDATE_GREATEST_FLOAT,
     "start": layout.UPDATE_START,
     "ordinal": layout.UPDATE_ORDINAL,
+    "scope": layout.UPDATE_SCOPE,
 }
 OPERATION = {name: number for number, name in enumerate(OPERATIONS)}
 """The kernel's numbers for checks, updates and the operations of terms."""
@@ -78,9 +80,10 @@ class TransitionTable:
     `head[c, s]` is STAY, UNKNOWN, or where the moves of state s on class c stand in `edges`;
     `programs` has what they check and which values they take along, `constants` what its terms
     refer to (`layout` has the columns of all three). `gap_to[s]` is the move on an irrelevant
-    event, and `gap_copy[s]` its copy. `moving[c]` lists the states that do not, as far as is known,
-    STAY on class c; `n_moving[c]` says how many (UNCOUNTED: no list is kept). Nothing leaves a
-    state that is `final`.
+    event, and `gap_copy[s]` its copy. `scope[s]` is the slot of the state that chooses (-1: none),
+    and `chooser[s]` the number of that slot with how it chooses (`_chooser`). `moving[c]` lists the
+    states that do not, as far as is known, STAY on class c; `n_moving[c]` says how many (UNCOUNTED:
+    no list is kept). Nothing leaves a state that is `final`.
 
     `ambiguous` turns true when two moves from one state mark an event in the same way and both
     may be possible: then one match may be found twice.
@@ -110,6 +113,8 @@ class TransitionTable:
         self.gap_to: npt.NDArray[np.int32] = np.full(4, layout.UNKNOWN, np.int32)
         self.gap_copy: npt.NDArray[np.int32] = np.full(4, -1, np.int32)
         self.slot_counts: npt.NDArray[np.int32] = np.zeros(4, np.int32)
+        self.scope: npt.NDArray[np.int32] = np.full(4, layout.NONE, np.int32)
+        self.chooser: npt.NDArray[np.int32] = np.full(4, layout.NONE, np.int32)
         self.programs: npt.NDArray[np.int32] = np.zeros(0, np.int32)
         self.constants: npt.NDArray[np.int64] = np.zeros(1, np.int64)
         self.functions: list[LookedUp] = []
@@ -373,7 +378,7 @@ class TransitionTable:
             if number >= self.max_states:
                 raise LimitError(
                     f"the pattern has needed more than {self.max_states:,} automaton states",
-                    hint="simplify nested strategies, ALL or UNLESS, or raise max_states",
+                    hint="simplify nested strategies, ALL or UNLESS, or raise Limits(states=…)",
                 )
             self._numbers[subset] = number
             self.subsets.append(subset)
@@ -389,6 +394,9 @@ class TransitionTable:
             self._check_layout(subset, slots)
             self.layouts.append(tuple(sorted(slots)))
             self.slot_counts[number] = len(slots)
+            for place, slot in enumerate(self.layouts[number]):
+                if slot.chooses:
+                    self.scope[number], self.chooser[number] = place, _chooser(slot)
             self.accepting[number] = any(map(self.automaton.accepts, subset))
             self.closing[number] = any(map(self.automaton.closes, subset))
             goes_on = self.closing[number] or any(map(self.automaton.goes_on, subset))
@@ -414,6 +422,14 @@ class TransitionTable:
         self.gap_to = np.concatenate([self.gap_to, np.full(old, layout.UNKNOWN, np.int32)])
         self.gap_copy = np.concatenate([self.gap_copy, np.full(old, -1, np.int32)])
         self.slot_counts = np.concatenate([self.slot_counts, np.zeros(old, np.int32)])
+        none = np.full(old, layout.NONE, np.int32)
+        self.scope = np.concatenate([self.scope, none])
+        self.chooser = np.concatenate([self.chooser, none])
+
+
+def _chooser(slot: Slot) -> int:
+    """A number for a slot that chooses: odd where the latest events win."""
+    return 2 * slot.number + (slot.chooses == LATEST)
 
 
 def _no_state(error: Exception) -> SnapshotError:

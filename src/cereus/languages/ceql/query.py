@@ -15,6 +15,7 @@ from cereus.languages.ceql.explaining.description import CeqlDescription
 from cereus.languages.ceql.explaining.words import words
 from cereus.languages.ceql.flat import flattened
 from cereus.languages.ceql.planning.build import build
+from cereus.languages.ceql.planning.choosing import choices
 from cereus.languages.ceql.print import to_text
 from cereus.languages.ceql.tree import Formula
 from cereus.plan.plan import Plan
@@ -46,6 +47,8 @@ class CeqlQuery(PatternQuery[Formula]):
             return None  # one complex event may be many bindings
         if self.query.skip or self.query.unfollowed:
             return None  # which matches are left out is known when they are listed
+        if any(choices(self.query.formula)):
+            return None  # strategies choose among what is listed
         counting = self.replaced(query=replace(self.query, count=True))
         try:
             counting.plan()

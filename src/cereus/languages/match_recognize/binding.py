@@ -83,7 +83,7 @@ class Bound:
 
     @property
     def other_columns(self) -> tuple[str, ...]:
-        """The columns that ALL ROWS PER MATCH puts out behind the measures."""
+        """The columns that ALL ROWS PER MATCH emits behind the measures."""
         first = {*self.partition, *(order.path[0] for order in self.order)}
         return tuple(name for name in self.schema.names if name not in first)
 
@@ -114,7 +114,7 @@ def _check_names(result: Bound) -> None:
     for measure in result.clause.measures:
         if measure.name.lower() in known:
             raise RefusedError(
-                f"the table has a column {measure.name!r}, and ALL ROWS PER MATCH puts it out",
+                f"the table has a column {measure.name!r}, and ALL ROWS PER MATCH emits it",
                 span=measure.span,
                 hint="give the measure another name",
             )

@@ -110,7 +110,7 @@ def _check_within(clause: tree.Clause) -> None:
 def _check_output(clause: tree.Clause) -> None:
     if clause.rows is tree.Rows.ONE and not clause.measures and not clause.partition:
         raise RefusedError(
-            "ONE ROW PER MATCH puts out the columns of PARTITION BY and the measures, "
+            "ONE ROW PER MATCH emits the columns of PARTITION BY and the measures, "
             "and there are none",
             span=clause.span,
             hint="add MEASURES MATCH_NUMBER() AS match, or write ALL ROWS PER MATCH",

@@ -23,7 +23,14 @@ CLAUSES = [
 
 
 def missing_clause(trouble: Trouble) -> str | None:
-    return f"a clause reads {SHAPE}" if not trouble.before else None
+    if trouble.before:
+        return None
+    if (trouble.unexpected or "").upper() in ("SELECT", "WITH"):
+        return (
+            'whole statements run with cereus.sql(statement, trades=table), with "cereus sql", '
+            "and on Spark with cs.sql(spark, statement); here stands the clause alone"
+        )
+    return f"a clause reads {SHAPE}"
 
 
 def window_function(trouble: Trouble) -> str | None:
@@ -64,7 +71,7 @@ def clause_order(trouble: Trouble) -> str | None:
 
 def lists(trouble: Trouble) -> str | None:
     if trouble.unexpected == "[":
-        return "there are no lists here: put out array_agg(x), and take it apart in the statement"
+        return "there are no lists here: emit array_agg(x), and take it apart in the statement"
     return None
 
 

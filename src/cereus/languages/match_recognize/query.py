@@ -240,7 +240,7 @@ class MatchRecognizeQuery(EventwiseQuery):
         if self.clause.within is not None:
             yield f"within {self.clause.within.length} of the first row"
             if self.clause.within.timeouts:
-                yield "partial matches that their window ends are put out too"
+                yield "partial matches that their window ends are emitted too"
 
     def _conditions(self, schema: pa.Schema | None) -> Iterator[str]:
         defined = {each.variable: each.condition for each in self.clause.define}
@@ -259,7 +259,7 @@ class MatchRecognizeQuery(EventwiseQuery):
         else:
             path = self.path(self.bound(schema))
             yield f"{path}: {WHY[path]}"
-        yield "live: a match is put out when no run of higher preference is alive"
+        yield "live: a match is emitted when no run of higher preference is alive"
 
     def _order(self) -> Iterator[str]:
         names = ", ".join(".".join(path) for path in self.clause.partition)

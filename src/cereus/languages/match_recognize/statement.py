@@ -235,6 +235,6 @@ def check_alias(embedded: Embedded, columns: int) -> None:
     """The alias of a clause names all of its columns, or none."""
     if embedded.columns is not None and embedded.columns != columns:
         raise RefusedError(
-            f"the alias names {embedded.columns} columns, and the clause puts out {columns}",
+            f"the alias names {embedded.columns} columns, and the clause emits {columns}",
             hint="name all of them, or none",
         )

@@ -254,7 +254,7 @@ class _Texts(Conditions):
         raise RefusedError(
             "DISTINCT is not allowed in the aggregates of a row pattern",
             span=span_of(meta),
-            hint="aggregate what the clause puts out, in the query around it",
+            hint="aggregate what the clause emits, in the query around it",
         )
 
     def subquery(self, meta: Meta, word: Token, *parts: Any) -> ex.Expression:

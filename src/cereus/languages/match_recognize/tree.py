@@ -235,7 +235,7 @@ class Subset:
 
 
 class Rows(StrEnum):
-    """What a match puts out."""
+    """What a match emits."""
 
     ONE = "ONE ROW PER MATCH"
     SHOW = "ALL ROWS PER MATCH"
@@ -262,7 +262,7 @@ class Skip:
 @dataclass(frozen=True)
 class Within:
     """The last row of a match is less than `length` after the first. With `timeouts`, partial
-    matches that the window ended are put out too."""
+    matches that the window ended are emitted too."""
 
     length: timedelta
     timeouts: bool = False

@@ -1,4 +1,4 @@
-"""What RETURN puts out: the names of its values, and flat columns where there is none."""
+"""What RETURN emits: the names of its values, and flat columns where there is none."""
 
 from __future__ import annotations
 

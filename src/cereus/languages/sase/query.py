@@ -241,7 +241,7 @@ def _delays(plan: ProgramPlan) -> Iterator[str]:
     for stage in plan.stages[:-1]:
         if any(map(_waits_for_the_end, stage.blocks)):
             yield (
-                f"what {stage.title} puts out reaches the next query at the end of the input only: "
+                f"what {stage.title} emits reaches the next query at the end of the input only: "
                 "its matches are emitted late, and no window in time says how late"
             )
 

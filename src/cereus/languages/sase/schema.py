@@ -1,4 +1,4 @@
-"""A SASE+ query over events with known columns: what fits, and the columns of what it puts out."""
+"""A SASE+ query over events with known columns: what fits, and the columns of what it emits."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def check_streams(program: sase.Program) -> None:
             raise RefusedError(
                 f"streams feed themselves: {' → '.join(path)}",
                 span=union.blocks[0].span,
-                hint="a query cannot read, even through others, what it puts out",
+                hint="a query cannot read, even through others, what it emits",
             )
 
 

@@ -16,12 +16,21 @@ from pyspark.sql import types as st
 from cereus.engine.executor import Executor
 from cereus.errors import CereusError
 from cereus.limits import Limits
+from cereus.rules.recognizer import RuleRecognizer
 from cereus.rules.rule import Rule, rules_in
+from cereus.spark.batch.rules import matches_of_rules, with_changes
 from cereus.spark.live.packing import PACKED_TYPE
 from cereus.spark.live.rule_changes import AT, CHANGE, ERROR, REMOVED, RulePacking, RulesTask
 from cereus.spark.live.stream import BUCKETS, VERSION, Live, with_watermark
 from cereus.spark.relevance import where
-from cereus.spark.schemas import Path, check_arrow, check_once, orderable
+from cereus.spark.schemas import (
+    Path,
+    arrow_schema,
+    check_arrow,
+    check_once,
+    chosen_columns,
+    orderable,
+)
 from cereus.stream import Stream
 
 if TYPE_CHECKING:
@@ -37,34 +46,53 @@ def match_rules(
     *,
     stream: Stream,
     watermark: str | None = None,
+    tie: str | Iterable[str] = (),
     limits: Limits | None = None,
     buckets: int = BUCKETS,
     name: str = "cereus",
 ) -> DataFrame:
-    """The matches of rules in a streaming DataFrame, as rules come and go.
+    """The matches of rules in a streaming DataFrame, as rules come and go, or in one of history.
 
     rules    a streaming DataFrame of changes, with the columns `name` and `text`, and as needed
              `language`, `parameters` and `options` (JSON), `enabled`, `removed`, and `at`, which
              orders the changes of one micro-batch. Or all rules: a list, a table, a folder of
              query files or a DataFrame, read when the stream starts; one that starts anew with
-             others adds, replaces and removes what is different
+             others adds, replaces and removes what is different. History takes all rules
     stream   which columns are what; its keys are those of all rules
+    tie      columns that order events of one time, before all others
 
     The rows are those of `RuleRecognizer.push`, with the columns `change` and `error`: where
     `change` is not null, the row says what became of a rule (`split_changes` parts them)."""
+    arranged = ArrangedRules(df, stream, limits, chosen_columns(df, tie, None, None)[0])
+    check_arrow(df.columns, df.schema)
+    changes, all_rules = _parted(rules)
     if not df.isStreaming:
-        raise CereusError(
-            "match_rules is for a streaming DataFrame",
-            hint="for history there is match(df, compile_many({…}))",
-        )
+        return _of_history(arranged, changes, all_rules)
     source = RulesOf(stream, limits)
     marked = with_watermark(df, source, watermark)
-    changes, all_rules = _parted(rules)
-    arranged = ArrangedRules(df, stream, limits)
-    check_arrow(df.columns, df.schema)
     return LiveRules(
         arranged, marked, source, False, "refuse", buckets, name, changes, all_rules
     ).run()
+
+
+def _of_history(
+    arranged: ArrangedRules, changes: DataFrame | None, all_rules: tuple[str, ...] | None
+) -> DataFrame:
+    if changes is not None or all_rules is None:
+        raise CereusError(
+            "rules that change are for a streaming DataFrame, and the events are history",
+            hint="give all rules: a list, a table, a folder of query files or a DataFrame",
+        )
+    if arranged.stream.time is None:
+        raise CereusError("rules need to know the time of an event", hint='Stream(time="…")')
+    known = RuleRecognizer(
+        stream=arranged.stream,
+        schema=arrow_schema(arranged.df.schema),
+        rules=[json.loads(each) for each in all_rules],
+        limits=arranged.limits,
+    )
+    matches = matches_of_rules(arranged, known.running)
+    return with_changes(matches, known.changes, arranged.schema)
 
 
 def split_changes(result: DataFrame) -> tuple[DataFrame, DataFrame]:
@@ -116,6 +144,7 @@ class ArrangedRules:
     df: DataFrame
     stream: Stream
     limits: Limits | None
+    ties: tuple[str, ...] = ()
 
     @property
     def shown(self) -> tuple[str, ...]:
@@ -131,6 +160,12 @@ class ArrangedRules:
 
     @property
     def schema(self) -> st.StructType:
+        """The columns of matches, and of what became of rules."""
+        made = st.StructType(list(self.matches))
+        return made.add(CHANGE, st.StringType()).add(ERROR, st.StringType())
+
+    @property
+    def matches(self) -> st.StructType:
         columns = self.df.schema
         made = st.StructType().add("rule", st.StringType()).add("version", st.LongType())
         for key in self.stream.keys:
@@ -138,15 +173,15 @@ class ArrangedRules:
         for time in ("start_time", "end_time"):
             made = made.add(time, columns[str(self.stream.time)].dataType)
         event = st.StructType([st.StructField(f.name, f.dataType) for f in columns])
-        made = made.add("values", st.StringType()).add("events", st.ArrayType(event))
-        return made.add(CHANGE, st.StringType()).add(ERROR, st.StringType())
+        return made.add("values", st.StringType()).add("events", st.ArrayType(event))
 
     def filters(self) -> list[Column]:
         there = where(self.stream, self.df.schema)
         return [] if there is None else [there]
 
     def order_by(self) -> list[Path]:
-        names = dict.fromkeys((*self.stream.keys, str(self.stream.time), *self.df.columns))
+        first = (*self.stream.keys, str(self.stream.time), *self.ties)
+        names = dict.fromkeys((*first, *self.df.columns))
         return [(name,) for name in names if orderable(self.df.schema[name].dataType)]
 
     def task(self) -> RulesTask:

@@ -30,6 +30,7 @@ from cereus.spark.pipeline.compiling import (
 )
 from cereus.spark.pipeline.document import Document, Key
 from cereus.spark.pipeline.graph import Graph
+from cereus.spark.pipeline.rules import CheckedRules
 from cereus.spark.pipeline.spec import (
     ConsoleSink,
     FileSink,
@@ -38,6 +39,7 @@ from cereus.spark.pipeline.spec import (
     Location,
     MemorySink,
     QueryOf,
+    RuleFolder,
     Sink,
     Spec,
     StreamOf,
@@ -47,8 +49,8 @@ from cereus.writing.target import FORMATS
 HERE = 'engine = "spark"; in this process there are files without options, console and foreach'
 
 
-def check(document: Document, spec: Spec) -> dict[str, Query]:
-    """The queries of the pipeline, compiled. All that is wrong is raised at once."""
+def check(document: Document, spec: Spec) -> tuple[dict[str, Query], dict[str, CheckedRules]]:
+    """The queries of the pipeline, compiled, and its rules. All that is wrong is raised at once."""
     graph = Graph(spec)
     checker = Checker(document, graph)
     checker.check_top()
@@ -56,9 +58,10 @@ def check(document: Document, spec: Spec) -> dict[str, Query]:
     checker.check_sources()
     checker.check_streams()
     checker.check_sinks()
-    queries = Compiling(document, graph).queries()
+    compiling = Compiling(document, graph)
+    queries, rules = compiling.queries(), compiling.rules()
     document.check()
-    return queries
+    return queries, rules
 
 
 class Checker:
@@ -106,12 +109,12 @@ class Checker:
             for query in self.graph.written.get(name, ()):
                 message = f"the query {query!r} writes this stream, which is one of a source"
                 self.wrong(("streams", name), message, "rename one of the two, or say into = …")
-        for name, of in self.spec.queries.items():
-            key = ("queries", name, "from")
-            check_known(self.document, key, of.from_, self.graph.names, "stream")
-            if not of.from_:
-                self.wrong(key, "a query reads at least one stream")
-            self.check_idle(name, of)
+        for name, query_of in self.spec.queries.items():
+            self.check_reads(("queries", name, "from"), query_of.from_)
+            self.check_idle(name, query_of)
+        for name, rules in self.spec.rules.items():
+            self.check_reads(("rules", name, "from"), rules.from_)
+            self.check_rules(name, rules)
         try:
             _ = self.graph.order
         except graphlib.CycleError as error:
@@ -120,6 +123,29 @@ class Checker:
             self.wrong(
                 ("queries", around[0], "from"), message, "let one of them read another stream"
             )
+
+    def check_reads(self, key: Key, names: tuple[str, ...]) -> None:
+        check_known(self.document, key, names, self.graph.names, "stream")
+        if not names:
+            self.wrong(key, "this reads at least one stream")
+        for name in names:
+            if name in self.graph.changes:
+                message = f"{name!r} is what became of rules: no events, but rows for a sink"
+                self.wrong(key, message, "read it in a sink")
+
+    def check_rules(self, name: str, of: RuleFolder) -> None:
+        """Their names are their own, and their files are here, where the driver runs."""
+        key = ("rules", name)
+        if name in self.spec.queries:
+            self.wrong(key, "a query has this name already", "rename one of the two")
+        taken = (*self.spec.streams, *self.graph.written)
+        changes = of.changes or f"{name}_changes"
+        if changes in taken or list(self.graph.changes.values()).count(name) != 1:
+            message = f"there are two streams {changes!r}"
+            self.wrong((*key, "changes"), message, 'changes = "some_other_name"')
+        if not is_local(of.folder):
+            message = "rules are read where the pipeline is started"
+            self.wrong((*key, "folder"), message, "name a folder of that machine")
 
     def check_idle(self, name: str, of: QueryOf) -> None:
         """What is silent is a source."""
@@ -194,6 +220,8 @@ class Checker:
         """Whether a query of this stream asks for types of events."""
         readers = [query for query in self.spec.queries.values() if stream in query.from_]
         dialects = [query.language for query in readers]
+        if any(stream in rules.from_ for rules in self.spec.rules.values()):
+            return True
         return not dialects or any(
             each not in registry.names() or registry.language(each).typed for each in dialects
         )
@@ -217,7 +245,7 @@ class Checker:
                     self.wrong((*key, name), f"the events have no column {column!r}", hint)
 
     def check_live(self, key: Key, name: str, of: StreamOf) -> None:
-        matched = any(name in query.from_ for query in self.spec.queries.values())
+        matched = any(name in each.from_ for each in self.spec.matched.values())
         if matched and of.time is None:
             self.wrong(key, "live events need a time column", 'time = "some_column"')
         if matched and of.watermark is None and self.spec.watermark is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import graphlib
 from collections.abc import Iterable, Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,11 @@ from cereus.language import registry
 from cereus.language.protocol import Language
 from cereus.limits import Limits
 from cereus.query import Query, compile
+from cereus.rules.rule import rules_in
 from cereus.sources import scan
 from cereus.spark.pipeline.document import Document, Key
 from cereus.spark.pipeline.graph import Graph
+from cereus.spark.pipeline.rules import CheckedRules, refused_in
 from cereus.spark.pipeline.spec import (
     FileSource,
     KafkaSource,
@@ -41,28 +44,69 @@ class Compiling:
 
     def queries(self) -> dict[str, Query]:
         """By name, in the order in which they run."""
-        try:
-            order = self.graph.order
-        except graphlib.CycleError:
-            return {}  # which has been reported
-        compiled = {name: self.query(name) for name in order if self.is_sound(name)}
+        order = self._order
+        sound = [name for name in order if name in self.spec.queries and self.is_sound(name)]
+        compiled = {name: self.query(name) for name in sound}
         queries = {name: query for name, query in compiled.items() if query is not None}
         if self.spec.live:
-            for name in queries:
+            for name in (*queries, *self.spec.rules):
                 self.check_emitted_in_time(name, queries)
         return queries
 
+    @property
+    def _order(self) -> tuple[str, ...]:
+        try:
+            return self.graph.order
+        except graphlib.CycleError:
+            return ()  # which has been reported
+
     def check_emitted_in_time(self, name: str, queries: Mapping[str, Query]) -> None:
-        for stream in self.spec.queries[name].from_:
+        """Rules may wait for time to pass, now or once they have changed."""
+        table = "rules" if name in self.spec.rules else "queries"
+        for stream in self.spec.matched[name].from_:
             writers = self.graph.written.get(stream, ())
-            if any(queries[each].compiled.emits_late for each in writers if each in queries):
+            late = [each for each in writers if each in queries]
+            ruled = any(each in self.spec.rules for each in writers)
+            if ruled or any(queries[each].compiled.emits_late for each in late):
                 error = emitted_late(stream)
-                self.wrong(("queries", name, "from"), error.message, error.hint)
+                self.wrong((table, name, "from"), error.message, error.hint)
+
+    # ------------------------------------------------------------ rules
+
+    def rules(self) -> dict[str, CheckedRules]:
+        """The rules of every folder, by the name of their table."""
+        checked = {name: self.folder(name) for name in self._order if self._has_rules(name)}
+        return {name: each for name, each in checked.items() if each is not None}
+
+    def _has_rules(self, name: str) -> bool:
+        return name in self.spec.rules and self.is_sound(name)
+
+    def folder(self, name: str) -> CheckedRules | None:
+        of, key = self.spec.rules[name], ("rules", name)
+        stream = self.graph.read_by(name)
+        limits = self.limits((*key, "limits"), of.limits, None)
+        if stream.time is None:
+            message = f"rules need a time, and the stream {of.from_[0]!r} has none"
+            self.wrong((*key, "from"), message, 'time = "some_column" in its table')
+            return None
+        try:
+            rules = rules_in(str(of.folder))
+        except CereusError as error:
+            self.wrong((*key, "folder"), error.message, error.hint)
+            return None
+        try:
+            refused = refused_in(rules, stream, self.columns_read(name), limits)
+        except CereusError as error:
+            self.wrong((*key, "keys") if of.keys else key, error.message, error.hint)
+            return None
+        return CheckedRules(str(of.folder), stream, limits, tuple(rules), tuple(refused))
+
+    # ------------------------------------------------------------ queries
 
     def is_sound(self, query: str) -> bool:
         """Nothing is wrong with what a query reads, so that its own faults are to be
         seen, and not those of others once more."""
-        return all(self._is_sound_stream(name) for name in self.spec.queries[query].from_)
+        return all(self._is_sound_stream(name) for name in self.spec.matched[query].from_)
 
     def _is_sound_stream(self, name: str) -> bool:
         if name in self.spec.streams:
@@ -132,16 +176,17 @@ class Compiling:
             self.wrong((*key, "file"), f"cannot read {str(file)!r}: {reason}", "check the path")
             return None, "file"
 
-    def limits(self, key: Key, values: Mapping[str, Any], dialect: str) -> Limits:
-        """Those that the language has; one that is not known is refused elsewhere."""
+    def limits(self, key: Key, values: Mapping[str, Any], dialect: str | None) -> Limits:
+        """Those that the language has; one that is not known is refused elsewhere. Rules may be
+        of any language."""
         language = registry.language(dialect) if dialect in registry.names() else Language
-        known = language.limits
+        known = language.limits if dialect else tuple(each.name for each in fields(Limits))
         check_known(self.document, key, values, known, "limit")
         return Limits(**{name: value for name, value in values.items() if name in known})
 
     def columns_read(self, name: str) -> pa.Schema | None:
         """The columns that a query finds, where they are known without Spark."""
-        streams = self.spec.queries[name].from_
+        streams = self.spec.matched[name].from_
         if len(streams) > 1 or streams[0] not in self.spec.streams:
             return None
         return stream_columns(self.spec, self.spec.streams[streams[0]])

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from cereus.language.compiled import sections
 from cereus.query import Query
 from cereus.spark.pipeline.graph import STREAM, Graph
+from cereus.spark.pipeline.rules import CheckedRules
 from cereus.spark.pipeline.spec import (
     FileSink,
     FileSource,
@@ -25,27 +26,34 @@ LEFT_OUT = ("lang ", "rewrite ")
 """Stages that only look at the text, which stands above."""
 
 
-def describe(file: str, spec: Spec, queries: Mapping[str, Query]) -> str:
+def describe(
+    file: str, spec: Spec, queries: Mapping[str, Query], rules: Mapping[str, CheckedRules]
+) -> str:
     graph = Graph(spec)
     parts = {
         "pipeline": _pipeline_lines(file, spec),
         "sources": _rows((name, _source(of)) for name, of in spec.sources.items()),
         "streams": _rows((name, _stream(graph, name)) for name in spec.streams),
         "queries": _queries(graph, queries),
+        "rules": _rows((name, _rules(graph, name, of)) for name, of in rules.items()),
         "sinks": _rows((name, _sink(of)) for name, of in spec.sinks.items()),
-        "warnings": list(warnings(graph, queries)),
+        "warnings": list(warnings(graph, queries, rules)),
     }
     return sections(parts)
 
 
-def warnings(graph: Graph, queries: Mapping[str, Query]) -> Iterator[str]:
+def warnings(
+    graph: Graph, queries: Mapping[str, Query], rules: Mapping[str, CheckedRules]
+) -> Iterator[str]:
     """What to know before the pipeline runs."""
     for name, query in queries.items():
         yield from (f"{name}: {warning}" for warning in query.warnings)
+    for name, of in rules.items():
+        yield from (f"{name}: {warning}" for warning in of.warnings())
     for stream in graph.names:
-        if not graph.readers(stream):
+        if not graph.readers(stream) and stream not in graph.changes:
             yield f"nothing reads the stream {stream!r}"
-    if graph.spec.live and graph.spec.trigger is None and not graph.spec.queries:
+    if graph.spec.live and graph.spec.trigger is None and not graph.spec.matched:
         yield "no query: events are only copied"
 
 
@@ -100,12 +108,20 @@ def _queries(graph: Graph, queries: Mapping[str, Query]) -> list[str]:
     """In the order in which they run, so that each stands below those it reads."""
     lines = []
     for name in graph.order:
+        if name not in queries:
+            continue
         of = graph.spec.queries[name]
         lines.append(f"{name}  {' + '.join(of.from_)} → {graph.into(name)} ({of.language})")
         lines += [f"    {line}" for line in _text(queries[name])]
         lines += [f"    {part}" for part in _shaping(of.select, of.where)]
         lines += [f"    {line}" for line in _summary(queries[name])]
     return lines
+
+
+def _rules(graph: Graph, name: str, rules: CheckedRules) -> str:
+    of = graph.spec.rules[name]
+    text = f"{' + '.join(of.from_)} → {graph.into(name)} ({rules.summary} in {rules.folder})"
+    return "; ".join([text, *_shaping(of.select, of.where)])
 
 
 def _text(query: Query) -> list[str]:

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from cereus.language.protocol import Language
 from cereus.language.registry import language, names
-from cereus.spark.pipeline.spec import QueryOf, Sink, Spec, StreamOf
+from cereus.spark.pipeline.spec import QueryOf, RuleFolder, Sink, Spec, StreamOf
 from cereus.stream import Stream
 
 NO_COLUMN = "none"
@@ -48,31 +48,37 @@ class Graph:
 
     @cached_property
     def written(self) -> dict[str, tuple[str, ...]]:
-        """Which queries write a stream."""
+        """Which queries and rules write a stream of matches."""
         written: dict[str, tuple[str, ...]] = {}
-        for name, query in self.spec.queries.items():
-            into = query.into or name
+        for name, of in self.spec.matched.items():
+            into = of.into or name
             written[into] = (*written.get(into, ()), name)
         return written
 
     @cached_property
+    def changes(self) -> dict[str, str]:
+        """The streams of what became of rules, each with the name of the rules."""
+        return {of.changes or f"{name}_changes": name for name, of in self.spec.rules.items()}
+
+    @cached_property
     def names(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys((*self.spec.streams, *self.written)))
+        return tuple(dict.fromkeys((*self.spec.streams, *self.written, *self.changes)))
 
     @cached_property
     def order(self) -> tuple[str, ...]:
-        """The queries, each after those that it reads. `graphlib.CycleError` if there is none."""
+        """The queries and rules, each after those that it reads. `graphlib.CycleError` if there
+        is no such order."""
         before = {
             name: [writer for stream in query.from_ for writer in self.written.get(stream, ())]
-            for name, query in self.spec.queries.items()
+            for name, query in self.spec.matched.items()
         }
         return tuple(graphlib.TopologicalSorter(before).static_order())
 
     def into(self, query: str) -> str:
-        return self.spec.queries[query].into or query
+        return self.spec.matched[query].into or query
 
-    def readers(self, stream: str) -> list[QueryOf | Sink]:
-        everyone = (*self.spec.queries.values(), *self.spec.sinks.values())
+    def readers(self, stream: str) -> list[QueryOf | RuleFolder | Sink]:
+        everyone = (*self.spec.matched.values(), *self.spec.sinks.values())
         return [each for each in everyone if stream in _read(each)]
 
     def only_sink(self, stream: str) -> str | None:
@@ -98,18 +104,20 @@ class Graph:
     def _result_time(self, query: str) -> str:
         """The column of its matches that has their time. A language that is not known is refused
         elsewhere."""
+        if query in self.spec.rules:
+            return Language.result_time
         dialect = self.spec.queries[query].language
         return (language(dialect) if dialect in names() else Language).result_time
 
     def read_by(self, query: str) -> Stream:
-        """The stream that a query is compiled for. Of several the first says what the columns
-        are called, and one more column names the stream of an event."""
-        of = self.spec.queries[query]
+        """The stream that a query, or rules, are compiled for. Of several the first says what the
+        columns are called, and one more column names the stream of an event."""
+        of = self.spec.matched[query]
         stream = self.flow(of.from_[0]).stream
         if len(of.from_) > 1:
             stream = replace(stream, stream=STREAM)
         return replace(stream, keys=of.keys) if of.keys else stream
 
 
-def _read(reader: QueryOf | Sink) -> tuple[str, ...]:
+def _read(reader: QueryOf | RuleFolder | Sink) -> tuple[str, ...]:
     return (reader.from_,) if isinstance(reader.from_, str) else reader.from_

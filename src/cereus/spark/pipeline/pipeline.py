@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from cereus.query import Query
 from cereus.spark.pipeline import checking, describing, document, reading
 from cereus.spark.pipeline.graph import Graph
+from cereus.spark.pipeline.rules import CheckedRules
 from cereus.spark.pipeline.run.metrics import Metrics
 from cereus.spark.pipeline.spec import Location, Spec
 from cereus.spark.session import session as spark_session
@@ -21,8 +22,15 @@ if TYPE_CHECKING:
 class Pipeline:
     """Sources, streams, queries and sinks, as a TOML file declares them."""
 
-    def __init__(self, read: document.Document, spec: Spec, queries: Mapping[str, Query]) -> None:
-        self.document, self.spec, self.queries = read, spec, dict(queries)
+    def __init__(
+        self,
+        read: document.Document,
+        spec: Spec,
+        queries: Mapping[str, Query],
+        rules: Mapping[str, CheckedRules],
+    ) -> None:
+        self.document, self.spec = read, spec
+        self.queries, self.rules = dict(queries), dict(rules)
         self.graph = Graph(spec)
 
     @classmethod
@@ -48,15 +56,15 @@ class Pipeline:
             spec = replace(spec, engine=engine)
         if metrics is not None:
             spec = replace(spec, metrics=Location(Path(metrics).absolute()))
-        return cls(read, spec, checking.check(read, spec))
+        return cls(read, spec, *checking.check(read, spec))
 
     @property
     def warnings(self) -> list[str]:
-        return list(describing.warnings(self.graph, self.queries))
+        return list(describing.warnings(self.graph, self.queries, self.rules))
 
     def describe(self) -> str:
         """What would be run, in words."""
-        return describing.describe(str(self.document.path), self.spec, self.queries)
+        return describing.describe(str(self.document.path), self.spec, self.queries, self.rules)
 
     def session(self) -> SparkSession:
         """The session that the file asks for: a new one, or the active one with its settings."""

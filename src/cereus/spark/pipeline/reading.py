@@ -22,6 +22,7 @@ TABLES: dict[str, tuple[Any, ...]] = {
     "sources": spec.SOURCES,
     "streams": (spec.StreamOf,),
     "queries": (spec.QueryOf,),
+    "rules": (spec.RuleFolder,),
     "sinks": spec.SINKS,
 }
 """Tables of tables, by name: the classes that one may be."""

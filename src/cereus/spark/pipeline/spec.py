@@ -191,6 +191,29 @@ class QueryOf:
         return self.dialect or of_file or default_name()
 
 
+@dataclass(frozen=True)
+class RuleFolder:
+    """`[rules.x]`: the query files of a folder, each a rule, read streams and write one, called
+    `into` or as the table. Live, rules come, change and go with their files.
+
+    folder         where the files are; a file's name is that of its rule
+    changes        the stream of what became of rules; if not said, the name and `_changes`
+    keys           the columns that split the stream, instead of the stream's own
+    select, where  Spark SQL over the matches, before they become a stream
+    type           the type that the matches have as events; the name of their rule if not said
+    """
+
+    from_: Names
+    folder: Location
+    limits: Settings = field(default_factory=dict)
+    into: Name | None = None
+    changes: Name | None = None
+    keys: Names = ()
+    select: Names = ()
+    where: str | None = None
+    type: str | None = None
+
+
 # ---------------------------------------------------------------- sinks
 
 
@@ -276,6 +299,7 @@ class Spec:
     sources: Mapping[str, Source]
     streams: Mapping[str, StreamOf]
     queries: Mapping[str, QueryOf]
+    rules: Mapping[str, RuleFolder]
     sinks: Mapping[str, Sink]
     spark: SparkSettings
     engine: Literal["spark", "local"] = "spark"
@@ -283,6 +307,11 @@ class Spec:
     watermark: str | None = None
     trigger: str | None = None
     metrics: Location | None = None
+
+    @property
+    def matched(self) -> dict[str, QueryOf | RuleFolder]:
+        """What reads streams and writes matches, by name."""
+        return {**self.rules, **self.queries}
 
     @property
     def live(self) -> bool:

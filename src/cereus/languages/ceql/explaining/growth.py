@@ -20,7 +20,8 @@ from cereus.languages.ceql.operators.absence import is_correlated
 from cereus.languages.ceql.operators.previous import reads_previous
 from cereus.languages.ceql.planning.build import RULES
 from cereus.languages.ceql.planning.chains import chain
-from cereus.languages.ceql.planning.lower import CHOSEN, IN_UNLESS
+from cereus.languages.ceql.planning.choosing import CHOSEN, choices
+from cereus.languages.ceql.planning.lower import IN_UNLESS
 from cereus.languages.ceql.planning.rewrite import rewrite
 from cereus.languages.ceql.planning.sizes import compares_matches
 from cereus.languages.ceql.planning.slots import absence_refusal, refusal
@@ -46,20 +47,22 @@ def conditions(plan: Plan) -> list[Condition]:
     formula = rewrite(formula_of(plan), RULES)
     is_max = plan.query.strategy is Strategy.MAX
     where = CHOSEN if is_max and compares_matches(Strategy.MAX, formula) else None
-    compared = _conditions(formula, where)
+    compared = _conditions(formula, where, dict(choices(formula)))
     return list({(each.predicate, each.why): each for each in compared}.values())
 
 
-def _conditions(node: cel.Formula, where: str | None) -> Iterator[Condition]:
+def _conditions(
+    node: cel.Formula, where: str | None, choices: dict[cel.Select, str | None]
+) -> Iterator[Condition]:
     match node:
         case cel.Not():
             return
         case cel.Unless(left, right):
-            yield from _conditions(left, where)
-            yield from _conditions(right, IN_UNLESS)
+            yield from _conditions(left, where, choices)
+            yield from _conditions(right, IN_UNLESS, choices)
             return
-        case cel.Select(strategy, body) if compares_matches(strategy, body):
-            yield from _conditions(body, CHOSEN)
+        case cel.Select(_, body):
+            yield from _conditions(body, where or choices.get(node), choices)
             return
         case cel.Without(body, events):
             for event in filter(is_correlated, events):
@@ -71,7 +74,7 @@ def _conditions(node: cel.Formula, where: str | None) -> Iterator[Condition]:
             why = where or refusal(condition, body)
             yield Condition(node.predicate, condition, body, why)
     for child in node.children():
-        yield from _conditions(child, where)
+        yield from _conditions(child, where, choices)
 
 
 # ---------------------------------------------------------------- what explodes

@@ -17,11 +17,11 @@ from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.desugar import desugared
 from cereus.languages.ceql.operators.counts import FEW_ROUNDS, most_rounds
 from cereus.languages.ceql.planning.binding import surely_bound
+from cereus.languages.ceql.planning.choosing import CHOSEN
 from cereus.languages.ceql.planning.ends import ends_marked
 from cereus.languages.ceql.planning.keys import KeyedFormula, with_keys
 from cereus.languages.ceql.planning.locality import looks_back
 from cereus.languages.ceql.planning.lower import (
-    CHOSEN,
     Streams,
     lowered,
     with_followers,
@@ -43,6 +43,8 @@ from cereus.plan.tests import EventTest
 from cereus.plan.traits import CHOOSING, ChosenBy, PatternFacts
 from cereus.stream import Stream
 
+SKIPPED = "AFTER MATCH SKIP compares whole runs"
+"""Why slots cannot decide."""
 RULES: tuple[Rule, ...] = (*LOCAL_RULES, narrow_filters)
 """All rewrite rules, in the order they are applied."""
 
@@ -71,7 +73,7 @@ def build(
     formula = rewrite(keyed.formula, rules)
     facts = _facts(query)
     compares = query.strategy is Strategy.MAX and not facts.one_size
-    why_values = CHOSEN if compares or query.skip is not None else None
+    why_values = CHOSEN if compares else SKIPPED if query.skip is not None else None
     made = lowered(
         formula,
         _streams(query, stream),
@@ -79,6 +81,7 @@ def build(
         stream=stream,
         why_values=why_values,
         correlated=correlated,
+        chooses=not (query.count or query.timeouts or query.strategy is Strategy.STRICT),
     )
     made, followers, compared = with_followers(query, _streams(query, stream), made)
     begins = 0

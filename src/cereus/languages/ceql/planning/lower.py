@@ -11,6 +11,7 @@ import pyarrow as pa
 from cereus.automata import construct as make
 from cereus.automata.absence import WithoutAutomaton
 from cereus.automata.memory.absence import AbsentByValues, ValueAbsence
+from cereus.automata.memory.chosen import EARLIEST, LATEST, ChosenInSlots
 from cereus.automata.memory.distance import (
     LEFT,
     NEXT,
@@ -27,7 +28,7 @@ from cereus.automata.memory.refusal import CannotUseSlots
 from cereus.automata.memory.values import ValueFilter
 from cereus.automata.model import Automaton, Label
 from cereus.automata.strategies import select
-from cereus.clauses.tree import AttributeWindow, EventWindow, TimeWindow
+from cereus.clauses.tree import AttributeWindow, EventWindow, Strategy, TimeWindow
 from cereus.errors import RefusedError
 from cereus.expr import tree as ex
 from cereus.expr.print import condition_text
@@ -37,6 +38,7 @@ from cereus.languages.ceql.operators.absence import alternatives, is_correlated,
 from cereus.languages.ceql.operators.counts import may_be_nothing
 from cereus.languages.ceql.operators.previous import between_two, reads_previous
 from cereus.languages.ceql.planning.chains import chain
+from cereus.languages.ceql.planning.choosing import choices, is_choice
 from cereus.languages.ceql.planning.distance import condition as distance_condition
 from cereus.languages.ceql.planning.distance import measured_path
 from cereus.languages.ceql.planning.ends import ends_marked
@@ -49,8 +51,8 @@ from cereus.plan.traits import CHOOSING
 from cereus.stream import Stream
 
 ANY_TYPE = "*"
-CHOSEN = "MAX, and a strategy inside a pattern, compare whole runs"
 IN_UNLESS = "the exception of UNLESS follows all its runs at once"
+CANNOT_CHOOSE = "the query does not list matches, so that the kernel cannot choose among them"
 """Where slots have no room."""
 
 
@@ -85,8 +87,12 @@ def lowered(
     stream: Stream,
     why_values: str | None = None,
     correlated: bool = True,
+    chooses: bool = True,
 ) -> Lowered[Automaton]:
-    """The formula as an automaton. `why_values`: a reason not to use slots."""
+    """The formula as an automaton. `why_values`: a reason not to use slots; `chooses`: the kernel
+    may choose for strategies inside it."""
+    refusals = [why or (None if chooses else CANNOT_CHOOSE) for _, why in choices(formula)]
+    why_values = next(filter(None, [why_values, *refusals]), None)
     return slots_else_values(
         schema,
         lambda types: FormulaLowering(
@@ -134,6 +140,7 @@ class FormulaLowering:
     compared: set[tuple[str, ...]] = field(default_factory=set)
     """The attributes that conditions between events read."""
     comparisons: int = 0
+    scoped: bool = False
 
     def lowered(self, formula: cel.Formula) -> Lowered[Automaton]:
         automaton = self.automaton(formula)
@@ -146,6 +153,7 @@ class FormulaLowering:
             slots=0 if self.slots is None else self.slots.count,
             in_slots=self.slots is not None,
             past=() if self.slots is None else tuple(self.slots.past),
+            scoped=self.scoped,
         )
 
     def automaton(self, formula: cel.Formula) -> Automaton:
@@ -195,11 +203,21 @@ class FormulaLowering:
             case cel.Project(names, body):
                 return make.Projection(self.automaton(body), names)
             case cel.Select(strategy, body):
-                if compares_matches(strategy, body):
-                    return select(strategy, self._without_slots(body, CHOSEN))
                 automaton = self.automaton(body)
-                return select(strategy, automaton) if strategy not in CHOOSING else automaton
+                if self.slots is not None and is_choice(formula):
+                    return self._chosen(strategy, automaton)
+                compares = strategy not in CHOOSING or compares_matches(strategy, body)
+                return select(strategy, automaton) if compares else automaton
         raise TypeError(f"not a CEL formula: {formula!r}")
+
+    def _chosen(self, strategy: Strategy, automaton: Automaton) -> Automaton:
+        """The kernel chooses among matches whose events are compared."""
+        assert self.slots is not None
+        self.scoped = True
+        self.comparisons += 1
+        self.slots.count += 1
+        chooses = EARLIEST if strategy is Strategy.NEXT else LATEST
+        return ChosenInSlots(automaton, self.comparisons, chooses)
 
     def _repeated(self, node: cel.Repeated) -> Automaton:
         fewest = 1 if may_be_nothing(node.body) else max(node.least, 1)

@@ -48,7 +48,7 @@ def _matching(clause: tree.Clause) -> Iterator[str]:
 
 
 def _output(clause: tree.Clause) -> Iterator[str]:
-    yield f"put out {ROWS[clause.rows]}"
+    yield f"emit {ROWS[clause.rows]}"
     if clause.measures:
         yield f"with {listed(f'{value_text(m.value)} as {m.name}' for m in clause.measures)}"
     yield f"and go on {_skip(clause.skip)}"

@@ -43,7 +43,7 @@ for starts that cannot be completed in time."""
 class RunStreams:
     """The partitions: rows `lows` to `highs`, and where the search goes on in each. One that has
     `begun` had rows before. `numbers` counts the matches so far; partial matches that timed out
-    have been put out for the rows before `reported`. While `ends_open`, rows at or after the time
+    have been emitted for the rows before `reported`. While `ends_open`, rows at or after the time
     `horizon` may come, and those up to `tails` wait for the rows behind them."""
 
     lows: Ints

@@ -1,4 +1,4 @@
-"""Matches → the rows that a clause puts out."""
+"""Matches → the rows that a clause emits."""
 
 from cereus.compiled import obey_pure
 

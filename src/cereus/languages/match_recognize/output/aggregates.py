@@ -1,4 +1,4 @@
-"""Aggregates of matches. Where one value is put out for each match, its rows are reduced where
+"""Aggregates of matches. Where one value is emitted for each match, its rows are reduced where
 they are; else the rows are ranges of an array. The ranges of one match begin at the same place, and
 those of different matches do not overlap, so a running aggregate is a scan."""
 

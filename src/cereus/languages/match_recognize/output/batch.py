@@ -25,7 +25,7 @@ from cereus.languages.match_recognize.output.timeouts import timeout_columns
 
 
 def run(finder: Finder, table: pa.Table | pa.RecordBatch) -> pa.RecordBatch:
-    """What the clause puts out over a table, all at once."""
+    """What the clause emits over a table, all at once."""
     rows = SortedRows(table, finder.bound.partition, finder.bound.order)
     return _put_out(finder, rows, finder.found(rows))
 
@@ -81,7 +81,7 @@ def columns(
 
 
 def _names(columns: list[tuple[str, pa.Array]]) -> list[str]:
-    """The names of the columns. One that PARTITION BY and ORDER BY name twice is put out twice, the
+    """The names of the columns. One that PARTITION BY and ORDER BY name twice is emitted twice, the
     second time as `ts_1`."""
     names: list[str] = []
     taken = {name for name, _ in columns}

@@ -119,7 +119,7 @@ class Matched:
 @dataclass(frozen=True)
 class Cells:
     """`match` is -1 for rows of no match; `row` is the matched row's number, -1 where there is
-    none; `position` is the row whose columns are put out."""
+    none; `position` is the row whose columns are emitted."""
 
     match: Ints
     row: Ints

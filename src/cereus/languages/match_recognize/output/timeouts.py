@@ -1,4 +1,4 @@
-"""What WITH TIMEOUTS puts out beside the measures: which rows are of a partial match that its
+"""What WITH TIMEOUTS emits beside the measures: which rows are of a partial match that its
 window ended, how far it came, what it waited for, and until when."""
 
 from __future__ import annotations

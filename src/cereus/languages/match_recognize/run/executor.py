@@ -1,6 +1,6 @@
 """A clause over rows that come in batches.
 
-The rows of each key are kept from the oldest start whose match is not decided. A match is put out
+The rows of each key are kept from the oldest start whose match is not decided. A match is emitted
 when nothing that may still come can change it: no run of higher preference is alive, or the window
 or the stream has ended. How the stream is cut into batches makes no difference.
 """
@@ -128,7 +128,7 @@ class RecognizingExecutor(Executor):
             yield from self._decided(self.keys.all(), ends_open=False)
 
     def _decided(self, rows: SortedRows, *, ends_open: bool) -> Iterator[pa.RecordBatch]:
-        """What the matches put out that are decided now; they are forgotten afterwards."""
+        """What the matches emit that are decided now; they are forgotten afterwards."""
         keys = self.keys
         self._check_order(rows)
         lows, highs = rows.bounds[:-1], rows.bounds[1:].copy()

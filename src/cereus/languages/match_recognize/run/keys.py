@@ -166,7 +166,7 @@ class Keys:
         self.begun = checked.array(state["begun"], "the keys that began", np.uint8, size)
         self.back = checked.integers(state["back"], "the searches", size)
         self.covered = checked.integers(state["covered"], "the covered rows", size)
-        self.reported = checked.integers(state["reported"], "the rows put out", size)
+        self.reported = checked.integers(state["reported"], "the rows emitted", size)
         self.rows = checked.table(state["rows"], "the rows", self.bound.schema)
         self.of_row = checked.codes(state["of_row"], "the keys of rows", self.rows.num_rows)
         checked.within(self.of_row, 0, size, "a row's key")

@@ -29,7 +29,7 @@ def _part(node: par.Program) -> str:
         case par.Output(body, names):
             if not names:
                 return _part(body)
-            return f"{_part(body)}, and at its end put out {listed(sorted(names))}"
+            return f"{_part(body)}, and at its end emit {listed(sorted(names))}"
         case par.Preemption(body, unless):
             return f"({_part(body)}), given up if before that ({_part(unless)}) succeeds"
     return "do nothing"

@@ -29,7 +29,7 @@ Path = tuple[str, ...]
 VERSION = 2
 """Of the snapshots of whole texts."""
 TYPE = "type"
-"""The column of types in what queries put out, where the input has none."""
+"""The column of types in what queries emit, where the input has none."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class ProgramPlan:
 
     @property
     def composed(self) -> bool:
-        """Whether queries read what others put out."""
+        """Whether queries read what others emit."""
         return len(self.stages) > 1
 
     @property

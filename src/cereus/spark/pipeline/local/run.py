@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,8 @@ from cereus.errors import CereusError, DataError
 from cereus.language.event_results import EventResults, EventRun
 from cereus.language.pattern import PatternQuery
 from cereus.query import Query
+from cereus.rules.output import RULE
+from cereus.rules.recognizer import RuleChange, RuleRecognizer
 from cereus.sources import to_table
 from cereus.spark.batch.ordering import places_in_order
 from cereus.spark.pipeline.document import Key, PipelineError
@@ -27,6 +29,11 @@ from cereus.spark.pipeline.spec import FileSource
 
 if TYPE_CHECKING:
     from cereus.spark.pipeline.pipeline import Pipeline
+
+CHANGES = pa.schema(
+    {"rule": pa.string(), "version": pa.int64(), "change": pa.string(), "error": pa.string()}
+)
+"""The columns of what became of rules."""
 
 
 def run_local(pipeline: Pipeline, report: Callable[[Metrics], None]) -> list[Metrics]:
@@ -48,6 +55,8 @@ class LocalRun:
     sources: dict[str, pa.Table] = field(default_factory=dict)
     counts: dict[str, tuple[int, int]] = field(default_factory=dict)
     """The numbers of events and of matches of every query that ran."""
+    changes: dict[str, list[RuleChange]] = field(default_factory=dict)
+    """What became of the rules of every folder that ran."""
 
     def write(self) -> None:
         sinks = self.pipeline.spec.sinks
@@ -65,6 +74,8 @@ class LocalRun:
     def _made(self, name: str) -> pa.Table:
         if name in self.pipeline.spec.streams:
             return self._of_source(name)
+        if name in self.pipeline.graph.changes:
+            return self._changes(name)
         writers = self.pipeline.graph.written[name]
         with self.at(("queries", writers[-1], "into")):
             return _union([self._matches(query) for query in writers])
@@ -82,6 +93,8 @@ class LocalRun:
     # ------------------------------------------------------------ matching
 
     def _matches(self, name: str) -> pa.Table:
+        if name in self.pipeline.spec.rules:
+            return self._matches_of_rules(name)
         of, query = self.pipeline.spec.queries[name], self.pipeline.queries[name]
         flows = [self.pipeline.graph.flow(each) for each in of.from_]
         with self.at(("queries", name, "from")):
@@ -94,6 +107,33 @@ class LocalRun:
             matches = shaped(matched(results, ordered), of.select, of.where)
             self.counts[name] = events.num_rows, matches.num_rows
             return _typed(matches, of.type or name, declared=of.type is not None)
+
+    def _matches_of_rules(self, name: str) -> pa.Table:
+        of, rules = self.pipeline.spec.rules[name], self.pipeline.rules[name]
+        flows = [self.pipeline.graph.flow(each) for each in of.from_]
+        with self.at(("rules", name, "from")):
+            events = self._joined(flows)
+        with self.at(("rules", name)):
+            recognizer = RuleRecognizer(
+                stream=rules.stream, schema=events.schema, rules=rules.rules, limits=rules.limits
+            )
+            self.changes[name] = recognizer.changes
+            order = (str(rules.stream.time), *flows[0].tie, *events.column_names)
+            ordered = _sorted(events, [(each,) for each in order])
+            results = pa.concat_tables([recognizer.push(ordered), recognizer.finish()])
+            matches = shaped(results, of.select, of.where)
+            self.counts[name] = events.num_rows, matches.num_rows
+            named = RULE in matches.column_names and TYPE not in matches.column_names
+            if of.type is None and named:
+                return matches.add_column(0, TYPE, matches.column(RULE))
+            return _typed(matches, of.type or name, declared=of.type is not None)
+
+    def _changes(self, stream: str) -> pa.Table:
+        """What became of rules."""
+        name = self.pipeline.graph.changes[stream]
+        self.stream(self.pipeline.graph.into(name))
+        rows = [asdict(each) for each in self.changes[name]]
+        return pa.Table.from_pylist(rows, CHANGES)
 
     def _joined(self, flows: Sequence[Flow]) -> pa.Table:
         """What a query reads. Several streams are put together under the names of the first one's
@@ -165,7 +205,12 @@ def _ordered(events: pa.Table, query: Query, flow: Flow) -> pa.Table:
     needed = [name for name in events.column_names if name in read]
     names = [(name,) for name in (*flow.tie, *needed, *events.column_names)]
     paths = dict.fromkeys([(order,), *window, *names])
-    return events.take(places_in_order(events, paths)) if events.num_rows > 1 else events
+    return _sorted(events, paths)
+
+
+def _sorted(events: pa.Table, paths: Iterable[tuple[str, ...]]) -> pa.Table:
+    ordered = dict.fromkeys(paths)
+    return events.take(places_in_order(events, ordered)) if events.num_rows > 1 else events
 
 
 def _zoned(table: pa.Table, name: str | None) -> pa.Table:

@@ -50,6 +50,7 @@ class BatchRun:
         self._streams: dict[str, DataFrame] = {}
         self._kept: list[DataFrame] = []
         self._counted: dict[str, Observation] = {}
+        self._rules: dict[str, tuple[DataFrame, DataFrame]] = {}
 
     def write(self) -> None:
         frames = {name: self.stream(sink.from_) for name, sink in self.spec.sinks.items()}
@@ -66,6 +67,8 @@ class BatchRun:
     def _made(self, name: str) -> DataFrame:
         if name in self.spec.streams:
             return self.building.source_stream(name)
+        if name in self.graph.changes:
+            return self._ruled(self.graph.changes[name])[1]
         parts = [self._matches(query) for query in self.graph.written[name]]
         with at(self.document, ("queries", self.graph.written[name][-1], "into")):
             frame = union(parts)
@@ -75,13 +78,26 @@ class BatchRun:
         return frame
 
     def _matches(self, query: str) -> DataFrame:
-        read = [(self.graph.flow(name), self.stream(name)) for name in self._reads(query)]
-        matches = self.building.matched(query, self.building.joined(query, read))
+        if query in self.spec.rules:
+            matches = self._ruled(query)[0]
+        else:
+            matches = self.building.matched(query, self._events_read(query))
         self._counted[query] = Observation()
         return matches.observe(self._counted[query], F.count(F.lit(1)).alias("matches"))
 
+    def _ruled(self, name: str) -> tuple[DataFrame, DataFrame]:
+        """The matches of rules, and what became of these."""
+        if name not in self._rules:
+            rules = list(self.building.pipeline.rules[name].rules)
+            self._rules[name] = self.building.ruled(name, self._events_read(name), rules, name)
+        return self._rules[name]
+
+    def _events_read(self, query: str) -> DataFrame:
+        read = [(self.graph.flow(name), self.stream(name)) for name in self._reads(query)]
+        return self.building.joined(query, read)
+
     def _reads(self, query: str) -> tuple[str, ...]:
-        return self.spec.queries[query].from_
+        return self.spec.matched[query].from_
 
     def forget(self) -> None:
         for frame in self._kept:

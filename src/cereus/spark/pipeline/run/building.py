@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import functions as F  # noqa: N812
 
 from cereus.errors import CereusError, DataError
+from cereus.rules.output import RULE
+from cereus.spark.live.rules import match_rules, split_changes
 from cereus.spark.matching import match
 from cereus.spark.pipeline.document import Document, Key, PipelineError
 from cereus.spark.pipeline.graph import STREAM, TYPE, Flow
@@ -55,7 +57,8 @@ class Building:
         if len(frames) == 1:
             return frames[0][1]
         first = frames[0][0].stream
-        with at(self.pipeline.document, ("queries", query, "from")):
+        table = "rules" if query in self.spec.rules else "queries"
+        with at(self.pipeline.document, (table, query, "from")):
             parts = [
                 _renamed(frame, flow, first).withColumn(STREAM, F.lit(flow.name))
                 for flow, frame in frames
@@ -89,6 +92,27 @@ class Building:
                 name=called,
             )
             return typed(shaped(matches, of.select, of.where), query, of.type)
+
+    def ruled(
+        self, name: str, events: DataFrame, rules: Any, called: str, watermark: str | None = None
+    ) -> tuple[DataFrame, DataFrame]:
+        """The matches of rules as a stream, and what became of the rules."""
+        of, checked = self.spec.rules[name], self.pipeline.rules[name]
+        with at(self.pipeline.document, ("rules", name)):
+            results = match_rules(
+                events,
+                rules,
+                stream=checked.stream,
+                watermark=watermark,
+                tie=self.graph.flow(of.from_[0]).tie,
+                limits=checked.limits,
+                name=called,
+            )
+            matches, changes = split_changes(results)
+            matches = shaped(matches, of.select, of.where)
+            if of.type is None and RULE in matches.columns and TYPE not in matches.columns:
+                return matches.select(F.col(RULE).alias(TYPE), "*"), changes
+            return typed(matches, name, of.type), changes
 
 
 def typed(matches: DataFrame, query: str, kind: str | None) -> DataFrame:

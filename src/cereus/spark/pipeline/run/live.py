@@ -7,6 +7,7 @@ is emitted in the same micro-batch. A query that two sinks depend on is matched 
 
 from __future__ import annotations
 
+import itertools
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ from cereus.spark.pipeline.compiling import AVAILABLE_NOW, emitted_late
 from cereus.spark.pipeline.run.building import Building, at, union
 from cereus.spark.pipeline.run.listening import Listener
 from cereus.spark.pipeline.run.metrics import Metrics, Report
+from cereus.spark.pipeline.run.rule_journal import RuleJournal
 from cereus.spark.pipeline.sinks import start
 from cereus.spark.pipeline.spec import MemorySink
 from cereus.spark.raised import as_cereus_error
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     from cereus.spark.pipeline.pipeline import Pipeline
 
 POLL_SECONDS = 0.1
+LOOK_EVERY = 10
+"""After so many polls the folders of rules are looked at."""
 AGAIN = "the next start goes on from the checkpoint"
 
 
@@ -56,6 +60,7 @@ class LiveRun:
         self.spec, self.document = pipeline.spec, pipeline.document
         self.listener = Listener(report)
         self.running: dict[str, StreamingQuery] = {}
+        self.journals: dict[str, RuleJournal] = {}
 
     def start(self) -> None:
         """Every DataFrame is made, and so checked, before the first of them starts."""
@@ -72,8 +77,13 @@ class LiveRun:
         """Until all streaming queries have ended; one that failed raises. False when they are
         still running after so many seconds."""
         end = None if seconds is None else time.monotonic() + seconds
-        while any(query.isActive for query in self.running.values()):
+        for turn in itertools.count():
+            if not any(query.isActive for query in self.running.values()):
+                break
             self._check()
+            if turn % LOOK_EVERY == 0:
+                for journal in self.journals.values():
+                    journal.look()
             if end is not None and time.monotonic() > end:
                 return False
             time.sleep(POLL_SECONDS)
@@ -115,7 +125,10 @@ class LiveRun:
     def _stream(self, name: str, chain: Chain) -> DataFrame:
         if name in self.spec.streams:
             return self.building.source_stream(name)
-        writers = self.building.graph.written[name]
+        graph = self.building.graph
+        if name in graph.changes:
+            return self._journal(graph.changes[name]).report
+        writers = graph.written[name]
         with at(self.document, ("queries", writers[-1], "into")):
             return union([self._matches(query, chain) for query in writers])
 
@@ -123,14 +136,29 @@ class LiveRun:
         """The first stream may bring no watermark yet: then `match` sets it, on times of any
         kind. Streams that are put together each need their own, because the slowest counts."""
         called = chain.add(query)
-        graph, names = self.building.graph, self.spec.queries[query].from_
+        events, watermark = self._read_by(query, chain)
+        if query in self.spec.rules:
+            changes = self._journal(query, events).stream
+            return self.building.ruled(query, events, changes, called, watermark)[0]
+        return self.building.matched(query, events, called, watermark, chain.checkpoint)
+
+    def _read_by(self, query: str, chain: Chain) -> tuple[DataFrame, str | None]:
+        """The events of a query or of rules, and the watermark that they are yet to get."""
+        graph, names = self.building.graph, self.spec.matched[query].from_
         if len(names) == 1 and names[0] in self.spec.streams:
-            events = self.building.source_stream(names[0])
-            watermark = self._watermark(names[0])
-            return self.building.matched(query, events, called, watermark, chain.checkpoint)
+            return self.building.source_stream(names[0]), self._watermark(names[0])
         read = [(graph.flow(name), self._marked(query, name, chain)) for name in names]
-        events = self.building.joined(query, read)
-        return self.building.matched(query, events, called, checkpoint=chain.checkpoint)
+        return self.building.joined(query, read), None
+
+    def _journal(self, rules: str, events: DataFrame | None = None) -> RuleJournal:
+        """The changes of rules, written down once for all sinks."""
+        if rules not in self.journals:
+            events = self._read_by(rules, Chain())[0] if events is None else events
+            path = f"{self.spec.checkpoint}/rules-of/{rules}"
+            with at(self.document, ("rules", rules)):
+                checked = self.building.pipeline.rules[rules]
+                self.journals[rules] = RuleJournal(events, checked, path)
+        return self.journals[rules]
 
     def _watermark(self, stream: str) -> str | None:
         return self.spec.streams[stream].watermark or self.spec.watermark
@@ -142,7 +170,8 @@ class LiveRun:
         if name in self.spec.streams:
             with at(self.document, ("streams", name)):
                 return frame.withWatermark(time, str(self._watermark(name)))
-        with at(self.document, ("queries", query, "from")):
+        table = "rules" if query in self.spec.rules else "queries"
+        with at(self.document, (table, query, "from")):
             check_marked(name, frame, time)
         return frame
 
@@ -162,7 +191,10 @@ class LiveRun:
             self.running[name] = start(frame, sink, self.document.path, writer)
 
     def _reads_source(self, called: str) -> bool:
-        streams = self.spec.queries[called.split("#")[0]].from_
+        name = called.split("#")[0]
+        if name in self.spec.rules:
+            return False  # changes of rules are rows as well: events are counted in the workers
+        streams = self.spec.queries[name].from_
         return any(name in self.spec.streams for name in streams)
 
     def _trigger(self) -> dict[str, Any]:

@@ -1,0 +1,72 @@
+"""A strategy inside a pattern around a part whose events are compared: the kernel chooses.
+
+`NEXT(a ; b FILTER a.x = b.x)` keeps, of all complex events of the part that begin their evaluation
+at one event and end it at another, the best one. What the runs of the part remember is in slots, so
+no state can follow all of them; but runs that agree on state and slots have the same future, and of
+these only the best can be chosen. So one more slot says where the part was begun, and the kernel
+does the rest (`engine.kernel.scopes`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from cereus.automata.model import Automaton, Letter, Move, Slot, Slots, State, Update
+
+EARLIEST, LATEST = "earliest", "latest"
+"""Which of two complex events is better: the one with the earliest event that they do not share, or
+the one with the latest."""
+ENTERED, BEGUN, COMPLETE = 0, 1, 2
+
+
+@dataclass(frozen=True)
+class ChosenInSlots(Automaton):
+    """The best match of the body. A state is (a stage, a state of the body).
+
+    The first event that is read begins the scope; one that satisfies no atom can be left out. The
+    last one is marked, and leads to a stage that nothing leaves.
+    """
+
+    body: Automaton
+    number: int
+    chooses: str
+
+    @property
+    def scope(self) -> Slot:
+        return Slot(True, self.number, 0, self.chooses)
+
+    def initial(self) -> Iterable[State]:
+        return [(ENTERED, q) for q in self.body.initial()]
+
+    def moves(self, state: Any, letter: Letter) -> Iterator[Move]:
+        stage, inner = state
+        if stage == COMPLETE:
+            return
+        begins = stage == ENTERED and letter > 0
+        begun = (Update(self.scope, "scope", -1),) if begins else ()
+        after = BEGUN if begins else stage
+        for move in self.body.moves(inner, letter):
+            if self.body.accepts(move.target):
+                yield move._replace(target=(COMPLETE, None), updates=())
+            if self.body.goes_on(move.target):
+                updates = (*move.updates, *begun)
+                yield move._replace(target=(after, move.target), updates=updates)
+
+    def accepts(self, state: Any) -> bool:
+        return bool(state[0] == COMPLETE)
+
+    def goes_on(self, state: Any) -> bool:
+        return bool(state[0] != COMPLETE)
+
+    def waits(self, state: Any) -> bool:
+        stage, inner = state
+        return stage == BEGUN and self.body.waits(inner)
+
+    def slots(self, state: Any) -> Slots:
+        stage, inner = state
+        if stage == COMPLETE:
+            return frozenset()
+        below = self.body.slots(inner)
+        return below | {self.scope} if stage == BEGUN else below

@@ -1,0 +1,30 @@
+cimport cython
+
+from cereus.engine.kernel.stepper cimport Stepper
+
+
+cdef class ScopedStepper(Stepper):
+    # of each pending row: which choice it takes part in, and where its scope began; and the best
+    # row of each scope, hashed
+    cdef int[::1] leaving
+    cdef long long[::1] begun_at
+    cdef int[::1] rivals
+    cdef int n_rivals
+
+    @cython.final
+    cdef int _clear_rivals(self, int rows) except? -1 nogil
+    @cython.final
+    cdef int _rival_place(self, int row) noexcept nogil
+    @cython.final
+    cdef int _rival(self, int row) noexcept nogil
+    @cython.final
+    cdef int _set_rival(self, int row) noexcept nogil
+    @cython.final
+    cdef int _beats(self, int row, int other) noexcept nogil
+    @cython.final
+    cdef int _compared(self, int a, int b, long long begin, bint latest) noexcept nogil
+    @cython.final
+    cdef inline bint _inside(self, int n, long long begin) noexcept nogil
+
+
+cdef long long _ordinal(long long value) noexcept nogil

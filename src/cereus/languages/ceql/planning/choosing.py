@@ -1,0 +1,103 @@
+"""Strategies inside a formula whose part compares events: where the kernel can choose for them.
+
+It keeps the best partial match of those that agree on what they remember, and forgets the others.
+So nothing around the strategy may tell its matches apart before they are complete: what asks about
+their events would have to follow the ones that are forgotten, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cereus.clauses.tree import EventWindow, Strategy
+from cereus.expr.tree import is_local, variables
+from cereus.languages.ceql import tree as cel
+from cereus.languages.ceql.operators.absence import is_correlated
+from cereus.languages.ceql.planning.chains import chain
+from cereus.languages.ceql.planning.ends import ends_marked
+from cereus.languages.ceql.planning.sizes import compares_matches
+from cereus.languages.ceql.scope import bound, mentioned
+
+CHOSEN = "MAX compares whole runs"
+AROUND = "what stands around a strategy asks about the events that it chooses from"
+NESTED = "a strategy stands inside another, and both compare whole runs"
+ENDS = "the part under a strategy may end with an event that is not marked"
+"""Why slots cannot decide."""
+
+
+def choices(
+    formula: cel.Formula, around: str | None = None
+) -> Iterator[tuple[cel.Select, str | None]]:
+    """The strategies that choose among matches whose events are compared, each with the reason why
+    the kernel cannot (None: it can)."""
+    if isinstance(formula, cel.Select) and is_choice(formula):
+        yield formula, around or _refusal(formula)
+        around = NESTED
+    for child in formula.children():
+        yield from choices(child, around or (None if _leaves_alone(formula, child) else AROUND))
+
+
+def is_choice(node: cel.Select) -> bool:
+    """Whether a strategy compares matches, and these compare events."""
+    return compares_matches(node.strategy, node.body) and compares_events(node.body)
+
+
+def compares_events(formula: cel.Formula) -> bool:
+    """Whether there are conditions between events."""
+    return any(map(_compares, formula.walk()))
+
+
+def _compares(node: cel.Formula) -> bool:
+    match node:
+        case cel.Filter(_, predicate):
+            return _is_between(predicate)
+        case cel.Without(_, events):
+            return any(map(is_correlated, events))
+        case cel.Within(_, window):
+            return not isinstance(window, EventWindow)
+        case cel.Repeated():
+            return node.gap is not None
+    return isinstance(node, cel.Gapped)
+
+
+def _is_between(predicate: cel.Predicate) -> bool:
+    if isinstance(predicate, cel.Holds):
+        return len(variables(predicate.condition)) > 1 or not is_local(predicate.condition)
+    assert isinstance(predicate, cel.AllOf | cel.AnyOf)
+    return any(map(_is_between, predicate.operands))
+
+
+def _refusal(node: cel.Select) -> str | None:
+    """Why the kernel cannot choose, wherever the strategy stands."""
+    if node.strategy is Strategy.MAX:
+        return CHOSEN
+    return None if ends_marked(node.body) else ENDS
+
+
+def _leaves_alone(node: cel.Formula, child: cel.Formula) -> bool:
+    """Whether an operator makes no difference between the matches of strategies in a child."""
+    match node:
+        case cel.Sequence() | cel.Iteration() | cel.Optional() | cel.Or() | cel.As():
+            return True
+        case cel.Unless(left, _):
+            return child is left
+        case cel.ContiguousSequence():
+            return not any(_has_choice(part) for part in chain(node)[1:])
+        case cel.Repeated():
+            return node.gap is None and not node.contiguous
+        case cel.Filter(body, predicate):
+            names = {name for name, _ in mentioned(predicate)}
+            return not any(">" in name for name in names) and names.isdisjoint(_chosen(body))
+    return False
+
+
+def _has_choice(formula: cel.Formula) -> bool:
+    return any(isinstance(node, cel.Select) and is_choice(node) for node in formula.walk())
+
+
+def _chosen(formula: cel.Formula) -> frozenset[str]:
+    """The variables of the events that strategies choose from."""
+    if isinstance(formula, cel.Select) and is_choice(formula):
+        return bound(formula)
+    names = frozenset[str]().union(*map(_chosen, formula.children()))
+    return names | {formula.variable} if names and isinstance(formula, cel.As) else names

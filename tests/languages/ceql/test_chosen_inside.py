@@ -1,0 +1,72 @@
+"""Strategies inside a pattern around parts whose events are compared, which the kernel chooses for:
+against the definition, however the stream is cut."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+import cereus
+from cereus.languages.ceql.text import parse
+from tests.volume import volume
+
+from . import strategies
+from .harness import assert_agrees, rows, sizes
+from .test_slots_decide import TIMED, cut, events
+
+FIRST = (
+    "NEXT(A AS a ; B AS b FILTER a.x = b.x) ; A AS c",
+    "LAST(A AS a ; B AS b FILTER a.x < b.x) ; A AS c",
+    "ANY(A AS a ; B AS b FILTER a.w + b.x > 1) ; A",
+    "NEXT(A AS a ; A AS b ; B AS c FILTER a.x = c.x) ; B",
+    "LAST(A AS a ; A AS b ; B AS c FILTER a.x <= c.x AND b.w < c.x)",
+    "NEXT(A+ AS a ; B AS b FILTER a.x <= b.x) ; A",
+    "LAST(A+ AS a ; B AS b FILTER a.x <= b.x) ; A",
+    "NEXT((A AS a ; B AS b FILTER a.x = b.x) OR B AS c) ; A AS d",
+    "LAST((A AS a ; B AS b FILTER a.x = b.x) OR (A AS c ; B AS d FILTER c.w < d.x)) ; A",
+    "NEXT(A AS a ; B+ AS b FILTER a.x = b.x)",
+)
+AFTER = (
+    "A AS d ; NEXT(A AS a ; B AS b FILTER a.x = b.x) ; A AS c",
+    "A+ ; LAST(A AS a ; B AS b FILTER a.x < b.x)",
+    "B? ; NEXT(A AS a ; B AS b FILTER a.x = b.x) ; A",
+    "B : A ; LAST(A AS a ; B AS b FILTER a.x = b.x) : A",
+    "NOT(B) ; NEXT(A AS a ; B AS b FILTER a.x = b.x)",
+    "(A AS d ; B AS e FILTER d.w < e.w) ; NEXT(A AS a ; B AS b FILTER a.x = b.x)",
+    "(A AS d ; LAST(A AS a ; B AS b FILTER a.x = b.x) ; B AS e FILTER d.x < e.x)",
+    "NEXT(A AS a ; B AS b FILTER a.x = b.x) ; LAST(A AS c ; B AS d FILTER c.x < d.x)",
+    "NEXT(A AS a ; B AS b FILTER a.x = b.x) OR LAST(A AS c ; B AS d FILTER c.x < d.x)",
+)
+ROUNDS = (
+    "(NEXT(A AS a ; B AS b FILTER a.x = b.x))+",
+    "(LAST(A AS a ; B AS b FILTER a.x = b.x) ; A)+",
+    "(NEXT(A AS a ; B AS b FILTER a.x = b.x)){1,2} ; A",
+    "(NEXT(A AS a ; B AS b FILTER a.x = b.x) ; A) UNLESS (B ; B)",
+)
+CLAUSES = (
+    "",
+    "",
+    "WITHIN 4 EVENTS",
+    "WITHIN 3 seconds",
+    "WITHIN 3 seconds CONSUME BY ANY",
+    "PARTITION BY x WITHIN 4 seconds",
+)
+
+
+@pytest.mark.parametrize("pattern", [*FIRST, *AFTER, *ROUNDS])
+def test_the_kernel_chooses_what_the_definition_chooses(pattern: str) -> None:
+    for seed in range(volume(8, 150)):
+        draw = Random(seed)
+        top = draw.choice(("*", "*", "*", "NEXT *", "LAST *", "b", "a, b"))
+        names = top if "a" in pattern.split() or "*" in top else "*"
+        text = f"SELECT {names} WHERE {pattern} {draw.choice(CLAUSES)}"
+        query = cereus.compile(text, stream=TIMED, schema=strategies.SCHEMA)
+        assert not any("this is slow" in warning for warning in query.warnings)
+        stream = events(draw)
+        with sizes(chunk=draw.choice((1, 1000)), sweep=draw.choice((1, 1000))):
+            found = rows(cut(query, stream, draw), query.tree)
+        try:
+            assert_agrees(found, parse(text), TIMED, stream)
+        except AssertionError as error:
+            raise AssertionError(f"seed {seed}: {text}\n{error}") from None

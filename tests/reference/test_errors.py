@@ -1,0 +1,179 @@
+"""The page of errors: every example is run, raises what the page says, and its mended form runs."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import cereus
+from cereus import errors
+from cereus.cli import main
+from cereus.errors import CereusError
+from cereus.language.registry import language, languages
+from tests.golden import Golden
+from tests.reference.mistakes import (
+    ceql,
+    conditions,
+    match_recognize,
+    others,
+    sase,
+)
+from tests.reference.mistakes.model import SCHEMA, Lines, Mistake, lines_of
+from tests.reference.pages import FOLDER
+
+INTRODUCTION = """\
+# Errors
+
+What Cereus says when something is wrong, an example of each, and how it is written instead. Every \
+error is a `cereus.CereusError` with a `message`, a `hint`, and, where a text is at fault, the \
+place in it; [Python](api.md#errors) has the classes. All examples are tests: they raise what \
+stands here, and what is written below them runs."""
+QUERIES: dict[str, Sequence[Mistake]] = {
+    "ceql": ceql.MISTAKES,
+    "match_recognize": match_recognize.MISTAKES,
+    "sase": sase.MISTAKES,
+    "sremo": others.SREMO,
+    "par": others.PAR,
+    "algebra": others.ALGEBRA,
+}
+BEFORE, *PYTHON = lines_of("python.txt")
+COMMANDS = lines_of("commands.txt")
+VOLATILE = re.compile(r"'[0-9a-f]{16}'")
+"""Fingerprints, which say nothing to a reader."""
+ROWS = "SELL,21.0,2025-03-03 09:30:00\nBUY,22.5,2025-03-03 09:30:04\n"
+
+
+def test_every_language_has_its_mistakes() -> None:
+    assert set(QUERIES) == {each.name for each in languages()}
+
+
+def test_every_kind_of_error_is_provoked() -> None:
+    page = (FOLDER / "errors.md").read_text("utf-8")
+    kinds = [each for each in vars(errors).values() if isinstance(each, type)]
+    missing = [
+        kind.__name__
+        for kind in kinds
+        if issubclass(kind, CereusError) and f"\n{kind.__name__}: " not in page
+    ]
+    assert missing == []
+
+
+def test_the_page_is_what_is_raised(golden: Golden, files: Path) -> None:
+    golden.text(FOLDER / "errors.md", "\n\n".join([INTRODUCTION, *sections()]))
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The files that the examples name."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(main, "compiled_notice", lambda: None)
+    Path("events.csv").write_text(f"type,price,ts\n{ROWS}")
+    Path("events.dat").write_text(f"type,price,ts\n{ROWS}")
+    Path("broken.parquet").write_text(f"type,price,ts\n{ROWS}")
+    Path("events.jsonl").write_text(
+        '{"type": "SELL", "price": 21.0, "ts": "2025-03-03 09:30:00"}\n'
+    )
+    Path("kinds.csv").write_text(f"kind,price,ts\n{ROWS}")
+    Path("semicolons.csv").write_text(f"type,price,ts\n{ROWS}".replace(",", ";"))
+    Path("words.csv").write_text("type,price,ts\nSELL,n/a,2025-03-03 09:30:00\n")
+    Path("query.dat").write_text("SELECT * WHERE SELL ; BUY\n")
+    Path("query.ceql").write_text("SELECT * WHERE SELL ; BUY\n")
+    return tmp_path
+
+
+def sections() -> Iterator[str]:
+    yield "## Conditions and parameters"
+    yield (
+        "They are the same in every language; here they stand in queries in CEQL. The events have "
+        f"the columns {', '.join(f'`{each.name}`' for each in SCHEMA)}, and `ts` is their time."
+    )
+    yield from of_queries(conditions.MISTAKES, "ceql")
+    for name, mistakes in QUERIES.items():
+        yield f"## {language(name).title}"
+        yield from of_queries(mistakes, name)
+    yield "## In Python"
+    yield f"Before every example stands\n\n{block('py', BEFORE.wrong)}"
+    yield from of_lines(PYTHON, "py", run_python)
+    yield from of_lines(COMMANDS, "bash", run_command)
+
+
+# ---------------------------------------------------------------- queries
+
+
+def of_queries(mistakes: Sequence[Mistake], dialect: str) -> Iterator[str]:
+    for each in mistakes:
+        error = raised(partial(compiled, each, dialect, right=False))
+        compiled(each, dialect, right=True)
+        if each.right_stream is None:
+            instead = block("sql", each.right)
+        else:
+            instead = block("py", f"stream = {each.right_stream}")
+        yield shown(error, block("sql", each.wrong) if each.wrong else "An empty text.", instead)
+
+
+def compiled(mistake: Mistake, dialect: str, *, right: bool) -> cereus.Query:
+    text = mistake.right if right else mistake.wrong
+    given = mistake.params or {}
+    return cereus.compile(
+        text,
+        dialect=dialect,
+        stream=mistake.mended_stream if right else mistake.stream,
+        schema=SCHEMA,
+        params={name: value for name, value in given.items() if not right or f":{name}" in text},
+    )
+
+
+# ---------------------------------------------------------------- lines
+
+
+def of_lines(mistakes: Sequence[Lines], kind: str, run: Callable[[str], object]) -> Iterator[str]:
+    for title, some in groupby(mistakes, key=lambda each: each.title):
+        yield f"## {title}"
+        for each in some:
+            error = raised(partial(run, each.wrong))
+            run(each.right)
+            yield shown(error, block(kind, each.wrong), block(kind, each.right))
+
+
+def run_python(lines: str) -> None:
+    exec(compile(f"{BEFORE.wrong}\n{lines}", "<example>", "exec"), {})
+
+
+def run_command(line: str) -> None:
+    """Run a command in this process; what it writes of an error is raised."""
+    ended = CliRunner().invoke(main.app, shlex.split(line)[1:])
+    if ended.exit_code:
+        message, _, hint = ended.output.partition("error: ")[2].partition("\nhint: ")
+        raise CereusError(message.strip(), hint=hint.strip() or None)
+
+
+# ---------------------------------------------------------------- the page
+
+
+def raised(run: Callable[[], object]) -> CereusError:
+    with pytest.raises(CereusError) as caught:
+        run()
+    return caught.value
+
+
+def shown(error: CereusError, wrong: str, right: str) -> str:
+    """An error, what provokes it, and what does not."""
+    reason = getattr(error, "reason", error.message).splitlines()[0]
+    text = VOLATILE.sub("'…'", f"{type(error).__name__}: {error}")
+    return "\n\n".join([f"### {heading(reason)}", wrong, block("", text), "Instead:", right])
+
+
+def heading(text: str) -> str:
+    """A text as Markdown shows it."""
+    return re.sub(r"([\\`*_{}\[\]<>|~#])", r"\\\1", VOLATILE.sub("'…'", text))
+
+
+def block(kind: str, text: str) -> str:
+    return f"```{kind}\n{text.rstrip()}\n```"
