@@ -23,7 +23,7 @@ SHOWS_OR_WAITS = {
     "src/cereus/spark/pipeline/run/live.py",
     "src/cereus/spark/pipeline/local/run.py",
     "tests/explain/test_explain.py",
-    "tests/spark/test_live_killed.py",
+    "tests/spark/killing.py",
     "tests/spark/test_starting.py",
 }
 DATES = {"date", "datetime", "dt", "pd"}

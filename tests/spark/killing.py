@@ -126,6 +126,12 @@ def release(files: Iterator[Path], count: int, where: Path) -> None:
         file.rename(where / file.name)
 
 
+def kill_some_worker(driver: Driver, dice: random.Random) -> None:
+    """Kill one of the workers in a moment, or as soon as there is one."""
+    time.sleep(dice.uniform(0, 0.5))
+    wait_until(lambda: driver.kill_worker(dice), driver)
+
+
 def killed_drivers(
     where: Path, what: str, count: int, dice: random.Random, release_some: Callable[[], None]
 ) -> Driver:

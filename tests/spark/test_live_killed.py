@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import time
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +15,7 @@ import cereus
 from tests.volume import volume
 
 from .driver import PATTERN
-from .killing import killed_drivers, needs_processes, release, wait_until
+from .killing import kill_some_worker, killed_drivers, needs_processes, release
 from .market import random_events
 from .streams import parts, shuffled, with_end
 from .test_live import write
@@ -53,8 +52,7 @@ def test_killed_drivers_and_workers_lose_and_double_nothing(
         last.start()
         for _ in range(WORKERS):
             release(files, 1, seen)
-            time.sleep(dice.uniform(0, 0.5))
-            wait_until(lambda: last.kill_worker(dice), last)
+            kill_some_worker(last, dice)
         last.end()
     finally:
         last.kill()

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import random
-import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,7 +26,7 @@ from cereus import spark as cs
 from tests.volume import volume
 
 from .driver import KEYED
-from .killing import killed_drivers, needs_processes, release, wait_until
+from .killing import kill_some_worker, killed_drivers, needs_processes, release
 from .market import random_events
 from .streams import parts, shuffled, with_end
 from .test_live import write
@@ -145,8 +144,7 @@ def test_rules_change_while_drivers_and_workers_are_killed(
         last.start()
         for _ in range(WORKERS):
             release_some(1)
-            time.sleep(dice.uniform(0, 0.5))
-            wait_until(lambda: last.kill_worker(dice), last)
+            kill_some_worker(last, dice)
         release(changes, len(CHANGES), tmp_path / "rules")
         last.end()
     finally:

@@ -47,8 +47,8 @@ class Bucket:
         kept = before is not None and before.fingerprint != head.fingerprint
         self.must_save = kept and head.snapshot is not None
         """The engine is one that reading its events again would not make."""
-        held = WARM.take(recipe.fingerprint, number, state.description)
-        self.journal = Journal(recipe, state, head, held, adopts=self.must_save)
+        memory = WARM.take(recipe.fingerprint, number, state.description)
+        self.journal = Journal(recipe, state, head, memory, adopts=self.must_save)
 
     def _head(self, state: BucketState) -> Head:
         before, recipe = state.head, self.recipe
@@ -99,8 +99,8 @@ class Bucket:
             self.journal.know(timer=watermark + 1)
         self.journal.write(events, waiting, snapshot=self.must_save)
         description = self.journal.state.save(self.head)
-        held = self.journal.held
-        WARM.keep(self.recipe.fingerprint, self.number, description, held, self.head.size)
+        memory = self.journal.memory
+        WARM.keep(self.recipe.fingerprint, self.number, description, memory, self.head.size)
 
     def _passed(self, watermark: int, now: int, heard: bool) -> int | None:
         """Up to when time has passed. In a silent source it passes by the clock, from where the

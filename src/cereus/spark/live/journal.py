@@ -21,7 +21,7 @@ from cereus.spark.batch.ordering import in_order
 from cereus.spark.live.packing import to_bytes
 from cereus.spark.live.recipe import AT, Recipe
 from cereus.spark.live.state import BucketState, Head, Segment
-from cereus.spark.live.warm import Held, digest
+from cereus.spark.live.warm import BucketMemory, digest
 from cereus.state import checked
 from cereus.state.arrow import table_from
 
@@ -40,9 +40,15 @@ class Journal:
     the snapshot is one of another query, with which this one can go on."""
 
     def __init__(
-        self, recipe: Recipe, state: BucketState, head: Head, held: Held, *, adopts: bool = False
+        self,
+        recipe: Recipe,
+        state: BucketState,
+        head: Head,
+        memory: BucketMemory,
+        *,
+        adopts: bool = False,
     ) -> None:
-        self.recipe, self.state, self.head, self.held = recipe, state, head, held
+        self.recipe, self.state, self.head, self.memory = recipe, state, head, memory
         self.adopts = adopts
 
     def know(self, **changes: Any) -> None:
@@ -52,9 +58,9 @@ class Journal:
 
     def executor(self) -> Executor:
         """The engine, as it was when the last step ended."""
-        if self.held.executor is None:
-            self.held.executor = self._made_anew()
-        return self.held.executor
+        if self.memory.executor is None:
+            self.memory.executor = self._made_anew()
+        return self.memory.executor
 
     def _made_anew(self) -> Executor:
         executor = self.recipe.matching.executor(self.recipe.events)
@@ -89,7 +95,7 @@ class Journal:
         for segment in self._begun(passed):
             now, later = cut(self._unread(segment), passed)
             parts.append(now)
-            self.held.unread[segment.number] = later
+            self.memory.unread[segment.number] = later
         return parts
 
     def _begun(self, passed: int) -> list[Segment]:
@@ -97,7 +103,7 @@ class Journal:
 
     def _unread(self, segment: Segment) -> pa.Table:
         """The events of a segment that the engine has not read."""
-        kept = self.held.unread.get(segment.number)
+        kept = self.memory.unread.get(segment.number)
         return self._since(segment, self.head.passed) if kept is None else kept
 
     def _since(self, segment: Segment, passed: int | None) -> pa.Table:
@@ -153,7 +159,7 @@ class Journal:
             return
         number = max((each.number for each in self.head.segments), default=-1) + 1
         segments = sorted([*self.head.segments, self._written(number, events)], key=_first)
-        self.held.unread[number] = unread
+        self.memory.unread[number] = unread
         while len(segments) > MOST_SEGMENTS:
             place = int(np.argmin([a.rows + b.rows for a, b in pairwise(segments)]))
             segments[place : place + 2] = [self._merged(*segments[place : place + 2])]
@@ -163,7 +169,7 @@ class Journal:
         unread = pa.concat_tables([self._unread(one), self._unread(other)])
         events = pa.concat_tables([self._since(each, self.head.base) for each in (one, other)])
         self._drop(other)
-        self.held.unread[one.number] = unread
+        self.memory.unread[one.number] = unread
         return self._written(one.number, events)
 
     def _written(self, number: int, events: pa.Table) -> Segment:
@@ -175,7 +181,7 @@ class Journal:
 
     def _drop(self, segment: Segment) -> None:
         self.state.remove(_waiting(segment.number))
-        self.held.unread.pop(segment.number, None)
+        self.memory.unread.pop(segment.number, None)
 
 
 def _waiting(segment: int) -> str:

@@ -19,7 +19,7 @@ MOST_BYTES = 256 << 20
 
 
 @dataclass
-class Held:
+class BucketMemory:
     """What a worker remembers of a bucket: the engine, and of segments the events that it has not
     read. What is not here is read from the store."""
 
@@ -34,17 +34,19 @@ class Held:
 class Warm:
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
         self.most_bytes = most_bytes
-        self._kept: OrderedDict[tuple[str, int], tuple[str, Held, int]] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, int], tuple[str, BucketMemory, int]] = OrderedDict()
 
-    def take(self, query: str, bucket: int, description: str | None) -> Held:
+    def take(self, query: str, bucket: int, description: str | None) -> BucketMemory:
         """What belongs to this state. It is not kept any more: who takes it changes it, and may
         fail."""
         kept = self._kept.pop((query, bucket), None)
-        return Held() if kept is None or kept[0] != description else kept[1]
+        return BucketMemory() if kept is None or kept[0] != description else kept[1]
 
-    def keep(self, query: str, bucket: int, description: str, held: Held, size: int) -> None:
+    def keep(
+        self, query: str, bucket: int, description: str, memory: BucketMemory, size: int
+    ) -> None:
         """`size`: of the engine's snapshot."""
-        self._kept[query, bucket] = (description, held, size + held.waiting_bytes)
+        self._kept[query, bucket] = (description, memory, size + memory.waiting_bytes)
         while sum(each[2] for each in self._kept.values()) > self.most_bytes:
             self._kept.popitem(last=False)
 
