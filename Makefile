@@ -18,6 +18,8 @@
 
 PYTHON ?= python3
 JOBS   ?= 2
+# Containers often set it. Every process would then compile all sources anew that it imports.
+unexport PYTHONDONTWRITEBYTECODE
 VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install -qq --disable-pip-version-check --prefer-binary --no-compile
@@ -42,7 +44,7 @@ HAS_JAVA = java --add-modules=jdk.incubator.vector -XshowSettings:properties -ve
 
 PYTEST_ARGS ?=
 BENCH_ARGS  ?=
-PYTEST   = $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
+PYTEST   = $(BIN)/python -m pytest -n $(JOBS)
 # What runs on compiled modules, without Spark.
 COMPILED = tests/engine tests/languages -m "not spark"
 # Random tests of all compiled modules.
@@ -53,7 +55,7 @@ SANITIZED = $(wildcard tests/languages/*/test_differential.py tests/languages/*/
 	tests/languages/par/test_run.py tests/engine/ingest tests/safety/test_metamorphic.py \
 	tests/safety/test_tables.py -m "not spark"
 
-.PHONY: demo docs test lint types pytest test-long test-spark test-pure test-checked test-asan golden bench install clean help
+.PHONY: demo docs test lint test-long test-spark test-pure test-checked test-asan golden bench install clean help
 
 help:
 	@sed -n 's/^#  *make/  make/p' Makefile
@@ -62,17 +64,16 @@ demo:
 	@$(MAKE) -s --no-print-directory -j2 $(BUILT) $(RUNS)
 	@$(BIN)/cereus demo
 
-test: lint types pytest
+# Types are checked while the tests run; what was found is shown behind them.
+test: lint
+	@mkdir -p build
+	@$(BIN)/mypy >build/types.log 2>&1 & types=$$!; \
+		$(PYTEST) $(PYTEST_ARGS); tested=$$?; \
+		wait $$types; typed=$$?; cat build/types.log; exit $$((tested | typed))
 
 lint: install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-
-types: install
-	$(BIN)/mypy
-
-pytest: install
-	$(PYTEST) $(PYTEST_ARGS)
 
 test-long: install
 	CEREUS_TEST_LONG=1 $(PYTEST) -m "not spark" $(PYTEST_ARGS)
@@ -109,7 +110,6 @@ golden: install
 	@git status --short tests
 
 docs: install
-	@$(PIP) ".[docs]"
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet
 	@echo "the site is build/site/index.html"
 

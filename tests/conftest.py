@@ -7,7 +7,7 @@ import resource
 from collections.abc import Iterator
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -63,18 +63,20 @@ def _sources_newer_than_their_modules() -> Iterator[Path]:
             yield source
 
 
-@pytest.hookimpl(tryfirst=True)
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    from tests.distribution import FilesTogether
+
+    return FilesTogether(config, log)
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Of several processes (`-n 2`) one runs all tests that start Spark: one session, one JVM.
-    Only what compares golden files is run to update them. Long tests run when they are named on
+    """Only what compares golden files is run to update them. Long tests run when they are named on
     the command line or under CEREUS_TEST_LONG=1."""
     if config.getoption(UPDATE):
         items[:] = [item for item in items if "golden" in getattr(item, "fixturenames", ())]
     if not (LONG or any("::" in name for name in config.args)):
         _deselect_long(config, items)
-    for item in items:
-        if item.get_closest_marker("spark"):
-            item.add_marker(pytest.mark.xdist_group("spark"))
 
 
 def _deselect_long(config: pytest.Config, items: list[pytest.Item]) -> None:

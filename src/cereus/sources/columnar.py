@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.dataset as ds
 
 from cereus.errors import DataError
 from cereus.sources.places import EventFile, file_system
+
+# Imported where it is needed: with pandas installed, it imports pandas, which takes as long as all
+# of Cereus.
+if TYPE_CHECKING:
+    import pyarrow.dataset as ds
 
 BATCH_ROWS = 1 << 20
 UNREADABLE = (pa.ArrowException, OSError)
@@ -68,6 +72,8 @@ class ColumnarReader:
         return self.format in ("parquet", "ipc")
 
     def _dataset(self, places: Sequence[EventFile], schema: pa.Schema | None) -> ds.Dataset:
+        import pyarrow.dataset as ds
+
         system = file_system(places[0].url)[0]
         paths = [place.path for place in places]
         return ds.dataset(paths, format=self.format, filesystem=system, schema=schema)
@@ -95,6 +101,8 @@ def _stretches(
 
 def _scanning(dataset: ds.Dataset) -> dict[str, Any]:
     """Read little ahead, and drop what was read: a file may be larger than memory."""
+    import pyarrow.dataset as ds
+
     options: dict[str, Any] = {"batch_readahead": 2, "fragment_readahead": 1}
     if isinstance(getattr(dataset, "format", None), ds.ParquetFileFormat):
         # buffered column chunks would stay in memory until the whole file is read

@@ -27,7 +27,7 @@ VERSION = 2
 """Of the snapshots."""
 
 OUTPUTS = pa.list_(pa.string())
-COMPLETIONS = pa.array(["failure", "incomplete", "success"])
+COMPLETIONS = ("failure", "incomplete", "success")
 
 
 class ReactiveExecutor(Executor):
@@ -57,6 +57,7 @@ class ReactiveExecutor(Executor):
         self.states = self.runner.start()
         self._forgets, self._forget_at = False, FORGET_AT
         self._classes = np.zeros(0, np.int32)
+        self._completions = pa.array(COMPLETIONS)
         self._shown = pa.array([sorted(names) for names in machine.output_sets], OUTPUTS)
         self._keep = keep
         self._events: pa.Table | None = None
@@ -102,7 +103,7 @@ class ReactiveExecutor(Executor):
         if self.stream.time is not None:
             columns.append(batch.column(self.stream.time).take(taken))
         columns.append(self._shown.take(pa.array(reactions.outputs)))
-        columns.append(COMPLETIONS.take(pa.array(reactions.completions + np.int8(1))))
+        columns.append(self._completions.take(pa.array(reactions.completions + np.int8(1))))
         if self._keep:
             kept = batch.select(list(self._keep)).take(taken)
             self._events, self._event_rows = pa.Table.from_batches([kept]), rows
