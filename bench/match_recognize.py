@@ -1,7 +1,8 @@
 """How fast MATCH_RECOGNIZE runs, from Arrow to Arrow: `python -m bench.match_recognize [ROWS]`.
 
 On one core, by CPU time, the best of several runs: over the stock stream, and over generated rows
-in 1, 100 and 100,000 partitions, whose rows come in bursts of ten or (random keys) one by one.
+in 1, 100 and 100,000 partitions, whose rows come in bursts of ten or (random keys) one by one, or
+sorted by key.
 Beside each stands how long the conditions alone take in the same run: what a slow moment of the
 machine does to one, it does to the other. `A+ B` without any B shows that the cost is linear: ten
 times the rows may take eleven times as long, and read ten times as many rows. Other engines are in
@@ -56,6 +57,9 @@ CLAUSES = {
         MEASURES count(*) AS n, sum(size) AS total
         PATTERN (a+) DEFINE a AS sum(a.size) <= 100""",
 }
+
+OF_ROWS = ("V-shape", "V-shape with min", "sessions", "runs")
+"""Clauses whose conditions are about rows at a constant distance."""
 
 
 def rows(count: int, partitions: int, burst: int = 10) -> pa.Table:
@@ -142,7 +146,12 @@ def main(count: int = 10_000_000) -> None:
         measure(rows(count, partitions), rows(count // 10, partitions), CLAUSES)
     print(f"  {PARTITIONS[-1]:,} partitions, random keys")
     table, small = (rows(size, PARTITIONS[-1], burst=1) for size in (count, count // 10))
-    measure(table, small, ("V-shape", "V-shape with min", "sessions", "runs"))
+    measure(table, small, OF_ROWS)
+    print(f"  {PARTITIONS[-1]:,} partitions, sorted by key")
+    table, small = (
+        each.sort_by([("sym", "ascending"), ("ts", "ascending")]) for each in (table, small)
+    )
+    measure(table, small, OF_ROWS)
 
 
 if __name__ == "__main__":

@@ -63,7 +63,10 @@ def run_statement(
 
 
 def _check_names(table: str, columns: list[str]) -> None:
-    """DuckDB would rename one of two columns that differ only in case."""
+    """DuckDB takes no table without columns, and would rename one of two that differ only in
+    case."""
+    if not columns:
+        raise DataError(f"the table {table} has no columns")
     seen: dict[str, str] = {}
     for name in columns:
         other = seen.setdefault(name.lower(), name)
@@ -106,8 +109,8 @@ class _Statement:
     def table(self, statement: str) -> pa.Table:
         try:
             relation = self.duck.sql(statement)
+            return pa.table({}) if relation is None else relation.to_arrow_table()
         except CereusError:
             raise
         except Exception as error:  # DuckDB has many kinds
             raise CereusError(f"DuckDB refuses the statement: {error}") from None
-        return pa.table({}) if relation is None else relation.to_arrow_table()

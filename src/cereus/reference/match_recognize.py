@@ -14,6 +14,7 @@ from typing import Any
 from cereus.errors import DataError
 from cereus.expr import tree as ex
 from cereus.languages.match_recognize import tree
+from cereus.reference import match_recognize_lists as lists
 from cereus.reference.conditions import compare, evaluate, read
 
 Row = Mapping[str, Any]
@@ -355,6 +356,10 @@ def _looked_up(node: ex.Expression, view: View) -> ex.Expression:
             of = variable if star else _variable(*arguments)
             rows = _places(of, semantics is tree.Semantics.FINAL, view)
             return ex.Literal(len(rows) if star else _over(function, arguments, rows, view))
+        case tree.Taken(function, collection, arguments):
+            values = _looked_up(collection, view)
+            assert isinstance(values, ex.Literal)
+            return ex.Literal(lists.taken(function, values.value, [a.value for a in arguments]))
         case tree.MatchNumber():
             return ex.Literal(view.match.number)
     return ex.rebuild(node, lambda child: _looked_up(child, view))
@@ -416,12 +421,10 @@ def _over(
     function: str, arguments: Sequence[ex.Expression], rows: Sequence[int], view: View
 ) -> Any:
     every, *more = ([_of_row(each, row, view) for row in rows] for each in arguments)
-    if function == "array_agg":
-        return every or None
+    if function in lists.COLLECTED:
+        return lists.collected(function, every, more)
     if function in ("max_by", "min_by"):
         return _at_extreme(function, every, more[0])
-    if function == "array_join":
-        return more[0][0].join(each for each in every if each is not None) if every else None
     known = [each for each in every if each is not None]
     match function:
         case "count":

@@ -64,6 +64,11 @@ OF_SEARCH = (
     "stddev_pop({v}.z) < 0.4 OR x > 1",
     "median({v}.x) > 1 OR percentile({o}.z, 0.75) < 1",
     "string_agg({v}.y, '-') = 'p' OR x = 2",
+    "element_at(multimap_agg(y, CLASSIFIER()), 'p') IS NOT NULL AND x < 3",
+    "histogram(CLASSIFIER())['{o}'] = 2 OR x > 1",
+    "array_join(min_by({v}.x, {v}.z, 2), '-') <> '1-2'",
+    "contains(array_agg({o}.x), 2) OR cardinality(max(x, 2)) = 1",
+    "array_agg({o}.x) IS NULL OR array_agg({o}.x)[-1] < x",
 )
 MEASURES = (
     "MATCH_NUMBER() AS number",
@@ -105,6 +110,15 @@ MEASURES = (
     "array_join(array_agg(x), '-', '?') AS joined_x",
     "concat_ws('', FINAL array_agg(lower(CLASSIFIER(u)))) AS word",
     "CAST(x AS double) AS as_double",
+    "max(x, 2) AS most",
+    "FINAL min_by(u.y, u.x, 2) AS of_least",
+    "array_sort(array_agg(x)) AS in_order",
+    "element_at(map_agg(y, x), 'q') AS at_q",
+    "map_values(histogram(CLASSIFIER())) AS how_often",
+    "array_max(element_at(multimap_agg(B.y, B.x), 'p')) AS most_of_p",
+    "array_position(array_distinct(array_agg(x)), 2) AS place_of_2",
+    "date_diff('second', FIRST(ts), ts) AS seconds",
+    "MATCH_ROWTIME() AS time_of_match",
     "(x IS DISTINCT FROM PREV(x)) IS TRUE AS changed",
 )
 

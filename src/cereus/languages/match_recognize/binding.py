@@ -26,6 +26,7 @@ from cereus.expr import tree as ex
 from cereus.expr.check import check, coerce
 from cereus.expr.types import Kind
 from cereus.languages.match_recognize import tree, values
+from cereus.languages.match_recognize.lists import COLLECTED, collected_type, taken_type
 from cereus.syntax.parsing import located
 
 LABEL = "CLASSIFIER()"
@@ -46,7 +47,7 @@ NEEDED = {
     **dict.fromkeys(("sum", "avg", "percentile"), Kind.NUMBER),
     **dict.fromkeys(("stddev_samp", "stddev_pop", "var_samp", "var_pop"), Kind.NUMBER),
     **dict.fromkeys(("bool_and", "bool_or", "count_if"), Kind.BOOLEAN),
-    **dict.fromkeys(("string_agg", "array_join"), Kind.STRING),
+    "string_agg": Kind.STRING,
 }
 """What aggregates take, where not everything."""
 
@@ -225,17 +226,15 @@ class _Binder:
         argument = leaf.argument
         if isinstance(leaf, values.Over):
             return self.aggregate(leaf, argument)
-        if isinstance(argument, ex.Attribute) and len(argument.path) == 1:
-            return self.row_schema.field(argument.path[0]).type
-        return TYPES[check(argument, self.row_schema, None, None)]
+        return self.row_type(argument)
 
     def aggregate(self, over: values.Over, argument: ex.Expression) -> pa.DataType:
         if over.function == "count" and isinstance(argument, ex.Attribute):
             return pa.int64()  # of a column of any type
-        if isinstance(argument, ex.Attribute) and len(argument.path) == 1:
-            type_ = self.row_schema.field(argument.path[0]).type
-            if over.function in ("array_agg", "arbitrary"):
-                return pa.list_(type_) if over.function == "array_agg" else type_
+        if over.function in COLLECTED:
+            return self.collection(over)
+        if over.function == "arbitrary":
+            return self.row_type(argument)
         for compared in over.more if over.function in ("max_by", "min_by") else ():
             self.ordered(over.function, compared)
         if over.function in ("max_by", "min_by") and isinstance(argument, ex.Attribute):
@@ -250,7 +249,25 @@ class _Binder:
             )
         if over.function in ("count", "count_if"):
             return pa.int64()
-        return pa.list_(TYPES[kind]) if over.function == "array_agg" else TYPES[kind]
+        return TYPES[kind]
+
+    def collection(self, over: values.Over) -> pa.DataType:
+        """The type of a list or a map, or of what is taken out of one."""
+        if over.function in ("min_n", "max_n", "min_by_n", "max_by_n"):
+            self.ordered(over.function.removesuffix("_n"), over.arguments[-2])
+        type_ = collected_type(over.function, [self.row_type(each) for each in over.arguments])
+        try:
+            for each in over.then:
+                type_ = taken_type(each.function, type_, each.given)
+        except ConditionTypeError as error:
+            raise ConditionTypeError(error.message, span=over.span) from None
+        return type_
+
+    def row_type(self, argument: ex.Expression) -> pa.DataType:
+        """The type of a column; of other expressions of one row, a type of the same kind."""
+        if isinstance(argument, ex.Attribute) and len(argument.path) == 1:
+            return self.row_schema.field(argument.path[0]).type
+        return TYPES[check(argument, self.row_schema, None, None)]
 
     def ordered(self, function: str, argument: ex.Expression) -> None:
         """Refuse what has no order."""

@@ -157,11 +157,17 @@ class _Expressions:
                 self.aggregate(node)
             case tree.Classifier():
                 self.classifier(node)
+            case tree.Listed():
+                raise RefusedError(
+                    "lists cannot be written here",
+                    span=node.span,
+                    hint="write x IN (1, 2), or emit array_agg(x)",
+                )
             case ex.Call(function="match_rowtime" | "match_proctime" as name):
                 raise RefusedError(
                     f"{name.upper()} is Flink's: not supported here",
                     span=node.span,
-                    hint="LAST of the time column is the same time",
+                    hint="with ORDER BY ts, MATCH_ROWTIME() and LAST(ts) are the time of a match",
                 )
             case _:
                 for child in node.children():
@@ -245,7 +251,9 @@ def _check_arguments(node: tree.Aggregate) -> None:
         raise RefusedError(f"{node.function} takes {count} argument{plural}", span=node.span)
     if node.function == "percentile":
         _check_part(node)
-    if node.function not in ("string_agg", "listagg", "array_join"):
+    if node.function.endswith("_n"):
+        _check_number(node)
+    if node.function not in ("string_agg", "listagg"):
         return
     for separator in node.arguments[1:]:
         if not (isinstance(separator, ex.Literal) and isinstance(separator.value, str)):
@@ -262,6 +270,20 @@ def _check_part(node: tree.Aggregate) -> None:
             "percentile takes values and a part from 0 to 1",
             span=part.span or node.span,
             hint="write percentile(a.price, 0.95)",
+        )
+
+
+def _check_number(node: tree.Aggregate) -> None:
+    number = node.arguments[-1]
+    most = number.value if isinstance(number, ex.Literal) else None
+    if type(most) is not int or most < 1:
+        name = node.function.removesuffix("_n")
+        raise RefusedError(
+            f"the last argument of {name} is how many values are emitted",
+            span=number.span or node.span,
+            hint=f"write {name}(a.x, 3)"
+            if name in ("min", "max")
+            else f"write {name}(a.x, a.y, 3)",
         )
 
 

@@ -39,6 +39,14 @@ def window_function(trouble: Trouble) -> str | None:
     return None
 
 
+def subquery(trouble: Trouble) -> str | None:
+    if any(token.type == "SELECT" for token in trouble.before) or (
+        (trouble.unexpected or "").upper() == "SELECT"
+    ):
+        return "subqueries are not supported here: join the value to the input table first"
+    return None
+
+
 def ordered_aggregate(trouble: Trouble) -> str | None:
     inside = trouble.unclosed() is not None and "RPAR" in trouble.accepted
     if inside and (trouble.unexpected or "").upper() == "ORDER" and trouble.previous == "NAME":
@@ -69,12 +77,6 @@ def clause_order(trouble: Trouble) -> str | None:
     return None
 
 
-def lists(trouble: Trouble) -> str | None:
-    if trouble.unexpected == "[":
-        return "there are no lists here: emit array_agg(x), and take it apart in the statement"
-    return None
-
-
 def missing_alias(trouble: Trouble) -> str | None:
     if "_AS" in trouble.accepted and any(t.type == "_MEASURES" for t in trouble.before):
         in_measures = not any(t.type == "_PATTERN" for t in trouble.before)
@@ -84,12 +86,12 @@ def missing_alias(trouble: Trouble) -> str | None:
 
 HINTS: tuple[HintRule, ...] = (
     missing_clause,
+    subquery,
     window_function,
     ordered_aggregate,
     lambda_arrow,
     empty_pattern,
     pattern_without_parentheses,
-    lists,
     missing_alias,
     clause_order,
 )

@@ -26,10 +26,13 @@ def canonical(name: str) -> str:
 
 
 def resolved(clause: tree.Clause) -> tree.Clause:
-    """`a.x` of a pattern variable `a` told from the field `x` of a column `a`."""
+    """`a.x` of a pattern variable `a` told from the field `x` of a column `a`; Flink's
+    MATCH_ROWTIME() is the time of the row, which is what the rows are sorted by."""
     variables = frozenset((*clause.variables(), *(subset.name for subset in clause.subsets)))
 
     def named(node: ex.Expression) -> ex.Expression:
+        if isinstance(node, ex.Call) and node.function == "match_rowtime" and clause.order:
+            return ex.Attribute(clause.order[0].path, span=node.span)
         if not isinstance(node, ex.Attribute):
             return ex.rebuild(node, named)
         path = tuple(map(str, node.path))

@@ -140,13 +140,14 @@ class _Values(Printer):
                 return Level.PRIMARY, f"{_before(semantics)}{function}({inside})"
             case tree.Aggregate(function, arguments, star, variable, semantics):
                 inside = self.listed(arguments)
-                if function == "array_join":
-                    texts, separator = (self.at(Level.OR, each) for each in arguments)
-                    collected = f"{_before(semantics)}array_agg({texts})"
-                    return Level.PRIMARY, f"array_join({collected}, {separator})"
                 if star:
                     inside = "*" if variable is None else f"{variable_text(variable)}.*"
-                return Level.PRIMARY, f"{_before(semantics)}{function}({inside})"
+                name = function.removesuffix("_n")
+                return Level.PRIMARY, f"{_before(semantics)}{name}({inside})"
+            case tree.Taken(function, collection, arguments):
+                return Level.PRIMARY, f"{function}({self.listed((collection, *arguments))})"
+            case tree.Listed(items):
+                return Level.PRIMARY, f"ARRAY[{self.listed(items)}]"
             case tree.Classifier(variable):
                 inside = "" if variable is None else variable_text(variable)
                 return Level.PRIMARY, f"CLASSIFIER({inside})"

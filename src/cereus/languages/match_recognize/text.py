@@ -19,12 +19,12 @@ from cereus.expr.text import (
     Conditions,
     Items,
     member,
-    scalar_call,
     span_of,
     spliced,
     token_span,
 )
 from cereus.languages.match_recognize import tree
+from cereus.languages.match_recognize.calls import MOST, bracketed, called, counted
 from cereus.languages.match_recognize.check import check
 from cereus.languages.match_recognize.hints import HINTS
 from cereus.languages.match_recognize.names import Name, canonical, resolved
@@ -35,8 +35,6 @@ from cereus.syntax.parsing import errors_in, read
 __all__ = ["parse", "parse_only", "to_text"]
 
 GRAMMAR = "languages/match_recognize/grammar.lark"
-MOST = 2**31 - 1
-"""The largest bound of a quantifier, and the largest offset."""
 
 
 def parse(text: str, params: Mapping[str, Any] | None = None) -> tree.Clause:
@@ -235,20 +233,23 @@ class _Texts(Conditions):
         return _interval_range(word, value, *units, span=span_of(meta))
 
     def call(self, meta: Meta, function: Token, *parts: ex.Expression | Items) -> ex.Expression:
-        return _called(function, spliced(parts), None, span_of(meta))
+        return called(function, spliced(parts), None, span_of(meta))
 
     def call_with_semantics(
         self, meta: Meta, word: Token, function: Token, *arguments: ex.Expression
     ) -> ex.Expression:
-        return _called(function, arguments, tree.Semantics(word.upper()), span_of(meta))
+        return called(function, arguments, tree.Semantics(word.upper()), span_of(meta))
 
     def call_star(self, meta: Meta, function: Token, *parts: Any) -> ex.Expression:
-        return _counted(function, parts[:-1], None, span_of(meta))
+        return counted(function, parts[:-1], None, span_of(meta))
 
     def call_star_with_semantics(
         self, meta: Meta, word: Token, function: Token, *parts: Any
     ) -> ex.Expression:
-        return _counted(function, parts[:-1], tree.Semantics(word.upper()), span_of(meta))
+        return counted(function, parts[:-1], tree.Semantics(word.upper()), span_of(meta))
+
+    def bracketed(self, meta: Meta, before: ex.Expression, *inside: ex.Expression) -> ex.Expression:
+        return bracketed(before, inside, span_of(meta))
 
     def distinct_call(self, meta: Meta, *parts: Any) -> ex.Expression:
         raise RefusedError(
@@ -341,122 +342,3 @@ def _interval_range(word: Token, value: Token, *units: Token, span: Span) -> ex.
         raise QuerySyntaxError(f"{text!r} is not {ends[0]} TO {ends[1]}", span=token_span(value))
     pairs = zip(amounts, between, strict=True)
     return ex.Literal(literals.interval(pairs, token_span(value)), span=span)
-
-
-def _called(
-    function: Token,
-    arguments: tuple[ex.Expression, ...],
-    semantics: tree.Semantics | None,
-    span: Span,
-) -> ex.Expression:
-    upper, lower = function.upper(), function.lower()
-    if upper in ("FIRST", "LAST") or (upper in tree.NAVIGATION and semantics is None):
-        return _step(upper, arguments, semantics, span)
-    if lower in ("array_join", "concat_ws"):
-        return _joined(function, arguments, span)
-    if lower == "median":
-        _arity(function, arguments, (1,), span)
-        half = ex.Literal(0.5, span=span)
-        return tree.Aggregate("percentile", (*arguments, half), semantics=semantics, span=span)
-    if lower in tree.AGGREGATES:
-        star = lower == "count" and not arguments
-        return tree.Aggregate(lower, arguments, star, semantics=semantics, span=span)
-    if semantics is not None:
-        raise RefusedError(
-            f"{semantics} stands before FIRST, LAST and aggregates, not before {upper}",
-            span=span,
-            hint=f"write PREV({semantics} LAST(x))" if upper in tree.NAVIGATION else None,
-        )
-    if upper == "MATCH_NUMBER":
-        _arity(function, arguments, (0,), span)
-        return tree.MatchNumber(span=span)
-    if upper == "CLASSIFIER":
-        return _classifier(function, arguments, span)
-    if upper == "MATCH_SEQUENCE_NUMBER":  # Snowflake's
-        _arity(function, arguments, (0,), span)
-        return tree.Aggregate("count", (), True, span=span)
-    if lower == "if" and len(arguments) == 2:
-        return ex.Case(((arguments[0], arguments[1]),), span=span)
-    if lower in tree.SYNONYMS:
-        function = function.update(value=tree.SYNONYMS[lower])
-    return scalar_call(function, arguments, span)
-
-
-def _joined(function: Token, arguments: tuple[ex.Expression, ...], span: Span) -> ex.Expression:
-    """`array_join(array_agg(x), s[, null])` and `concat_ws(s, array_agg(x))`, as one aggregate."""
-    joins = function.lower() == "array_join"
-    _arity(function, arguments, (2, 3) if joins else (2,), span)
-    collected, separator = arguments[:2] if joins else arguments[::-1]
-    if not isinstance(collected, tree.Aggregate) or collected.function != "array_agg":
-        raise RefusedError(
-            f"{function.upper()} joins the values of an array_agg",
-            span=collected.span,
-            hint="write array_join(array_agg(a.x), ',')",
-        )
-    texts = _text(*collected.arguments)
-    if len(arguments) == 3:
-        texts = _text(ex.Call("coalesce", (texts, arguments[2])))
-    found = tree.Aggregate(
-        "array_join", (texts, separator), semantics=collected.semantics, span=span
-    )
-    return found if joins else ex.Call("coalesce", (found, ex.Literal("")), span=span)
-
-
-def _text(value: ex.Expression) -> ex.Expression:
-    is_text = isinstance(value, ex.Call) and value.function == "to_string"
-    return value if is_text else ex.Call("to_string", (value,))
-
-
-def _arity(
-    function: str, arguments: tuple[ex.Expression, ...], allowed: tuple[int, ...], span: Span
-) -> None:
-    if len(arguments) not in allowed:
-        numbers = " or ".join("no" if n == 0 else str(n) for n in allowed)
-        plural = "s" if allowed != (1,) else ""
-        raise RefusedError(f"{function.upper()} takes {numbers} argument{plural}", span=span)
-
-
-def _step(
-    function: str,
-    arguments: tuple[ex.Expression, ...],
-    semantics: tree.Semantics | None,
-    span: Span,
-) -> ex.Expression:
-    _arity(function, arguments, (1, 2), span)
-    offset = None
-    if len(arguments) == 2:
-        offset = _offset(function, arguments[1])
-    return tree.Step(function, arguments[0], offset, semantics, span=span)
-
-
-def _offset(function: str, node: ex.Expression) -> int:
-    value = node.value if isinstance(node, ex.Literal) else None
-    if type(value) is not int or not 0 <= value <= MOST:
-        raise RefusedError(
-            f"the second argument of {function} is a whole number from 0 to {MOST}",
-            span=node.span,
-        )
-    return value
-
-
-def _classifier(function: Token, arguments: tuple[ex.Expression, ...], span: Span) -> ex.Expression:
-    _arity(function, arguments, (0, 1), span)
-    if not arguments:
-        return tree.Classifier(span=span)
-    (argument,) = arguments
-    if not isinstance(argument, ex.Attribute) or len(argument.path) != 1:
-        raise RefusedError(
-            "the argument of CLASSIFIER is a pattern variable",
-            span=argument.span,
-            hint="write CLASSIFIER(), or CLASSIFIER(a) for a variable a",
-        )
-    return tree.Classifier(canonical(argument.path[0]), span=span)
-
-
-def _counted(
-    function: Token, names: tuple[Any, ...], semantics: tree.Semantics | None, span: Span
-) -> ex.Expression:
-    if function.lower() != "count":
-        raise RefusedError(f"{function}(*) is not known: only count counts rows", span=span)
-    variable = canonical(names[0]) if names else None
-    return tree.Aggregate("count", (), True, variable, semantics, span=span)

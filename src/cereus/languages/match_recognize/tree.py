@@ -139,6 +139,22 @@ class Aggregate(ex.Expression):
 
 
 @dataclass(frozen=True)
+class Taken(ex.Expression):
+    """A value taken out of a list or a map: `element_at(map_agg(a.x, a.y), 'k')`."""
+
+    function: str
+    collection: ex.Expression
+    arguments: tuple[ex.Literal, ...] = ()
+
+
+@dataclass(frozen=True)
+class Listed(ex.Expression):
+    """`ARRAY[a.x, 1]`: a list that is written out. Only `MAP` takes one."""
+
+    items: tuple[ex.Expression, ...]
+
+
+@dataclass(frozen=True)
 class Classifier(ex.Expression):
     """`CLASSIFIER()`, `CLASSIFIER(a)`."""
 
@@ -174,18 +190,28 @@ AGGREGATES = frozenset(
         "var_samp",
         "string_agg",
         "listagg",
-        "array_join",
         "percentile",
+        "map_agg",
+        "multimap_agg",
+        "histogram",
+        "min_n",
+        "max_n",
+        "min_by_n",
+        "max_by_n",
     ]
 )
-"""Functions of many rows. `array_join(array_agg(x), s)` is read as `array_join(x, s)`: of the
-texts of all rows, with those that are null left out."""
+"""Functions of many rows. `min_n` is `min(x, n)`, the n least values, and so on."""
 ARGUMENTS = {
     "max_by": (2, 2),
     "min_by": (2, 2),
+    "min_n": (2, 2),
+    "max_n": (2, 2),
+    "min_by_n": (3, 3),
+    "max_by_n": (3, 3),
+    "map_agg": (2, 2),
+    "multimap_agg": (2, 2),
     "string_agg": (1, 2),
     "listagg": (1, 2),
-    "array_join": (2, 2),
     "percentile": (2, 2),
 }
 """The least and most arguments of those that do not take one."""
@@ -195,6 +221,10 @@ SYNONYMS = {
     "character_length": "length",
     "ceiling": "ceil",
     "pow": "power",
+    "nvl": "coalesce",
+    "ifnull": "coalesce",
+    "regexp_like": "regexp",
+    "to_unixtime": "epoch",
 }
 """Functions of one row that SQL calls otherwise."""
 NAVIGATION = frozenset(("PREV", "NEXT", "FIRST", "LAST"))

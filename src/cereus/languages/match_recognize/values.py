@@ -37,15 +37,29 @@ class At(ex.Expression):
 
 
 @dataclass(frozen=True)
+class Then:
+    """What is taken out of a list or a map, as `element_at(…, 1)` does."""
+
+    function: str
+    arguments: tuple[ex.Literal, ...] = ()
+
+    @property
+    def given(self) -> tuple[ex.LiteralValue, ...]:
+        return tuple(each.value for each in self.arguments)
+
+
+@dataclass(frozen=True)
 class Over(ex.Expression):
     """An aggregate over the rows of a variable, up to the current row or over the match.
-    Without an argument, rows are counted. `more` are what `max_by` compares, and separators."""
+    Without an argument, rows are counted. `more` are what `max_by` compares, and separators.
+    `then` says what is taken out of the lists and maps that some aggregates make."""
 
     function: str
     argument: ex.Expression | None
     variable: str | None = None
     final: bool = False
     more: tuple[ex.Expression, ...] = ()
+    then: tuple[Then, ...] = ()
 
     @property
     def arguments(self) -> tuple[ex.Expression, ...]:
@@ -89,6 +103,10 @@ def lowered(node: ex.Expression) -> ex.Expression:
             name = SYNONYMS.get(function, function)
             more = tuple(map(_of_row, arguments[1:]))
             return Over(name, argument, of, final, more, span=node.span)
+        case tree.Taken(function, collection, given):
+            over = lowered(collection)
+            assert isinstance(over, Over)
+            return replace(over, then=(*over.then, Then(function, given)), span=node.span)
     return ex.rebuild(node, lowered)
 
 

@@ -98,7 +98,7 @@ class Output:
         self.ends = empty(size, np.int64)
         self.timed_out = np.zeros(size if timeouts else 1, np.uint8)
         self._timeouts = timeouts
-        self.states = empty(max(largest, size) + 1, np.int16)
+        self.states = empty(max(largest, 2 * size) + 1, np.int16)  # matches of a piece, mostly
         self.progress = np.array([0, -1, 0, 0, 0, 0, 0], np.int64)
 
     def empty(self) -> None:

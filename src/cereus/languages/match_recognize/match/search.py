@@ -21,6 +21,7 @@ from cereus.expr.arrow.vector import Vector, constant, to_arrow
 from cereus.expr.python.aggregates import percentile
 from cereus.languages.match_recognize import values
 from cereus.languages.match_recognize.binding import LABEL, NUMBER, Bound, Leaf
+from cereus.languages.match_recognize.lists import COLLECTED, collected, taken
 from cereus.languages.match_recognize.match import codes
 from cereus.languages.match_recognize.match.letters import RowColumns, RowLetters
 from cereus.languages.match_recognize.match.matching import (
@@ -230,7 +231,7 @@ class Searcher:
 
     def value(self, part: Part, labels: list[str], start: int, number: int) -> Vector:
         columns: dict[ex.Attribute, Any] = {
-            ex.Attribute((name,)): constant(self.leaf(leaf, labels, start, number))
+            ex.Attribute((name,)): constant(_asked(self.leaf(leaf, labels, start, number)))
             for name, leaf in part.leaves.items()
         }
         return value_of(part.expression, columns)
@@ -287,6 +288,11 @@ class Searcher:
         return self._cells[argument]
 
 
+def _asked(value: Any) -> Any:
+    """Of lists and maps conditions only ask whether they are null."""
+    return True if isinstance(value, list | dict) else value
+
+
 def _skipped(skip: Skipping, start: int, path: list[int]) -> int:
     if not path or skip.kind == codes.NEXT_ROW:
         return start + 1
@@ -305,6 +311,8 @@ def _aggregate(over: values.Over, cells: list[Any], more: list[list[Any]]) -> An
     """An aggregate of the rows' values; `more` are the values of its further arguments."""
     if over.argument is None:
         return len(cells)
+    if over.function in COLLECTED:
+        return _taken(over, [cells, *more])
     if over.function in ("max_by", "min_by"):
         return _by(over.function, cells, more[0])
     known = [cell for cell in cells if cell is not None]
@@ -312,8 +320,6 @@ def _aggregate(over: values.Over, cells: list[Any], more: list[list[Any]]) -> An
         return len(known)
     if over.function == "count_if":
         return sum(known)
-    if over.function == "array_join" and cells:
-        return more[0][0].join(known)
     if not known:
         return None
     numbers = [each for each in known if each == each] or known
@@ -333,6 +339,14 @@ def _aggregate(over: values.Over, cells: list[Any], more: list[list[Any]]) -> An
         "stddev_samp": lambda: float(np.std(known, ddof=1)) if len(known) > 1 else None,
     }
     return functions[over.function]()
+
+
+def _taken(over: values.Over, columns: list[list[Any]]) -> Any:
+    """A list or a map, or what is taken out of it."""
+    value = collected(over.function, columns)
+    for each in over.then:
+        value = taken(each.function, value, each.given)
+    return value
 
 
 def _by(function: str, cells: list[Any], compared: list[Any]) -> Any:

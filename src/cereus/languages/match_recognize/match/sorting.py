@@ -45,11 +45,16 @@ class SortedRows:
     ) -> None:
         self.table = without_views(table)
         self._columns: dict[str, pa.Array] = {}
-        self.rows: Indices | None = in_order(table, order)
+        self.rows: Indices | None = None
         """The row of the table at each position; None where both are the same."""
         self.bounds = np.array([0, table.num_rows], np.int64)
+        codes = None
         if partition:
-            self._group(codes_of([one_array(table.column(name)) for name in partition]))
+            codes = codes_of([one_array(table.column(name)) for name in partition])
+        if codes is None or not self._grouped_in_order(codes, order):
+            self.rows = in_order(self.table, order)
+            if codes is not None:
+                self._group(codes)
 
     @classmethod
     def placed(
@@ -94,9 +99,28 @@ class SortedRows:
         found._columns = columns
         return found
 
+    def _grouped_in_order(self, codes: npt.NDArray[np.int32], order: Sequence[tree.Order]) -> bool:
+        """Group rows that lie in order inside each partition, though not as a whole: as a table
+        sorted by its keys does. Nothing is done where that is not quick to see."""
+        if not order or len(codes) < 2 or _is_sorted(_order_keys(self.table, order)):
+            return False
+        if any(_numbers(column) is None for column, _ in _order_keys(self.table, order)):
+            return False
+        self._group(codes)
+        if self._lies_in_order(order):
+            return True
+        self.rows = None
+        self._columns = {}
+        return False
+
+    def _lies_in_order(self, order: Sequence[tree.Order]) -> bool:
+        """Whether it is quick to see that every partition is in order."""
+        keys = [(self.column(each.path[0]), each) for each in order]
+        return _is_sorted(keys, self.bounds)
+
     def in_order(self, order: Sequence[tree.Order]) -> bool:
         """Whether the rows of every partition are in the order of ORDER BY."""
-        if not order or len(self) < 2:
+        if not order or len(self) < 2 or self._lies_in_order(order):
             return True
         part = np.repeat(np.arange(len(self.bounds) - 1), np.diff(self.bounds))
         keys = {"part": pa.array(part)}
@@ -217,11 +241,8 @@ def _repeats(dictionary: pa.Array) -> bool:
 
 
 def in_order(table: pa.Table | pa.RecordBatch, order: Sequence[tree.Order]) -> Ints | None:
-    table = without_views(table)
-    keys = [(one_array(table.column(each.path[0])), each) for each in order]
-    for column, each in keys:
-        if pa.types.is_nested(column.type) or pa.types.is_interval(column.type):
-            raise DataError(f"the column {each.path[0]!r} of type {column.type} has no order")
+    """The rows in the order of ORDER BY; None where they are."""
+    keys = _order_keys(without_views(table), order)
     if not keys or table.num_rows < 2 or _is_sorted(keys):
         return None
     columns: dict[str, pa.Array] = {}
@@ -236,15 +257,29 @@ def in_order(table: pa.Table | pa.RecordBatch, order: Sequence[tree.Order]) -> I
     return None if bool((found == np.arange(len(found))).all()) else found
 
 
+def _order_keys(
+    table: pa.Table | pa.RecordBatch, order: Sequence[tree.Order]
+) -> list[tuple[pa.Array, tree.Order]]:
+    keys = [(one_array(table.column(each.path[0])), each) for each in order]
+    for column, each in keys:
+        if pa.types.is_nested(column.type) or pa.types.is_interval(column.type):
+            raise DataError(f"the column {each.path[0]!r} of type {column.type} has no order")
+    return keys
+
+
 def _decoded(column: pa.Array) -> pa.Array:
     if pa.types.is_float16(column.type):  # Arrow has no order of them
         return column.cast(pa.float32())
     return column.dictionary_decode() if isinstance(column, pa.DictionaryArray) else column
 
 
-def _is_sorted(keys: Sequence[tuple[pa.Array, tree.Order]]) -> bool:
-    """Whether the rows are in order already, as far as that is quick to see."""
+def _is_sorted(keys: Sequence[tuple[pa.Array, tree.Order]], bounds: Ints | None = None) -> bool:
+    """Whether the rows are in order already, as far as that is quick to see; with `bounds`, those
+    of each partition."""
     tied: Any = None
+    if bounds is not None and len(bounds) > 2:
+        tied = np.ones(int(bounds[-1]) - 1, np.bool_)
+        tied[bounds[1:-1] - 1] = False
     for place, (column, each) in enumerate(keys):
         numbers = _numbers(column)
         if numbers is None:

@@ -20,9 +20,17 @@ from cereus.expr.arrow.operators import as_float
 from cereus.expr.arrow.vector import from_arrow
 from cereus.expr.python.aggregates import percentile
 from cereus.expr.types import Kind
+from cereus.languages.match_recognize.lists import (
+    COLLECTED,
+    collected,
+    collected_type,
+    taken,
+    taken_type,
+)
 from cereus.languages.match_recognize.match.matching import Found
 from cereus.languages.match_recognize.output import functions
 from cereus.languages.match_recognize.output import scan_kernel as scan
+from cereus.languages.match_recognize.values import Then
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -135,17 +143,24 @@ def _marks(valid: Bools | None) -> npt.NDArray[np.uint8]:
     return EVERY_ROW if valid is None else valid.view(np.uint8)
 
 
-def aggregated(function: str, arguments: Sequence[pa.Array], segments: Segments) -> pa.Array:
+def aggregated(
+    function: str,
+    arguments: Sequence[pa.Array],
+    segments: Segments,
+    then: Sequence[Then] = (),
+) -> pa.Array:
     """The aggregate of each range; null where no value is."""
     data, *more = map(_decoded, arguments)
     if function in ONE_VALUE:
         return reduced(function, data, segments)
-    if function == "array_agg":
+    if function == "array_agg" and not then:
         return _lists(data, segments)
+    if function in COLLECTED:
+        return _collections(function, (data, *more), segments, then)
     if function in ("max_by", "min_by"):
         return _by(data, more[0], segments, function)
-    if function in ("string_agg", "array_join"):
-        return _texts(data, more, segments, function)
+    if function == "string_agg":
+        return _texts(data, more, segments)
     if function == "percentile":
         return _percentiles(data, more[0], segments)
     if function == "arbitrary":
@@ -283,17 +298,14 @@ def _by(data: pa.Array, compared: pa.Array, segments: Segments, function: str) -
     return data.take(pa.array(size - 1 - best if highest else best, mask=none))
 
 
-def _texts(data: pa.Array, more: Sequence[pa.Array], segments: Segments, function: str) -> pa.Array:
+def _texts(data: pa.Array, more: Sequence[pa.Array], segments: Segments) -> pa.Array:
     """Texts joined, those that are null left out."""
     separator = more[0][0] if more and len(more[0]) else pa.scalar("")
     known = np.zeros(len(data) + 1, np.int64)
     np.cumsum(np.asarray(pc.is_valid(data)), out=known[1:])
     inside = Segments(known[segments.low], known[segments.high], segments.first)
     lists = _lists(data.drop_null(), inside)
-    joined = pc.binary_join(lists.cast(pa.list_(pa.string())), separator.cast(pa.string()))
-    if function == "string_agg":
-        return joined
-    return pc.if_else(pa.array(segments.empty), pa.scalar(None, pa.string()), joined.fill_null(""))
+    return pc.binary_join(lists.cast(pa.list_(pa.string())), separator.cast(pa.string()))
 
 
 def _spread(
@@ -329,6 +341,23 @@ def _percentiles(data: pa.Array, part: pa.Array, segments: Segments) -> pa.Array
 def _known(stretches: pa.Array) -> Iterator[list[Any] | None]:
     for each in stretches.to_pylist():
         yield None if each is None else [value for value in each if value is not None]
+
+
+def _collections(
+    function: str, columns: Sequence[pa.Array], segments: Segments, then: Sequence[Then]
+) -> pa.Array:
+    """Lists and maps of the ranges, or what is taken out of them."""
+    kind = collected_type(function, [column.type for column in columns])
+    for each in then:
+        kind = taken_type(each.function, kind, each.given)
+    cells = [column.to_pylist() for column in columns]
+    found = []
+    for low, high in zip(segments.low.tolist(), segments.high.tolist(), strict=True):
+        value = collected(function, [each[low:high] for each in cells])
+        for each in then:
+            value = taken(each.function, value, each.given)
+        found.append(list(value.items()) if isinstance(value, dict) else value)
+    return pa.array(found, kind)
 
 
 def _lists(data: pa.Array, segments: Segments) -> pa.Array:

@@ -197,7 +197,8 @@ class Measures:
             return self._known(pa.array(high - low))
         match, position, first = self.matched.placed(rows)
         data = [self._argument(each, position, None, match) for each in over.arguments]
-        return self._known(aggregated(over.function, data, Segments(low, high, first)))
+        segments = Segments(low, high, first)
+        return self._known(aggregated(over.function, data, segments, over.then))
 
     def _reduces(self, over: values.Over) -> bool:
         """Whether an aggregate is computed from the rows where they are."""
