@@ -29,7 +29,7 @@ from .test_cluster import packed, spark_home
 pytestmark = [pytest.mark.spark, pytest.mark.long]
 
 SECOND = 1_000_000
-SIZE, FILES = 60, 8
+SIZE, FILES = 90, 4
 END = (10**6, "END", "", 10**6)
 
 
