@@ -44,16 +44,23 @@ EVENTS_IN_WINDOW = 20
 """The window is so long that a key has about so many events in it."""
 
 
-def generated(spark: SparkSession, rows: int, keys: int, where: Path) -> DataFrame:
-    """Events of twelve types, a thousand a second in all; written once."""
+def generated(
+    spark: SparkSession, rows: int, keys: int, where: Path, *, skewed: bool = False
+) -> DataFrame:
+    """Events of twelve types, a thousand a second in all; written once. Where they are skewed, nine
+    in ten are of one key."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    path = where / f"events-{rows}-{keys}"
+    path = where / f"events-{rows}-{keys}{'-skewed' if skewed else ''}"
+    key = F.pmod(F.xxhash64("id", F.lit(1)), F.lit(keys))
+    if skewed:
+        often = F.pmod(F.xxhash64("id", F.lit(4)), F.lit(10)) < 9
+        key = F.when(often, F.lit(0)).otherwise(key)
     if not (path / "_SUCCESS").exists():
         events = spark.range(rows).select(
             "id",
             F.concat(F.lit("T"), F.pmod(F.xxhash64("id"), F.lit(TYPES))).alias("type"),
-            F.pmod(F.xxhash64("id", F.lit(1)), F.lit(keys)).alias("k"),
+            key.alias("k"),
             (F.pmod(F.xxhash64("id", F.lit(2)), F.lit(10_000)) / 100).alias("price"),
             F.pmod(F.xxhash64("id", F.lit(3)), F.lit(500)).alias("volume"),
             F.timestamp_millis("id").alias("ts"),
