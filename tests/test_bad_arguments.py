@@ -104,7 +104,7 @@ def test_a_null_where_the_first_batch_declared_none_is_refused(query: cereus.Que
     schema = pa.schema([pa.field("type", pa.string()), pa.field("x", pa.int64(), nullable=False)])
     recognizer = query.recognizer()
     recognizer.push(pa.table({"type": ["A"], "x": [1]}, schema))
-    with pytest.raises(DataError, match="types of the first one: .*'x' with null values"):
+    with pytest.raises(DataError, match=r"types of the first one: .*'x' with null values"):
         recognizer.push(pa.table({"type": ["B"], "x": pa.array([None], pa.int64())}))
 
 
