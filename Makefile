@@ -110,7 +110,6 @@ golden: install
 	@git status --short tests
 
 docs: install
-	@$(PIP) ".[docs]"
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet
 	@echo "the site is build/site/index.html"
 

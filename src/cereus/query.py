@@ -220,8 +220,8 @@ class Query:
     def count(self, data: Any, *, sort: bool = False, threads: int | None = None) -> int | float:
         """How many matches there are in all. They are counted without being listed wherever the
         pattern allows it; past 2**53 the answer is the nearest float."""
-        counting = self.compiled.counting()
         events = source(data, self.stream, sort=sort)  # once: it may be read twice
+        counting = self.compiled.counting(events.schema)
         if counting is not None:
             # a pattern may show itself as ambiguous while it runs: then it must be listed
             with suppress(AmbiguousCount):

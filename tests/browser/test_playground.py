@@ -121,6 +121,7 @@ def test_errors_stand_under_the_text_while_one_types(
     page.keyboard.type("SELECT * WHERE SELL AS s FILTER s[vol > 1]")
     page.locator("#problems li", has_text="volume").wait_for()
     assert page.locator(".cm-lintRange-error").count() == 1
+    assert "old" in (page.locator("#results").get_attribute("class") or "")
     page.keyboard.press("ControlOrMeta+A")
     page.keyboard.type("SELECT * WHERE SELL AS s FILTER s[volume > 5000]")
     page.locator("#problems li.error").wait_for(state="detached")
@@ -169,6 +170,25 @@ def test_the_link_holds_the_query(watched: Callable[..., Watched], served: Serve
     other.page.goto(link)
     other.page.locator(".cm-content", has_text="BUY AS held").wait_for()
     other.check(served.origin)
+
+
+@pytest.mark.long
+def test_only_some_events_may_be_there(watched: Callable[..., Watched], served: Served) -> None:
+    seen = watched()
+    ready(seen, served, MARKET + "SELECT%20*%20WHERE%20SELL&where=volume%20%3E%205000")
+    page = seen.page
+    some = int(page.locator("#numbers b").first.text_content().replace(",", ""))
+    page.locator("#columns summary").click()
+    page.locator("#where").fill("volume >")
+    page.locator("#problems li.error").wait_for()
+    page.locator("#where").fill("")
+    page.locator("#problems li.error").wait_for(state="detached")
+    page.wait_for_function(
+        "some => Number(document.querySelector('#numbers b')?.textContent.replace(',', '')) > some",
+        arg=some,
+    )
+    assert "where" not in page.url
+    seen.check(served.origin)
 
 
 def test_nothing_in_the_events_becomes_html(

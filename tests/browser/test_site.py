@@ -37,18 +37,30 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @LOOKS
-def test_pages_are_read(
+def test_every_page_is_quiet_and_fits(
     watched: Callable[..., Watched], site: str, width: int, scheme: str
 ) -> None:
     seen = watched(width, scheme)
-    for name, heading in (
-        ("index", "first query"),
-        ("seeing", "See it, explain it"),
-        ("ceql", "CEQL"),
-    ):
-        seen.page.goto(f"{site}/{name}.html")
-        assert heading in (seen.page.locator("h1").first.text_content() or "")
+    for page in sorted((ROOT / "docs").rglob("*.md")):
+        seen.page.goto(f"{site}/{page.relative_to(ROOT / 'docs').with_suffix('.html')}")
+        assert seen.page.locator("h1").first.text_content()
         seen.check(site)
+
+
+def test_the_reference_has_what_docstrings_say(watched: Callable[..., Watched], site: str) -> None:
+    seen = watched()
+    seen.page.goto(f"{site}/reference/api.html")
+    assert seen.page.get_by_text("Compile a query: a text").count() == 1
+    for name in ("cereus.Query.run", "cereus.Stream", "cereus.spark.match"):
+        assert seen.page.locator(f'[id="{name}"]').count() == 1, name
+    seen.check(site)
+
+
+def test_a_page_is_printed(watched: Callable[..., Watched], site: str) -> None:
+    seen = watched()
+    seen.page.goto(f"{site}/ceql.html")
+    assert seen.page.pdf().startswith(b"%PDF")
+    seen.check(site)
 
 
 def test_the_search_answers(watched: Callable[..., Watched], site: str) -> None:

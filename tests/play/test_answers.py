@@ -146,9 +146,45 @@ def test_copied_texts_find_the_same_matches(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     pq.write_table(SAMPLES["shop"].events(), "shop.parquet")
-    given = request("shop", dialect)
-    total = answer("run", given, EVENTS)["total"]
-    texts = answer("copies", given, EVENTS)["texts"]
+    check_copies(request("shop", dialect), EVENTS)
+
+
+ODD = """\
+03.03.2025 09:30;A;1;n/a
+03.03.2025 09:31;B;2;5
+03.03.2025 09:32;A;3;7
+03.03.2025 09:33;B;4;8
+"""
+
+
+def test_copied_texts_read_an_odd_file_as_it_was_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("odd.dat").write_text(ODD)
+    reading = {
+        "format": "csv",
+        "types": {"n": "double"},
+        "header": ["at", "kind", "n", "more"],
+        "delimiter": ";",
+        "nulls": ["n/a"],
+        "time_format": "%d.%m.%Y %H:%M",
+    }
+    said = GivenFiles(
+        ("odd.dat",), type="kind", time="at", where="more IS NOT NULL", reading=reading
+    )
+    events = PlayData(said, 10)
+    stream = events.of(GIVEN).described()["stream"]
+    text = "SELECT * WHERE A ; B WITHIN 5 minutes"
+    given = {"text": text, "dialect": "ceql", "data": GIVEN, **stream}
+    assert answer("run", given, events)["total"] == 1
+    check_copies(given, events)
+
+
+def check_copies(given: dict[str, Any], events: PlayData) -> None:
+    """The texts to copy find as many matches as the playground does."""
+    total = answer("run", given, events)["total"]
+    texts = answer("copies", given, events)["texts"]
     names: dict[str, Any] = {}
     with contextlib.redirect_stdout(io.StringIO()):
         exec(texts["Python"], names)
@@ -172,7 +208,7 @@ def test_any_text_is_quoted_as_it_is(text: str) -> None:
     from cereus.play.snippets import snippets
 
     asked = PlayRequest(text, "ceql", "market", Stream(time="ts", keys=["n"]))
-    texts = snippets(asked, "events.csv")
+    texts = snippets(asked, "events.csv", {})
     call = next(node for node in ast.walk(ast.parse(texts["Python"])) if isinstance(node, ast.Call))
     written = [ast.literal_eval(arg) for arg in call.args]
     assert [each.strip() for each in written] == [text.strip()]

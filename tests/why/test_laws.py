@@ -17,7 +17,8 @@ from cereus.expr.text import parse_condition
 from cereus.language.compiled import CompiledQuery
 from cereus.languages.algebra.tree import Primitive
 from cereus.sources import source
-from cereus.why.events import EventTable, matched
+from cereus.why.events import EventTable
+from cereus.why.runs import Run, matched
 from tests.languages import streams
 from tests.languages.algebra import drawing as algebra
 from tests.languages.ceql import strategies as ceql
@@ -42,7 +43,7 @@ def check(query: cereus.Query, table: pa.Table) -> int:
         assert all(each.events > 0 for each in step.ended)
         if step.passed is not None:
             ended = sum(each.events for each in step.ended)
-            assert step.passed == step.reached + ended + step.rest, step
+            assert step.passed == step.reached + ended + step.rest + step.unseen, step
             assert all(count <= step.events for _, count in step.conditions)
     events = EventTable.of(source(table, query.stream), query.stream)
     anatomy = query.compiled.anatomy(events.table.schema)
@@ -65,7 +66,7 @@ def check(query: cereus.Query, table: pa.Table) -> int:
 
 def rows_of(query: CompiledQuery, events: EventTable) -> set[tuple[int, ...]]:
     try:
-        return {each.rows for each in matched(query, events)}
+        return {each.rows for each in matched(Run.of(query, events))}
     except CereusError:
         return set()
 

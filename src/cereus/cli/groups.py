@@ -79,19 +79,24 @@ class ReadOptions:
     time_format: opt.TimeFormat = None
     compression: opt.Compression = None
 
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """What was typed, as arguments of `Files`."""
+        given: dict[str, Any] = {
+            "format": self.format,
+            "types": inputs.types_of(self.types or ()),
+            "header": self.header.split(",") if self.header else None,
+            "delimiter": self.delimiter,
+            "nulls": self.null,
+            "multiline": self.multiline,
+            "time_format": self.time_format,
+            "compression": self.compression,
+        }
+        typed = {name: value for name, value in given.items() if value}
+        return typed | ({"infer": False} if self.as_text else {})
+
     def files(self, paths: Sequence[str]) -> Files:
-        return Files(
-            paths,
-            format=self.format,
-            types=inputs.types_of(self.types or ()),
-            infer=not self.as_text,
-            header=True if self.header is None else self.header.split(","),
-            delimiter=self.delimiter,
-            nulls=self.null or ("",),
-            multiline=self.multiline,
-            time_format=self.time_format,
-            compression=self.compression,
-        )
+        return Files(paths, **self.arguments)
 
 
 GROUPS = (ColumnOptions, LanguageOptions, ReadOptions)

@@ -9,12 +9,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 from cereus.errors import Span
 
 Rewrite = Callable[["Expression"], "Expression"]
 LiteralValue = int | float | str | bool | datetime | timedelta | None
+
+
+_FIELDS: dict[type, tuple[str, ...]] = {}
+
+
+def field_names(node: Any) -> tuple[str, ...]:
+    """The fields of a node; kept for its class, since every walk over a tree asks for them."""
+    names = _FIELDS.get(type(node))
+    if names is None:
+        names = _FIELDS[type(node)] = tuple(each.name for each in fields(node))
+    return names
 
 
 @dataclass(frozen=True)
@@ -24,8 +35,8 @@ class Expression:
     span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     def children(self) -> Iterator[Expression]:
-        for each in fields(self):
-            value = getattr(self, each.name)
+        for name in field_names(self):
+            value = getattr(self, name)
             if isinstance(value, Expression):
                 yield value
             elif isinstance(value, tuple):
@@ -218,12 +229,12 @@ def without_variable(expression: Expression) -> Expression:
 def rebuild(expression: Expression, change: Rewrite) -> Expression:
     """A copy of `expression` whose direct children went through `change`."""
     changed: dict[str, object] = {}
-    for each in fields(expression):
-        value = getattr(expression, each.name)
+    for name in field_names(expression):
+        value = getattr(expression, name)
         if isinstance(value, Expression):
-            changed[each.name] = change(value)
+            changed[name] = change(value)
         elif _lists_expressions(value):
-            changed[each.name] = tuple(
+            changed[name] = tuple(
                 tuple(change(part) for part in item) if isinstance(item, tuple) else change(item)
                 for item in value
             )

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields, is_dataclass, replace
 from enum import StrEnum
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from cereus.clauses.print import window_text
@@ -98,12 +99,16 @@ class Step:
     tests   an event that passes one of them can be taken here; () where that is not known before
             the query runs
     column  the column of the query's results with the rows taken here; None: the last row
+    alone   what ends here is one event, any that passes a test: there is nothing to run
+    mark    the query counts several steps at once: what its results call this one
     """
 
     name: str
     tests: tuple[EventTest, ...]
     query: CompiledQuery
     column: str | None = None
+    alone: bool = False
+    mark: str | None = None
 
 
 @dataclass(frozen=True)
@@ -114,14 +119,27 @@ class Anatomy:
     bindings  the same with a column of rows for each variable
     complete  a result names all events that make it a match: they are one without any other
     chain     every match goes through all steps
+
+    Its steps and what may be loosened are made when they are asked for: most of the queries that
+    `why` takes apart are asked for one of them only.
     """
 
     query: CompiledQuery
-    steps: tuple[Step, ...] = ()
-    loosened: tuple[Loosened, ...] = ()
+    make_steps: Callable[[], Iterable[Step]] = tuple
+    make_loosened: Callable[[], Iterable[Loosened]] = tuple
     bindings: CompiledQuery | None = None
     complete: bool = True
     chain: bool = True
+
+    @cached_property
+    def steps(self) -> tuple[Step, ...]:
+        """The parts that take events, in the order of the pattern."""
+        return tuple(self.make_steps())
+
+    @cached_property
+    def loosened(self) -> tuple[Loosened, ...]:
+        """The query without each of its rules."""
+        return tuple(self.make_loosened())
 
 
 Edit = tuple[QueryRule, tuple[Any, ...]]

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from cereus.clauses.tree import Window
 from cereus.engine.executor import Executor
 from cereus.engine.parallel.split import Split
 from cereus.errors import CereusError
@@ -138,7 +139,7 @@ class CompiledQuery(ABC):
         made.limits = replace(self.limits, nodes=self.limits.nodes // share)
         return made
 
-    def counting(self) -> CompiledQuery | None:
+    def counting(self, schema: pa.Schema | None = None) -> CompiledQuery | None:
         """A query that counts the matches of this one without listing them, if there is one."""
         return None
 
@@ -157,12 +158,20 @@ class CompiledQuery(ABC):
 
     def anatomy(self, schema: pa.Schema | None = None) -> Anatomy:
         """The query taken apart: its steps, and the rules that may be loosened."""
-        tests = self.tests(schema)
-        return Anatomy(self, (Step("any event of the pattern", tests, self),))
+        return Anatomy(self, lambda: [Step("any event of the pattern", self.tests(schema), self)])
 
     def rows_of(self, results: pa.RecordBatch) -> pa.Array:
         """The rows of the events that each match is made of; none where a result is no match."""
         return self.event_rows(results)
+
+    def marked_rows(self, results: pa.RecordBatch, mark: str) -> pa.Array:
+        """The rows at which a query that counts several steps at once has reached one of them."""
+        raise CereusError(f"queries in {self.dialect} count one step at a time")
+
+    def span(self, schema: pa.Schema) -> Window | None:
+        """The window that holds all events of a match and all that decide about it, if there is
+        one: elsewhere events may be left out."""
+        return None
 
     def event_rows(self, results: pa.RecordBatch) -> pa.Array:
         """The rows of the events that each result is made of."""

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cereus.clauses.tree import ParsedQuery, PatternTree
+from cereus.clauses.tree import ParsedQuery, PatternTree, Window
 from cereus.engine.executor import Executor, PatternExecutor
 from cereus.engine.ingest.clock import Clock
 from cereus.engine.match.table_cache import TableCache
@@ -148,6 +148,9 @@ class PatternQuery(CompiledQuery, Generic[P]):
 
     def split(self, schema: pa.Schema | None = None) -> Split:
         return split_of_plan(self.plan(schema))
+
+    def span(self, schema: pa.Schema) -> Window | None:
+        return self.split(schema).window
 
     def __getstate__(self) -> dict[str, Any]:
         """Plans and their tables stay here: another process makes them anew."""

@@ -197,7 +197,8 @@ def _in_language(query: Query, name: str) -> Answer:
 def copies(given: Given, events: PlayData) -> Answer:
     """The query as it is written in Python, on the command line and in a pipeline."""
     query: PlayRequest = asked(given)
-    return {"texts": snippets(query, events.of(query.data).file)}
+    on = events.of(query.data)
+    return {"texts": snippets(query, on.file, on.reading)}
 
 
 def rows(given: Given, events: PlayData) -> Answer:

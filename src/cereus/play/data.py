@@ -36,6 +36,7 @@ class PlayEvents:
     examples: Mapping[str, str]
     file: str
     more: bool = False
+    reading: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
     def types(self) -> tuple[str, ...]:
@@ -57,7 +58,9 @@ class PlayEvents:
                 "type": stream.type or "",
                 "time": stream.time or "",
                 "keys": list(stream.keys),
+                "stream": stream.stream or "",
                 "unit": stream.unit or "",
+                "where": stream.where or "",
             },
         }
 
@@ -71,15 +74,19 @@ def types_of(table: pa.Table, column: str | None) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class GivenFiles:
-    """What `cereus play INPUT` was started with. `type` is "" where no column has the type, None
-    where nothing was said."""
+    """What `cereus play INPUT` was started with, in values that JSON has. `type` is "" where no
+    column has the type, None where nothing was said."""
 
     paths: tuple[str, ...] = ()
     type: str | None = None
     time: str | None = None
     keys: tuple[str, ...] = ()
+    stream: str | None = None
     unit: str | None = None
+    where: str | None = None
     sort: bool = False
+    reading: Mapping[str, Any] = field(default_factory=dict)
+    """How the files are read: the arguments of `Files` that are not as usual."""
 
 
 @dataclass
@@ -104,21 +111,29 @@ class PlayData:
     def _given(self) -> PlayEvents:
         given = self.given
         paths: Sequence[str] = given.paths
-        described = source(Files(list(paths)), Stream())
+        described = source(Files(list(paths), **given.reading), Stream())
         table, more = _first(described, self.most)
         time = given.time or _time_column(table.schema)
         if given.sort and time is not None:
             table = table.sort_by(time)
         default = "type" if "type" in table.column_names else None
         type_ = default if given.type is None else given.type or None
-        stream = Stream(type=type_, time=time, keys=given.keys, unit=given.unit)
+        stream = Stream(
+            type=type_,
+            time=time,
+            keys=given.keys,
+            stream=given.stream,
+            unit=given.unit,
+            where=given.where,
+        )
         stream.check(table.schema)
         name = Path(paths[0]).name or paths[0]
         others = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
-        about = f"{name}{others}"
+        title = f"{name}{others}"
         text = file_example(types_of(table, type_), timed=time is not None)
+        examples = {default_name(): text}
         return PlayEvents(
-            GIVEN, about, about, table, stream, {default_name(): text}, paths[0], more
+            GIVEN, title, f"{title}:", table, stream, examples, paths[0], more, given.reading
         )
 
 

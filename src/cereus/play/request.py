@@ -41,7 +41,9 @@ def asked(given: Mapping[str, Any]) -> PlayRequest:
         type=_text(given, "type") or None,
         time=_text(given, "time") or None,
         keys=keys,
+        stream=_text(given, "stream") or None,
         unit=_text(given, "unit") or None,
+        where=_text(given, "where").strip() or None,
     )
     return PlayRequest(_text(given, "text"), _text(given, "dialect"), _text(given, "data"), stream)
 

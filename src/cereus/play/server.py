@@ -13,6 +13,7 @@ import json
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -64,6 +65,8 @@ STATIC = {
 """The files of the page, and the packages that they are in."""
 WHILE_TYPING = ("start", "check", "complete", "copies", "rows")
 """Short questions, which must not wait for a query that runs."""
+LEAST_SECONDS = 30
+"""For a short question: what a query may take says nothing of these, on a busy machine."""
 MOST_ASKED = 1 << 20
 """Bytes of a request."""
 CLOSED = "The address that `cereus play` printed opens the playground; this one lacks its token.\n"
@@ -77,7 +80,8 @@ class Playground:
     def __init__(self, files: GivenFiles, limits: PlayLimits, first: dict[str, Any]) -> None:
         self.token = secrets.token_urlsafe(24)
         self.first = first
-        self.typing = Worker(files, limits)
+        patient = replace(limits, seconds=max(limits.seconds, LEAST_SECONDS))
+        self.typing = Worker(files, patient)
         self.running = Worker(files, limits)
         self._background: set[asyncio.Task[Any]] = set()
 

@@ -4,29 +4,42 @@ from __future__ import annotations
 
 import json
 import shlex
-from pathlib import Path
+from collections.abc import Mapping
+from typing import Any
 
 from cereus.language.registry import default_name
 from cereus.play.request import PlayRequest
+from cereus.sources.formats import format_of
 
 RESULT = "matches"
 
 
-def snippets(asked: PlayRequest, file: str) -> dict[str, str]:
-    """The texts that the page copies, by their title."""
+FLAGS = {
+    "format": "--format",
+    "types": "--types",
+    "header": "--header",
+    "delimiter": "--delimiter",
+    "nulls": "--null",
+    "multiline": "--multiline",
+    "infer": "--as-text",
+    "time_format": "--time-format",
+    "compression": "--compression",
+}
+"""The arguments of `Files` on the command line."""
+
+
+def snippets(asked: PlayRequest, file: str, reading: Mapping[str, Any]) -> dict[str, str]:
+    """The texts that the page copies, by their title; `reading` says how the file is read."""
     return {
-        "Python": python(asked, file),
-        "Command line": command_line(asked, file),
-        "Pipeline": pipeline(asked, file),
+        "Python": python(asked, file, reading),
+        "Command line": command_line(asked, file, reading),
+        "Pipeline": pipeline(asked, file, reading),
     }
 
 
-def python(asked: PlayRequest, file: str) -> str:
-    stream = asked.stream
-    said = [f"type={stream.type!r}", f"time={stream.time!r}" if stream.time else ""]
-    said += [f"keys={list(stream.keys)!r}" if stream.keys else ""]
-    said += [f"unit={stream.unit!r}" if stream.unit else ""]
-    shown = ", ".join(each for each in said if each)
+def python(asked: PlayRequest, file: str, reading: Mapping[str, Any]) -> str:
+    said = {name: value for name, value in _columns(asked).items() if name == "type" or value}
+    how = "".join(f", {name}={value!r}" for name, value in reading.items())
     return "\n".join(
         [
             "import cereus",
@@ -34,13 +47,26 @@ def python(asked: PlayRequest, file: str) -> str:
             "query = cereus.compile(",
             f"    {_python_text(asked.text)},",
             f"    dialect={asked.dialect!r},",
-            f"    stream=cereus.Stream({shown}),",
+            f"    stream=cereus.Stream({', '.join(f'{k}={v!r}' for k, v in said.items())}),",
             ")",
-            f"matches = query.run({file!r})",
+            f"matches = query.run({f'cereus.Files({file!r}{how})' if how else repr(file)})",
             "print(matches)",
             "",
         ]
     )
+
+
+def _columns(asked: PlayRequest) -> dict[str, Any]:
+    """Which columns are what, as `Stream` is told it."""
+    stream = asked.stream
+    return {
+        "type": stream.type,
+        "time": stream.time,
+        "keys": list(stream.keys),
+        "stream": stream.stream,
+        "unit": stream.unit,
+        "where": stream.where,
+    }
 
 
 def _python_text(text: str) -> str:
@@ -48,51 +74,59 @@ def _python_text(text: str) -> str:
     return f'"""\n{text.strip()}\n"""' if plain and _printable(text) else repr(text)
 
 
-def command_line(asked: PlayRequest, file: str) -> str:
-    stream = asked.stream
+def command_line(asked: PlayRequest, file: str, reading: Mapping[str, Any]) -> str:
+    columns = _columns(asked) | {"type": asked.stream.type or "none"}
     options = ["--dialect", asked.dialect] if asked.dialect != default_name() else []
-    options += ["--type", stream.type or "none"]
-    options += ["--time", stream.time] if stream.time else []
-    options += [word for key in stream.keys for word in ("--key", key)]
-    options += ["--unit", stream.unit] if stream.unit else []
+    for name, value in columns.items():
+        flag = "--key" if name == "keys" else f"--{name}"
+        options += [word for each in _listed(value) for word in (flag, str(each))]
+    for name, value in reading.items():
+        options += _flags(name, value)
     # behind `--`, a text may begin with a comment
     return shlex.join(["cereus", "run", *options, "--", asked.text.strip(), file]) + "\n"
 
 
-def pipeline(asked: PlayRequest, file: str) -> str:
-    stream, suffix = asked.stream, Path(file).suffix.removeprefix(".") or "parquet"
-    lines = [
+def _listed(value: Any) -> list[Any]:
+    if value is None:
+        return []
+    return value if isinstance(value, list) else [value]
+
+
+def _flags(name: str, value: Any) -> list[str]:
+    """An argument of `Files` as it is typed."""
+    flag = FLAGS[name]
+    if isinstance(value, bool):
+        return [flag]
+    if isinstance(value, Mapping):
+        return [word for column, kind in value.items() for word in (flag, f"{column}={kind}")]
+    values = [",".join(value)] if name == "header" else _listed(value)
+    return [word for each in values for word in (flag, each)]
+
+
+def pipeline(asked: PlayRequest, file: str, reading: Mapping[str, Any]) -> str:
+    source = {"format": format_of(file) or "parquet", "path": file, **reading}
+    stream = {"source": "events"} | _columns(asked) | {"type": asked.stream.type or "none"}
+    sections = [
         'mode = "batch"',
-        "",
-        "[sources.events]",
-        f"format = {_toml(suffix)}",
-        f"path = {_toml(file)}",
-        "",
-        "[streams.input]",
-        'source = "events"',
-        f"type = {_toml(stream.type)}" if stream.type else 'type = "none"',
-        f"time = {_toml(stream.time)}" if stream.time else "",
-        f"keys = {json.dumps(stream.keys, ensure_ascii=False)}" if stream.keys else "",
-        f"unit = {_toml(stream.unit)}" if stream.unit else "",
-        "",
-        f"[queries.{RESULT}]",
-        'from = "input"',
-        f"dialect = {_toml(asked.dialect)}",
-        f"text = {_toml_text(asked.text)}",
-        "",
-        "[sinks.output]",
-        f'from = "{RESULT}"',
-        'format = "parquet"',
-        f'path = "{RESULT}"',
-        "",
+        _section("sources.events", source),
+        _section("streams.input", stream),
+        _section(f"queries.{RESULT}", {"from": "input", "dialect": asked.dialect})
+        + f"\ntext = {_toml_text(asked.text)}",
+        _section("sinks.output", {"from": RESULT, "format": "parquet", "path": RESULT}),
     ]
-    titles = [place for place, line in enumerate(lines) if line.startswith("[")]
-    kept = [line for place, line in enumerate(lines) if line or place + 1 in (*titles, len(lines))]
-    return "\n".join(kept)
+    return "\n\n".join(sections) + "\n"
 
 
-def _toml(value: str) -> str:
-    """A basic string of TOML is one of JSON."""
+def _section(title: str, values: Mapping[str, Any]) -> str:
+    """A table of TOML, without what is not said."""
+    said = [f"{name} = {_toml(value)}" for name, value in values.items() if value not in (None, [])]
+    return "\n".join([f"[{title}]", *said])
+
+
+def _toml(value: Any) -> str:
+    """Strings, lists and booleans of TOML are those of JSON; a table is written inline."""
+    if isinstance(value, Mapping):
+        return f"{{ {', '.join(f'{_toml(k)} = {_toml(v)}' for k, v in value.items())} }}"
     return json.dumps(value, ensure_ascii=False)
 
 

@@ -1,44 +1,40 @@
-"""The events that `why` looks at, and how queries are run over them."""
+"""The events that `why` looks at."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cereus.engine.ingest.letters import conditions_of
+from cereus.clauses.tree import TimeWindow, Window
+from cereus.engine.ingest.clock import in_units_of
 from cereus.expr.arrow.evaluate import mask
 from cereus.expr.check import coerce
-from cereus.expr.tree import Expression
 from cereus.language.anatomy import ROW
-from cereus.language.compiled import CompiledQuery
 from cereus.plan.tests import EventTest
-from cereus.sources import BATCH_ROWS, Source
+from cereus.sources import Source
 from cereus.stream import Stream
+from cereus.why.tested import Mask, TestedEvents
 
 Rows = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
 class EventTable:
-    """EventTable in memory, in the order in which they are read. `rows` are their numbers in the
+    """Events in memory, in the order in which they are read. `rows` are their numbers in the
     input. Queries call them by their places, which they have in the column `ROW`.
 
-    `origin` are the places that they have among the events they were chosen from.
-
-    Which events satisfy a condition is computed once, however many queries ask for it, and so are
-    the events that matter to queries with the same tests."""
+    `given` are the same events with all columns, as they were given.
+    """
 
     table: pa.Table
     rows: Rows
-    origin: Rows | None = None
-    _masks: dict[Expression, Mask] = field(default_factory=dict)
-    _parts: dict[tuple[bytes, tuple[str, ...]], EventTable] = field(default_factory=dict)
+    stream: Stream
+    given: pa.Table
 
     @staticmethod
     def of(source: Source, stream: Stream) -> EventTable:
@@ -51,18 +47,17 @@ class EventTable:
         if stream.condition is not None:
             passed = np.flatnonzero(mask(coerce(stream.condition, table.schema), table))
             table, rows = table.take(pa.array(passed)), rows[passed]
-        return EventTable.numbered(table, rows)
+        return EventTable(_numbered(table), rows, stream, table)
 
-    @staticmethod
-    def numbered(table: pa.Table, rows: Rows) -> EventTable:
-        return EventTable(table.append_column(ROW, pa.array(np.arange(len(rows)))), rows)
-
-    def part(self, places: Rows, columns: list[str] | None = None) -> EventTable:
+    def part(self, places: Rows) -> EventTable:
         """The events at some places."""
-        names = self.table.column_names if columns is None else columns
-        kept = self.table.select([name for name in names if name != ROW])
-        part = EventTable.numbered(kept.take(pa.array(places)), self.rows[places])
-        return replace(part, origin=places)
+        given = self.given.take(pa.array(places))
+        return EventTable(_numbered(given), self.rows[places], self.stream, given)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    # ------------------------------------------------------------ rows
 
     @cached_property
     def _order(self) -> Rows | None:
@@ -76,104 +71,62 @@ class EventTable:
         at = np.searchsorted(self.rows, rows, sorter=self._order)
         return at if self._order is None else self._order[at]
 
+    def have(self, rows: Rows) -> Mask:
+        """Which of some numbers are those of events here."""
+        return np.isin(rows, self.rows)
+
     def of_rows(self, rows: Rows) -> pa.Table:
         """The events of some numbers, as they were given."""
-        return self.table.take(pa.array(self.places(rows))).drop_columns([ROW])
-
-    def batches(self, columns: list[str]) -> Iterator[pa.RecordBatch]:
-        chosen = self.table.select(columns)
-        for at in range(0, chosen.num_rows, BATCH_ROWS):
-            yield chosen.slice(at, BATCH_ROWS).combine_chunks().to_batches()[0]
+        return self.given.take(pa.array(self.places(rows)))
 
     # ------------------------------------------------------------ tests
 
-    def satisfying(self, condition: Expression) -> Mask:
-        if condition not in self._masks:
-            self._masks[condition] = mask(condition, self.table)
-        return self._masks[condition]
+    @cached_property
+    def tested(self) -> TestedEvents:
+        return TestedEvents(self.table, self.stream, ())
 
-    def passing(self, test: EventTest, stream: Stream) -> Mask:
+    def test(self, tests: Iterable[EventTest]) -> None:
+        """Compute what some tests ask, all at once."""
+        self.__dict__["tested"] = TestedEvents(self.table, self.stream, tests)
+
+    def passing(self, test: EventTest) -> Mask:
         """The events that pass a test."""
-        paths = [None if name is None else (name,) for name in (stream.type, stream.stream)]
-        passed = np.ones(len(self.rows), bool)
-        for condition in conditions_of(test, *paths):
-            passed &= self.satisfying(condition)
-        return ~passed if test.negated else passed
+        return self.tested.events(self.tested.passing(test))
 
-    def relevant(self, query: CompiledQuery) -> EventTable:
-        """The events that can matter to a query, with the columns that it reads."""
-        schema = self.table.schema
-        needed = {path[0] for path in query.columns(schema)}
-        columns = [name for name in schema.names if name in needed] or schema.names[:1]
-        tests = query.tests(schema)
-        if query.counts_events or not tests:
-            return self
-        passed = np.zeros(len(self.rows), bool)
-        for test in tests:
-            passed |= self.passing(test, query.stream)
-        key = (np.packbits(passed).tobytes(), tuple(columns))
-        if key not in self._parts:
-            self._parts[key] = self.part(np.flatnonzero(passed), columns)
-        return self._parts[key]
+    # ------------------------------------------------------------ time
 
+    @cached_property
+    def _times(self) -> Rows | None:
+        """The times of all events, where they are counted and never go back."""
+        name = self.stream.time
+        if name is None or name not in self.table.column_names:
+            return None
+        column = self.table.column(name)
+        whole = pa.types.is_integer(column.type) or pa.types.is_timestamp(column.type)
+        if not whole or column.null_count:
+            return None
+        times = column.cast(pa.int64()).to_numpy()
+        return times if np.all(times[1:] >= times[:-1]) else None
 
-@dataclass(frozen=True)
-class Run:
-    """A query on its way over the events that matter to it. Its results call events by their
-    places among these."""
-
-    query: CompiledQuery
-    events: EventTable
-    of_all: EventTable
-
-    @staticmethod
-    def of(query: CompiledQuery, events: EventTable) -> Run:
-        return Run(query, events.relevant(query), events)
-
-    @property
-    def schema(self) -> pa.Schema:
-        return self.of_all.table.schema
-
-    def results(self) -> Iterator[pa.RecordBatch]:
-        """As they come: whoever has seen enough stops."""
-        executor = self.query.executor(self.schema)
-        executor.defer()
-        needed = {path[0] for path in self.query.columns(self.schema)}
-        columns = [name for name in self.schema.names if name in needed] or [ROW]
-        for batch in self.events.batches(columns):
-            yield from executor.push(batch)
-        yield from executor.finish()
-
-    def mask(self, places: list[Rows]) -> Mask:
-        """Which of all events are those at some places."""
-        chosen = np.concatenate(places)
-        origin = self.events.origin
-        mask = np.zeros(len(self.of_all.rows), bool)
-        mask[chosen if origin is None else origin[chosen]] = True
-        return mask
-
-    def rows_at(self, places: Iterable[int]) -> list[int]:
-        numbers: list[int] = self.events.rows[list(places)].tolist()
-        return numbers
+    def around(self, places: Rows, window: Window | None) -> list[tuple[int, int]] | None:
+        """The stretches of events that lie within a window of some events, in their order, each
+        with the place where it begins and the one behind it; None if that cannot be told."""
+        times = self._times
+        if times is None or not isinstance(window, TimeWindow):
+            return None
+        kind = self.table.schema.field(self.stream.time).type
+        length = int(in_units_of(kind, window.microseconds, self.stream)) + 1
+        begins = np.searchsorted(times, times[places] - length)
+        ends = np.searchsorted(times, times[places] + length, side="right")
+        apart = np.flatnonzero(begins[1:] > ends[:-1])
+        return list(
+            zip(
+                begins[np.r_[0, apart + 1]].tolist() if len(places) else [],
+                ends[np.r_[apart, len(places) - 1]].tolist() if len(places) else [],
+                strict=True,
+            )
+        )
 
 
-@dataclass(frozen=True)
-class FoundMatch:
-    """A match: its rows in the order of their numbers, and those of each variable."""
-
-    rows: tuple[int, ...]
-    variables: Mapping[str, list[int]]
-
-
-def matched(
-    query: CompiledQuery, events: EventTable, names: Iterable[str] = ()
-) -> Iterator[FoundMatch]:
-    """Every match, with the rows of the variables that are named."""
-    run = Run.of(query, events)
-    for batch in run.results():
-        rows = query.rows_of(batch).to_pylist()
-        columns = {n: batch.column(n).to_pylist() for n in names if n in batch.schema.names}
-        for place, each in enumerate(rows):
-            if each:
-                held = {n: run.rows_at(column[place] or ()) for n, column in columns.items()}
-                yield FoundMatch(tuple(sorted(set(run.rows_at(each)))), held)
+def _numbered(table: pa.Table) -> pa.Table:
+    return table.append_column(ROW, pa.array(np.arange(table.num_rows)))

@@ -18,9 +18,9 @@ import pyarrow as pa
 from cereus.errors import CereusError
 from cereus.language.anatomy import Anatomy, QueryRule, RuleKind
 from cereus.language.compiled import CompiledQuery
-from cereus.stream import Stream
-from cereus.why.events import EventTable, FoundMatch, matched
-from cereus.why.measure import Measured, measured
+from cereus.why.events import EventTable
+from cereus.why.measure import Measured, measure
+from cereus.why.runs import FoundMatch, Run, matched
 from cereus.why.steps import TestedStep
 
 MOST_LISTED = 200_000
@@ -75,31 +75,29 @@ BETWEEN = ", because of the events between them"
 BEFORE = ", because of other events"
 
 
-def expected(
-    query: CompiledQuery, rows: Iterable[int], events: EventTable, stream: Stream
-) -> ExpectedMatch:
+def expected(query: CompiledQuery, rows: Iterable[int], events: EventTable) -> ExpectedMatch:
     if not all(isinstance(row, int | np.integer) for row in rows):
         raise CereusError("the rows of a match are whole numbers", hint="write [3, 17, 20]")
     wanted = tuple(sorted(set(map(int, rows))))
-    _check(wanted, events, stream)
+    _check(wanted, events)
     anatomy = query.anatomy(events.table.schema)
     shown = events.of_rows(np.array(wanted))
     for part, where in _parts(wanted, events, anatomy):
         if not _is_match(anatomy.query, wanted, part):
-            excluded, reason = _blamed(anatomy, wanted, part, where, stream)
+            excluded, reason = _blamed(anatomy, wanted, part, where)
             return ExpectedMatch(wanted, False, excluded, reason, shown)
     return ExpectedMatch(wanted, True, (), "they are a match", shown)
 
 
-def _check(rows: tuple[int, ...], events: EventTable, stream: Stream) -> None:
+def _check(rows: tuple[int, ...], events: EventTable) -> None:
     if not rows:
         raise CereusError("no rows were given", hint="write the rows of a match: 3,17,20")
-    missing = [row for row in rows if row not in set(events.rows.tolist())]
+    wanted, count = np.array(rows), len(events)
+    missing = wanted[~events.have(wanted)].tolist()
     if missing:
-        count = len(events.rows)
         hint = f"rows are numbered from 0 to {count - 1}" if count else "there are no events"
-        if stream.where is not None:
-            hint = f"only events where {stream.where} are in the stream"
+        if events.stream.where is not None:
+            hint = f"only events where {events.stream.where} are in the stream"
         raise CereusError(f"there is no row {missing[0]}", hint=hint)
 
 
@@ -114,7 +112,7 @@ def _parts(
 
 
 def _is_match(query: CompiledQuery, rows: tuple[int, ...], events: EventTable) -> bool:
-    for number, match in enumerate(matched(query, events)):
+    for number, match in enumerate(matched(Run.of(query, events))):
         if match.rows == rows:
             return True
         if number > MOST_LISTED:
@@ -123,13 +121,13 @@ def _is_match(query: CompiledQuery, rows: tuple[int, ...], events: EventTable) -
 
 
 def _blamed(
-    anatomy: Anatomy, rows: tuple[int, ...], events: EventTable, where: str, stream: Stream
+    anatomy: Anatomy, rows: tuple[int, ...], events: EventTable, where: str
 ) -> tuple[tuple[Excluded, ...], str]:
     rules = [each.rule for each in anatomy.loosened]
     blamed = _fewest(anatomy, rules, rows, events)
     if blamed is None:
-        return (), _misfit(anatomy, rows, events, stream)
-    excluded = tuple(_measured(rule, anatomy, blamed, rows, events, stream) for rule in blamed)
+        return (), _misfit(anatomy, rows, events)
+    excluded = tuple(_measured(rule, anatomy, blamed, rows, events) for rule in blamed)
     many = "one rule excludes" if len(blamed) == 1 else f"{len(blamed)} rules exclude"
     return excluded, f"no match; {many} them{where}"
 
@@ -177,24 +175,26 @@ def _measured(
     left_out: Sequence[QueryRule],
     rows: tuple[int, ...],
     events: EventTable,
-    stream: Stream,
 ) -> Excluded:
     schema = events.table.schema
     loose = without(anatomy.query, left_out, schema)
     shown = loose.anatomy(schema).bindings or loose
     names = shown.variables or shown.returned
     by: Measured | None = None
-    for number, match in enumerate(matched(shown, events, names)):
+    for number, match in enumerate(matched(Run.of(shown, events), names)):
         if match.rows == rows or number > MOST_LISTED:
-            (by,) = measured(rule, [FoundMatch(rows, match.variables)], events, stream)
+            found = measure(rule, [FoundMatch(rows, match.variables)], events)
+            by = None if found is None else found.at(0)
             break
     return Excluded(rule.kind, rule.text, None if by is None else by.text)
 
 
-def _misfit(anatomy: Anatomy, rows: tuple[int, ...], events: EventTable, stream: Stream) -> str:
+def _misfit(anatomy: Anatomy, rows: tuple[int, ...], events: EventTable) -> str:
     """No rule can be left out that makes them match: they are not of the pattern's shape."""
     alone = events.part(events.places(np.array(rows)))
-    fitting = [TestedStep(step, stream, alone).typed for step in anatomy.steps if step.tests]
+    fitting = [
+        alone.tested.events(TestedStep(step, alone).typed) for step in anatomy.steps if step.tests
+    ]
     if fitting:
         unfit = [
             row for row, fits in zip(alone.rows, np.any(fitting, axis=0), strict=True) if not fits

@@ -58,6 +58,8 @@ def _counts(step: StepCounts) -> Iterator[tuple[str, str]]:
         yield f"ended by the {ended.kind} {ended.text}", f"{ended.events:,}"
     if step.rest:
         yield "with nothing that they could continue", f"{step.rest:,}"
+    if step.unseen:
+        yield "later in the stream, of which that was not asked", f"{step.unseen:,}"
 
 
 def _miss(miss: Miss) -> tuple[str, str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import product
@@ -12,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cereus.clauses.tree import AttributeWindow, EventWindow, TimeWindow
+from cereus.clauses.tree import AttributeWindow, EventWindow, TimeWindow, Window
 from cereus.engine.ingest.clock import in_units_of
 from cereus.errors import CereusError
 from cereus.expr import tree as ex
@@ -21,9 +22,10 @@ from cereus.expr.paths import column_at
 from cereus.expr.print import condition_text
 from cereus.language.anatomy import QueryRule
 from cereus.plan.tests import EventTest
-from cereus.stream import Stream
 from cereus.syntax.literals import duration_text
-from cereus.why.events import EventTable, FoundMatch, Mask, Rows
+from cereus.why.events import EventTable, Rows
+from cereus.why.runs import FoundMatch
+from cereus.why.tested import Mask
 
 Floats = npt.NDArray[np.float64]
 MOST_COMBINATIONS = 20_000
@@ -39,48 +41,92 @@ class Measured:
     amount: float | None = None
 
 
-def measured(
-    rule: QueryRule, misses: Sequence[FoundMatch], events: EventTable, stream: Stream
-) -> list[Measured | None]:
-    """How each of some misses fails a rule; None where that has no measure."""
-    nothing: list[Measured | None] = [None] * len(misses)
+class Measure(ABC):
+    """By how much each of some misses fails a rule."""
+
+    @abstractmethod
+    def distances(self) -> Floats:
+        """How far each lies from what is demanded, relative to that; infinite where it has no
+        measure."""
+
+    def only(self, numbers: Rows) -> Measure:
+        """Of some of them."""
+        return _Some(self, numbers)
+
+    @abstractmethod
+    def at(self, number: int) -> Measured | None:
+        """How one of them fails; None where that has no measure."""
+
+
+@dataclass(frozen=True)
+class _Some(Measure):
+    """Some of the misses that were measured."""
+
+    every: Measure
+    numbers: Rows
+
+    def distances(self) -> Floats:
+        return self.every.distances()[self.numbers]
+
+    def at(self, number: int) -> Measured | None:
+        return self.every.at(int(self.numbers[number]))
+
+
+def measure(rule: QueryRule, misses: Sequence[FoundMatch], events: EventTable) -> Measure | None:
+    """How some misses fail a rule; None where that has no measure."""
     try:
-        if rule.window is not None:
-            return _too_long(rule, misses, events, stream) if misses else nothing
-        if rule.condition is not None:
-            return _Condition(rule, misses, events, stream).measured()
+        if rule.window is not None and misses:
+            return _window_measure(rule.window, misses, events)
+        if rule.condition is not None and misses:
+            return _Condition(rule, misses, events)
     except (CereusError, pa.ArrowException, TypeError, OverflowError):
-        return nothing  # a condition that cannot be computed apart from its query
-    return nothing
+        return None  # a condition that cannot be computed apart from its query
+    return None
 
 
 # ---------------------------------------------------------------- windows
 
 
-def _too_long(
-    rule: QueryRule, misses: Sequence[FoundMatch], events: EventTable, stream: Stream
-) -> list[Measured | None]:
-    first, last = (events.places(np.array([m.rows[end] for m in misses])) for end in (0, -1))
-    match rule.window:
+@dataclass(frozen=True)
+class _TooLong(Measure):
+    """Misses that are too long for a window, by how much, and how long it is."""
+
+    overs: Floats
+    size: float
+    unit: Callable[[float], str]
+
+    def distances(self) -> Floats:
+        return np.abs(self.overs) / self.size
+
+    def at(self, number: int) -> Measured:
+        over = float(self.overs[number])
+        return Measured(f"{self.unit(over)} too long", over / self.size)
+
+
+def _window_measure(
+    window: Window, misses: Sequence[FoundMatch], events: EventTable
+) -> Measure | None:
+    stream = events.stream
+    places = [events.places(np.array(miss.rows)) for miss in misses]
+    first, last = np.array([p.min() for p in places]), np.array([p.max() for p in places])
+    match window:
         case TimeWindow(length) if stream.time is not None:
-            kind = events.table.schema.field(stream.time).type
+            kind = events.given.schema.field(stream.time).type
             allowed = in_units_of(kind, length, stream)
             microseconds = length / float(allowed) if allowed else 1.0
             overs = (_spans(events, (stream.time,), first, last) - allowed) * microseconds
-            return [
-                Measured(f"{duration_text(round(over))} too long", over / max(length, 1))
-                for over in overs.tolist()
-            ]
+            return _TooLong(overs, max(length, 1), lambda over: duration_text(round(over)))
         case EventWindow(size) if not stream.keys:
-            counts = (last - first + 1 - size).tolist()
-            return [
-                Measured(f"{over} event{'' if over == 1 else 's'} too long", over / size)
-                for over in counts
-            ]
+            counts = (last - first + 1 - size).astype(np.float64)
+            return _TooLong(counts, size, _events_text)
         case AttributeWindow(size, path):
             overs = _spans(events, path, first, last) - size
-            return [Measured(f"{over:g} too long", over / max(size, 1)) for over in overs.tolist()]
-    return [None] * len(misses)
+            return _TooLong(overs, max(size, 1), lambda over: f"{over:g}")
+    return None
+
+
+def _events_text(count: float) -> str:
+    return f"{count:.0f} event{'' if count == 1 else 's'}"
 
 
 def _spans(events: EventTable, path: tuple[str, ...], first: Rows, last: Rows) -> Floats:
@@ -89,7 +135,7 @@ def _spans(events: EventTable, path: tuple[str, ...], first: Rows, last: Rows) -
 
 
 def _numbers(events: EventTable, path: tuple[str, ...], places: Rows) -> Floats:
-    column = column_at(events.table.take(pa.array(places)), path)
+    column = column_at(events.given.take(pa.array(places)), path)
     values = pa.chunked_array(column) if isinstance(column, list) else column
     if pa.types.is_temporal(values.type):
         values = values.cast(pa.int32() if values.type.bit_width == 32 else pa.int64())
@@ -100,25 +146,38 @@ def _numbers(events: EventTable, path: tuple[str, ...], places: Rows) -> Floats:
 # ---------------------------------------------------------------- conditions
 
 
-class _Condition:
-    """A condition, and all combinations of events of the misses that it is about."""
+class _Condition(Measure):
+    """A condition, and all combinations of events of the misses that it is about. Of each miss the
+    combination that fails most counts."""
 
-    def __init__(
-        self, rule: QueryRule, misses: Sequence[FoundMatch], events: EventTable, stream: Stream
-    ) -> None:
+    def __init__(self, rule: QueryRule, misses: Sequence[FoundMatch], events: EventTable) -> None:
         assert rule.condition is not None
         self.rule, self.condition, self.count = rule, rule.condition, len(misses)
         self.names = sorted(ex.variables(self.condition))
         if not self.names:
-            misses = _of_type(misses, rule, events, stream)
+            misses = _of_type(misses, rule, events)
         combinations = list(self._combinations(misses))
-        self.misses = [miss for miss, _ in combinations]
+        of = np.array([miss for miss, _ in combinations], np.int64)
         width = max(len(self.names), 1)
         rows = np.array([c for _, c in combinations], np.int64).reshape(-1, width)
         places = [events.places(column) for column in rows.T]
-        tables = [events.table.take(pa.array(column)) for column in places]
+        tables = [events.given.take(pa.array(column)) for column in places]
         self.table = tables[0]
         self.bindings = dict(zip(self.names, tables, strict=False)) or None
+        self._worst(of)
+
+    def _worst(self, of: Rows) -> None:
+        """Which combination of each miss fails most, and how far it lies."""
+        failed = np.flatnonzero(~mask(self.condition, self.table, self.bindings))
+        self.values = [self._values(side) for side in self._sides()]
+        apart = _all_apart(self.values) if isinstance(self.condition, ex.Comparison) else None
+        far = np.zeros(len(of)) if apart is None else apart
+        order = failed[np.lexsort((-far[failed], of[failed]))]
+        numbers, at = np.unique(of[order], return_index=True)
+        self.worst = dict(zip(numbers.tolist(), order[at].tolist(), strict=True))
+        self.far = np.full(self.count, np.inf)
+        if apart is not None:
+            self.far[numbers] = np.nan_to_num(apart[order[at]], nan=np.inf, posinf=np.inf)
 
     def _combinations(self, misses: Sequence[FoundMatch]) -> Iterator[tuple[int, tuple[int, ...]]]:
         count = 0
@@ -130,19 +189,12 @@ class _Condition:
                     return
                 yield number, rows
 
-    def measured(self) -> list[Measured | None]:
-        """Of each miss the combination that fails most; of no combination, nothing."""
-        found: list[Measured | None] = [None] * self.count
-        if not self.misses:
-            return found
-        failed = np.flatnonzero(~mask(self.condition, self.table, self.bindings))
-        values = [self._values(side) for side in self._sides()]
-        for place in failed:
-            by = self._text([side[place] for side in values])
-            before = found[self.misses[place]]
-            if before is None or (by.amount or 0) > (before.amount or 0):
-                found[self.misses[place]] = by
-        return found
+    def distances(self) -> Floats:
+        return self.far
+
+    def at(self, number: int) -> Measured | None:
+        place = self.worst.get(number)
+        return None if place is None else self._text([side[place] for side in self.values])
 
     def _sides(self) -> list[ex.Expression]:
         """What is compared; of other conditions, the attributes they read."""
@@ -175,13 +227,11 @@ class _Condition:
         return Measured(f"{text}, off by {off}" if amount else text, amount)
 
 
-def _of_type(
-    misses: Sequence[FoundMatch], rule: QueryRule, events: EventTable, stream: Stream
-) -> list[FoundMatch]:
+def _of_type(misses: Sequence[FoundMatch], rule: QueryRule, events: EventTable) -> list[FoundMatch]:
     """The rows that a condition on one event may be about, as those of the variable ''."""
-    if rule.type is None or stream.type is None or rule.type == "*":
+    if rule.type is None or events.stream.type is None or rule.type == "*":
         return [FoundMatch(miss.rows, {"": list(miss.rows)}) for miss in misses]
-    typed = events.passing(EventTest(rule.type), stream)
+    typed = events.passing(EventTest(rule.type))
     return [
         FoundMatch(miss.rows, {"": [row for row, fits in _fitting(miss, typed, events) if fits]})
         for miss in misses
@@ -191,6 +241,14 @@ def _of_type(
 def _fitting(miss: FoundMatch, typed: Mask, events: EventTable) -> Iterable[tuple[int, bool]]:
     places = events.places(np.array(miss.rows))
     return zip(miss.rows, typed[places].tolist(), strict=True)
+
+
+def _all_apart(sides: Sequence[list[Any]]) -> Floats | None:
+    """How far each pair of values lies apart, relative to them; None where values have no
+    distance."""
+    pairs = (_apart(left, right) for left, right in zip(*sides, strict=True))
+    found = [np.inf if apart is None else apart[1] for apart in pairs]
+    return np.array(found, np.float64)
 
 
 def _apart(left: Any, right: Any) -> tuple[str, float] | None:

@@ -4,98 +4,121 @@ rule was missed."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice, zip_longest
 
-import pyarrow as pa
+import numpy as np
 
 from cereus.errors import CereusError
 from cereus.expr import tree as ex
-from cereus.language.anatomy import Loosened
+from cereus.language.anatomy import WIDER, Loosened, RuleKind
 from cereus.language.compiled import CompiledQuery
-from cereus.stream import Stream
-from cereus.why.events import EventTable, FoundMatch, matched
-from cereus.why.measure import measured
+from cereus.why.events import EventTable
+from cereus.why.measure import Measure, measure
 from cereus.why.result import Miss, RuleEffect
-from cereus.why.steps import is_small
+from cereus.why.runs import FoundMatch, Run, matched
+from cereus.why.steps import is_whole, most_read, rarest
 
-MOST_LOOKED_AT = 2_000
+MOST_LOOKED_AT = 500
 """Matches of a loosened query that the nearest misses are chosen from."""
 Known = frozenset[tuple[int, ...]]
 
 
 @dataclass(frozen=True)
 class Effect:
-    """What loosening one rule brings."""
+    """What loosening one rule brings: matches, and by how much they miss it; the nearest first."""
 
     rule: RuleEffect
-    misses: tuple[Miss, ...] = ()
+    found: Sequence[FoundMatch] = ()
+    by: Measure | None = None
+    cut: bool = False
+
+    def nearest(self) -> Iterator[tuple[float, tuple[int, ...], int]]:
+        """How far each lies, its rows, and its number."""
+        amounts = np.full(len(self.found), np.inf) if self.by is None else self.by.distances()
+        lying = zip(amounts.tolist(), (each.rows for each in self.found), strict=True)
+        return iter(sorted((far, rows, n) for n, (far, rows) in enumerate(lying)))
+
+    def miss(self, number: int) -> Miss:
+        by = None if self.by is None else self.by.at(number)
+        told = (None, None) if by is None else (by.text, by.amount)
+        return Miss(self.found[number].rows, self.rule.kind, self.rule.text, *told)
 
 
-def effects(
-    loosened: tuple[Loosened, ...], known: Known, events: EventTable, stream: Stream
-) -> Iterator[Effect]:
+def effects(loosened: Sequence[Loosened], known: Known, events: EventTable) -> Iterator[Effect]:
     for each in loosened:
         try:
-            yield _effect(each, known, events, stream)
+            yield _effect(each, known, events)
         except CereusError as error:
             note = error.message.splitlines()[0]
             yield Effect(RuleEffect(each.rule.kind, each.rule.text, None, note=note))
 
 
-def _effect(loosened: Loosened, known: Known, events: EventTable, stream: Stream) -> Effect:
-    rule, more = loosened.rule, list[FoundMatch]()
-    names = frozenset() if rule.condition is None else ex.variables(rule.condition)
-    for query in loosened.bounded if not is_small(events) else loosened.queries:
-        shown = _with_bindings(query, events.table.schema) if names else query
-        more = list(islice(_new(shown, known, events, sorted(names)), MOST_LOOKED_AT + 1))
+def _effect(loosened: Loosened, known: Known, events: EventTable) -> Effect:
+    rule = loosened.rule
+    names = sorted(frozenset() if rule.condition is None else ex.variables(rule.condition))
+    for query in _tried(loosened, events):
+        more, cut = _more(query, known, events, names)
         if more:
             break
-    looked_at = more[:MOST_LOOKED_AT]
-    misses = _misses(loosened, looked_at, events, stream)
-    exact = len(more) == len(looked_at) and query is loosened.without
-    return Effect(RuleEffect(rule.kind, rule.text, len(looked_at), exact), misses)
+    found = more[:MOST_LOOKED_AT]
+    exact = len(more) == len(found) and query is loosened.without and not cut
+    told = RuleEffect(rule.kind, rule.text, len(found), exact)
+    return _close(Effect(told, found, measure(rule, found, events), cut))
 
 
-def _with_bindings(query: CompiledQuery, schema: pa.Schema) -> CompiledQuery:
-    return query.anatomy(schema).bindings or query
-
-
-def _new(
+def _more(
     query: CompiledQuery, known: Known, events: EventTable, names: Sequence[str]
-) -> Iterator[FoundMatch]:
+) -> tuple[list[FoundMatch], bool]:
+    """Matches of a query beside those that are known, one more than are looked at; and whether
+    there may be others behind the part of the stream that was read."""
+    anatomy = query.anatomy(events.table.schema)
+    centres = rarest(anatomy, events)
+    if centres is not None and not len(centres):
+        return [], False
+    shown = anatomy.bindings if names and anatomy.bindings else query
+    run = Run.of(shown, events, centres=centres, most=most_read(events))
+    return list(islice(_new(run, known, names), MOST_LOOKED_AT + 1)), run.cut
+
+
+def _close(effect: Effect) -> Effect:
+    """Of what is too long for a window only that which is less than twice as long, if there is
+    such."""
+    if effect.rule.kind is not RuleKind.WINDOW or effect.by is None:
+        return effect
+    near = np.flatnonzero(effect.by.distances() <= WIDER[0] - 1)
+    if not len(near):
+        return effect
+    return replace(effect, found=[effect.found[n] for n in near.tolist()], by=effect.by.only(near))
+
+
+def _tried(loosened: Loosened, events: EventTable) -> Sequence[CompiledQuery]:
+    """A much wider window, then none; of a long stream, all that a query without any window
+    remembers is too much."""
+    both = loosened.much is not loosened.without and is_whole(events)
+    return (loosened.much, loosened.without) if both else (loosened.much,)
+
+
+def _new(run: Run, known: Known, names: Sequence[str]) -> Iterator[FoundMatch]:
     seen = set(known)
-    for match in matched(query, events, names):
+    for match in matched(run, names):
         if match.rows not in seen:
             seen.add(match.rows)
             yield match
 
 
-def _misses(
-    loosened: Loosened, found: list[FoundMatch], events: EventTable, stream: Stream
-) -> tuple[Miss, ...]:
-    """The nearest first."""
-    rule = loosened.rule
-    by = measured(rule, found, events, stream)
-    misses = (
-        Miss(match.rows, rule.kind, rule.text, *((None, None) if m is None else (m.text, m.amount)))
-        for match, m in zip(found, by, strict=True)
-    )
-    return tuple(sorted(misses, key=_distance))
-
-
-def _distance(miss: Miss) -> tuple[float, tuple[int, ...]]:
-    return (float("inf") if miss.amount is None else abs(miss.amount), miss.rows)
-
-
 def nearest(found: Sequence[Effect], most: int) -> tuple[Miss, ...]:
     """The nearest of every rule in turn; one set of events once, with what it misses least."""
-    rounds = zip_longest(*(effect.misses for effect in found))
-    chosen: dict[tuple[int, ...], Miss] = {}
+    rounds = zip_longest(*(_of(effect) for effect in found))
+    chosen: dict[tuple[int, ...], tuple[Effect, int]] = {}
     for each in rounds:
-        for miss in sorted((m for m in each if m is not None), key=_distance):
+        for _, rows, number, effect in sorted(filter(None, each), key=lambda miss: miss[:2]):
             if len(chosen) < most:
-                chosen.setdefault(miss.rows, miss)
+                chosen.setdefault(rows, (effect, number))
         if len(chosen) == most:
             break
-    return tuple(chosen.values())
+    return tuple(effect.miss(number) for effect, number in chosen.values())
+
+
+def _of(effect: Effect) -> Iterator[tuple[float, tuple[int, ...], int, Effect]]:
+    return ((far, rows, number, effect) for far, rows, number in effect.nearest())

@@ -13,11 +13,12 @@ from cereus.language.anatomy import RuleKind
 from cereus.why.html import why_html
 
 NOTHING_BEFORE = "nothing that they could continue"
+NOT_LOOKED_AT = "later in the stream, of which that was not asked"
 
 
 @dataclass(frozen=True)
 class Ended:
-    """EventTable that would have been taken here without one rule."""
+    """Events that would have been taken here without one rule."""
 
     kind: RuleKind
     text: str
@@ -35,9 +36,10 @@ class StepCounts:
     partial     partial matches that end here; `exact` is False where there are at least so many
     ended       of the events that passed and were not taken: which rule is to blame; the window,
                 if one that is 16 times as wide would have let them in
-    rest        and those for which there was nothing to continue
+    rest        those for which there was nothing to continue
+    unseen      and those behind the part of a long stream in which that was looked at
 
-    `passed` is `reached`, `ended` and `rest` together.
+    `passed` is `reached`, `ended`, `rest` and `unseen` together.
     """
 
     name: str
@@ -49,6 +51,7 @@ class StepCounts:
     exact: bool
     ended: tuple[Ended, ...]
     rest: int
+    unseen: int = 0
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,7 @@ class RuleEffect:
 
 @dataclass(frozen=True)
 class Miss:
-    """EventTable that would be a match without one rule. `by` says by how much they miss it, where
+    """Events that would be a match without one rule. `by` says by how much they miss it, where
     that can be measured; `amount` is the same as a number, relative to what is demanded."""
 
     rows: tuple[int, ...]
@@ -109,6 +112,8 @@ class Why:
                 told = {"kind": str(ended.kind), "text": ended.text, "count": ended.events}
                 yield {**first, "what": "ended", **told}
             yield {**first, "what": "rest", "count": step.rest}
+            if step.unseen:
+                yield {**first, "what": "unseen", "count": step.unseen}
         for effect in self.rules:
             if effect.more is not None:
                 told = {"kind": str(effect.kind), "text": effect.text, "count": effect.more}
@@ -193,6 +198,8 @@ def _step_lines(step: StepCounts) -> Iterator[str]:
         yield f"{ended.events:>12,}  ended by the {ended.kind} {ended.text}"
     if step.rest:
         yield f"{step.rest:>12,}  with {NOTHING_BEFORE}"
+    if step.unseen:
+        yield f"{step.unseen:>12,}  {NOT_LOOKED_AT}"
 
 
 def _effect_line(effect: RuleEffect) -> str:

@@ -3,175 +3,181 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
-from cereus.engine.match.counting_runner import AmbiguousCount
 from cereus.errors import CereusError
 from cereus.expr import tree as ex
 from cereus.expr.print import condition_text
-from cereus.language.anatomy import Loosened, QueryRule, RuleKind, Step
-from cereus.language.compiled import CompiledQuery
+from cereus.language.anatomy import Anatomy, Loosened, QueryRule, RuleKind, Step
 from cereus.plan.tests import EventTest
-from cereus.stream import Stream
-from cereus.why.events import EventTable, Mask, Rows, Run
+from cereus.why.events import EventTable, Rows
 from cereus.why.result import Ended, StepCounts
+from cereus.why.runs import MOST_CENTRES
+from cereus.why.tally import Tallies, Tally
+from cereus.why.tested import Mask
 
-MOST_LISTED = 500_000
-"""Partial matches that are listed where they cannot be counted."""
-MOST_UNBOUNDED = 100_000
-"""Events that a query without any bound in time is tried on."""
 ALWAYS = (RuleKind.NEGATION, RuleKind.WINDOW, RuleKind.STRATEGY)
 """Rules that work anew at every step."""
+SURELY_READ, SHARE_READ = 50_000, 8
+"""Of a longer stream, one part of so many is read without one of the query's rules."""
 
 
-@dataclass(frozen=True)
-class Tally:
-    """The matches of a query: how many, and which events they end at."""
-
-    total: int | float
-    ends: Mask
-    exact: bool = True
+def most_read(events: EventTable) -> int:
+    """How many events of the stream a query without one of its rules is tried on."""
+    return max(SURELY_READ, len(events) // SHARE_READ)
 
 
-def step_counts(
-    steps: tuple[Step, ...], stream: Stream, events: EventTable
-) -> Iterator[StepCounts]:
-    known: frozenset[QueryRule] = frozenset()
-    reached = True
-    for step in steps:
-        tested = TestedStep(step, stream, events)
-        tally = tally_of(step.query, events, step.column)
-        loosened = step.query.anatomy(events.table.schema).loosened
-        relevant = sorted(
-            (each for each in loosened if _may_end(each.rule, known)),
-            key=lambda each: each.rule.kind is RuleKind.WINDOW,  # last: it explains too much
-        )
-        left = tested.passed & ~tally.ends
-        ended = tuple(_ended(left, relevant, step, events)) if reached else ()
-        yield tested.counted(tally, ended, int(left.sum()))
-        known = frozenset(each.rule for each in loosened)
-        reached = bool(tally.ends.any())
-
-
-def is_small(events: EventTable) -> bool:
-    return len(events.rows) <= MOST_UNBOUNDED
-
-
-def _may_end(rule: QueryRule, known: frozenset[QueryRule]) -> bool:
-    """A rule may keep an event that passes all tests from being taken at this step: it is new
-    here, and not about the event alone."""
-    if rule.kind in ALWAYS:
-        return True
-    alone = rule.condition is not None and len(ex.variables(rule.condition)) < 2
-    return rule not in known and not alone
-
-
-def _ended(left: Mask, loosened: list[Loosened], step: Step, events: EventTable) -> Iterator[Ended]:
-    """Each event is blamed on the first rule without which it would have been taken."""
-    for each in loosened:
-        if not left.any():
-            return
-        try:
-            ends = tally_of(each.much, events, step.column).ends
-        except CereusError:
-            continue  # the pattern makes no sense without it, or needs more than the limits allow
-        blamed = int((left & ends).sum())
-        if blamed:
-            yield Ended(each.rule.kind, each.rule.text, blamed)
-        left = left & ~ends
-
-
-# ---------------------------------------------------------------- counting matches
-
-
-def tally_of(query: CompiledQuery, events: EventTable, column: str | None = None) -> Tally:
-    """Count without listing where that is possible."""
-    counting = query.counting() if column is None else None
-    if counting is not None:
-        with suppress(AmbiguousCount):
-            return _counted(counting, events)
-    return _listed(query, events, column)
-
-
-def _counted(query: CompiledQuery, events: EventTable) -> Tally:
-    ends, total = [np.zeros(0, np.int64)], 0.0
-    run = Run.of(query, events)
-    for batch in run.results():
-        ends.append(batch.column("end").to_numpy())
-        total += float(pc.sum(batch.column("count")).as_py() or 0)
-    return Tally(int(total) if total < 2**53 else total, run.mask(ends))
-
-
-def _listed(query: CompiledQuery, events: EventTable, column: str | None) -> Tally:
-    ends, total = [np.zeros(0, np.int64)], 0
-    shown = query.ending() if column is None else query
-    run = Run.of(shown, events)
-    for batch in run.results():
-        rows = shown.rows_of(batch)
-        total += int(pc.sum(pc.greater(pc.list_value_length(rows), 0)).as_py() or 0)
-        ends.append(_last_rows(rows) if column is None else _all_rows(batch.column(column)))
-        if total >= MOST_LISTED:
-            return Tally(total, run.mask(ends), exact=False)
-    return Tally(total, run.mask(ends))
-
-
-def _all_rows(lists: pa.Array) -> Rows:
-    rows: Rows = lists.flatten().to_numpy(zero_copy_only=False).astype(np.int64)
-    return rows
-
-
-def _last_rows(lists: pa.Array) -> Rows:
-    """The last row of every list that has one."""
-    rows, of = _all_rows(lists), lists.value_parent_indices().to_numpy()
-    if not len(rows):
-        return rows
-    begins = np.flatnonzero(np.diff(of, prepend=-1))
-    last: Rows = np.maximum.reduceat(rows, begins)
-    return last
-
-
-# ---------------------------------------------------------------- tests of single events
+def is_whole(events: EventTable) -> bool:
+    """A query without one of its rules is tried on all events."""
+    return len(events) <= SURELY_READ
 
 
 class TestedStep:
-    """The events of a step's type, and those that pass its conditions."""
+    """A step's type and its conditions, and how many events pass them."""
 
     __test__ = False  # not a pytest class
 
-    def __init__(self, step: Step, stream: Stream, events: EventTable) -> None:
-        self.step, self.events = step, events
-        self.typed = np.zeros(len(events.rows), bool)
-        self.passed = np.zeros(len(events.rows), bool)
-        self.counts: dict[str, Mask] = {}
-        for test in step.tests:
-            self._add(test, stream)
+    def __init__(self, step: Step, events: EventTable) -> None:
+        self.step, self.tested = step, events.tested
+        self.tested.know(step.tests)
 
-    def _add(self, test: EventTest, stream: Stream) -> None:
-        typed = self.events.passing(EventTest(test.type, test.stream), stream)
-        passed = typed.copy()
-        for condition in test.conditions:
-            one = typed & self.events.satisfying(condition)
-            text = condition_text(condition)
-            self.counts[text] = self.counts.get(text, np.zeros(len(one), bool)) | one
-            passed &= one
-        self.typed |= typed
-        self.passed |= passed
+    @property
+    def typed(self) -> Mask:
+        """The kinds of events that have its type."""
+        return self.tested.any_of(EventTest(test.type, test.stream) for test in self.step.tests)
 
-    def counted(self, tally: Tally, ended: tuple[Ended, ...], left: int) -> StepCounts:
-        known = bool(self.step.tests)
+    @property
+    def passed(self) -> Mask:
+        """The kinds of events that pass all of its conditions."""
+        return self.tested.any_of(self.step.tests)
+
+    def conditions(self) -> Iterator[tuple[str, int]]:
+        """How many events of its type pass each condition."""
+        chosen: dict[str, Mask] = {}
+        for test in self.step.tests:
+            typed = self.tested.passing(EventTest(test.type, test.stream))
+            for condition in test.conditions:
+                text, one = condition_text(condition), self.tested.satisfying(condition) & typed
+                chosen[text] = chosen[text] | one if text in chosen else one
+        return ((text, self.tested.count(each)) for text, each in chosen.items())
+
+    def counted(self, tally: Tally, blamed: Blamed) -> StepCounts:
+        known, count = bool(self.step.tests), self.tested.count
         return StepCounts(
             self.step.name,
-            int(self.typed.sum()) if known else None,
-            tuple((text, int(passed.sum())) for text, passed in self.counts.items()),
-            int(self.passed.sum()) if known else None,
-            int(tally.ends.sum()),
+            count(self.typed) if known else None,
+            tuple(self.conditions()),
+            count(self.passed) if known else None,
+            int(np.count_nonzero(tally.ends)),
             tally.total,
             tally.exact,
-            ended,
-            left - sum(each.events for each in ended),
+            blamed.ended,
+            blamed.rest,
+            blamed.unseen,
         )
+
+
+@dataclass(frozen=True)
+class Blamed:
+    """Why events that passed were not taken: by which rule, for want of anything to continue, and
+    of how many it was not asked."""
+
+    ended: tuple[Ended, ...]
+    rest: int
+    unseen: int = 0
+
+
+class StepCounter:
+    """Counts the steps of a query, one after the other."""
+
+    def __init__(self, anatomy: Anatomy, events: EventTable, tallies: Tallies) -> None:
+        self.anatomy, self.events, self.tallies = anatomy, events, tallies
+        self.tested = [TestedStep(step, events) for step in anatomy.steps]
+        self.most = most_read(events)
+        self.known: Tally | None = None
+        """The matches of the query, where they are known."""
+        self._loosened: dict[int, tuple[Loosened, ...]] = {}
+
+    def counts(self) -> Iterator[StepCounts]:
+        reached = True
+        for number, tested in enumerate(self.tested):
+            tally = self._tally(number, reached=reached)
+            left = self.events.tested.events(tested.passed) & ~tally.ends
+            blamed = Blamed((), int(np.count_nonzero(left)))
+            if reached and blamed.rest:
+                blamed = self._blamed(left, number)
+            yield tested.counted(tally, blamed)
+            reached = bool(tally.ends.any())
+
+    def _tally(self, number: int, *, reached: bool) -> Tally:
+        step, tested = self.tested[number].step, self.events.tested
+        if self.anatomy.chain and not reached:
+            return Tally(0, np.zeros(len(self.events), bool))
+        if self.known is not None and self._is_whole(step):
+            return self.known
+        if step.alone:
+            ends = tested.events(self.tested[number].passed)
+            return Tally(int(np.count_nonzero(ends)), ends)
+        centres = rarest(self.anatomy, self.events, number + 1)
+        return self.tallies.of(step.query, step, centres=centres)
+
+    def _is_whole(self, step: Step) -> bool:
+        """The query up to this step is all of the query."""
+        last = step.column is None and step.mark is None
+        return last and step.query.tree == self.anatomy.query.tree
+
+    def _blamed(self, left: Mask, number: int) -> Blamed:
+        """Each of some events is blamed on the first rule without which it would have been
+        taken."""
+        ended, cut = list[Ended](), False
+        for each in self._rules_that_end(number):
+            if not left.any():
+                break
+            try:
+                step = self.tested[number].step
+                tally = self.tallies.of(
+                    each.much, step, centres=np.flatnonzero(left), most=self.most
+                )
+            except CereusError:
+                continue  # the pattern makes no sense without it, or needs more than limits allow
+            blamed = int(np.count_nonzero(left & tally.ends))
+            if blamed:
+                ended.append(Ended(each.rule.kind, each.rule.text, blamed))
+            left, cut = left & ~tally.ends, cut or tally.cut
+        unseen = int(np.count_nonzero(left[self.most :])) if cut else 0
+        return Blamed(tuple(ended), int(np.count_nonzero(left)) - unseen, unseen)
+
+    def _rules_that_end(self, number: int) -> list[Loosened]:
+        """The rules that may keep an event that passes all tests from being taken at a step."""
+        known = {each.rule for each in self.loosened(number - 1)} if number else set()
+        return sorted(
+            (each for each in self.loosened(number) if _may_end(each.rule, known)),
+            key=lambda each: each.rule.kind is RuleKind.WINDOW,  # last: it explains too much
+        )
+
+    def loosened(self, number: int) -> tuple[Loosened, ...]:
+        """The query for the pattern up to a step without each of its rules."""
+        if number not in self._loosened:
+            query = self.tested[number].step.query
+            self._loosened[number] = query.anatomy(self.events.table.schema).loosened
+        return self._loosened[number]
+
+
+def rarest(anatomy: Anatomy, events: EventTable, count: int | None = None) -> Rows | None:
+    """Where the events stand that pass the step which the fewest pass, of the first steps or of
+    all: every match has one of them. None where these are many, or need not be there."""
+    if not anatomy.chain or not anatomy.steps:
+        return None
+    tested = events.tested
+    tested.know(test for step in anatomy.steps for test in step.tests)
+    choices = [tested.any_of(step.tests) for step in anatomy.steps[:count]]
+    fewest = min(choices, key=tested.count)
+    return tested.places(fewest) if tested.count(fewest) <= MOST_CENTRES else None
+
+
+def _may_end(rule: QueryRule, known: set[QueryRule]) -> bool:
+    """It works anew at every step, or it is new here and not about one event alone."""
+    alone = rule.condition is not None and len(ex.variables(rule.condition)) < 2
+    return rule.kind in ALWAYS or (rule not in known and not alone)

@@ -11,11 +11,13 @@ import pyarrow as pa
 from cereus.language.anatomy import Anatomy, Loosened
 from cereus.language.compiled import CompiledQuery
 from cereus.sources import Source
-from cereus.why.events import EventTable, matched
+from cereus.why.events import EventTable
 from cereus.why.expected import ExpectedMatch, expected
-from cereus.why.misses import effects, nearest
+from cereus.why.misses import Effect, effects, nearest
 from cereus.why.result import Miss, StepCounts, Why
-from cereus.why.steps import step_counts, tally_of
+from cereus.why.runs import Run, matched
+from cereus.why.steps import StepCounter, most_read, rarest
+from cereus.why.tally import Tallies, Tally
 
 FEW = 5_000
 """With more matches than this, nearest misses are not looked for."""
@@ -26,34 +28,59 @@ def why(query: CompiledQuery, source: Source, *, most: int = MOST_SHOWN) -> Why:
     """Count the steps, and look for the `most` nearest misses."""
     events = EventTable.of(source, query.stream)
     anatomy = query.anatomy(events.table.schema)
-    known = [each.rows for each in islice(matched(anatomy.query, events), FEW + 1)]
-    steps = tuple(step_counts(anatomy.steps, query.stream, events))
+    tests = anatomy.query.tests(events.table.schema)
+    events.test([*tests, *(test for step in anatomy.steps for test in step.tests)])
+    tallies = Tallies(events)
+    counter = StepCounter(anatomy, events, tallies)
+    run = Run.of(anatomy.query, events, centres=rarest(anatomy, events))
+    known = [each.rows for each in islice(matched(run), FEW + 1)]
+    if len(known) <= FEW:
+        counter.known = _ending(known, events)
+    steps = tuple(counter.counts())
     if len(known) > FEW:
-        total = int(tally_of(anatomy.query, events).total)
+        total = int(tallies.of(anatomy.query).total)
         note = f"more than {FEW:,} matches: nearest misses are looked for where there are few"
         return Why(total, steps, (), (), _events_of((), events), (note,))
-    helpful = _may_help(anatomy, steps, events)
-    found = list(effects(helpful, frozenset(known), events, query.stream))
+    helpful = _may_help(anatomy, steps, counter)
+    found = list(effects(helpful, frozenset(known), events))
     misses = nearest(found, most)
     rules = tuple(effect.rule for effect in found)
-    return Why(len(known), steps, rules, misses, _events_of(misses, events))
+    notes = tuple(_notes(found, steps, events))
+    return Why(len(known), steps, rules, misses, _events_of(misses, events), notes)
+
+
+def _ending(matches: Sequence[tuple[int, ...]], events: EventTable) -> Tally:
+    """Which events matches end at."""
+    ends = np.zeros(len(events), bool)
+    for rows in matches:
+        ends[events.places(np.array(rows)).max()] = True
+    return Tally(len(matches), ends)
 
 
 def _may_help(
-    anatomy: Anatomy, steps: Sequence[StepCounts], events: EventTable
+    anatomy: Anatomy, steps: Sequence[StepCounts], counter: StepCounter
 ) -> tuple[Loosened, ...]:
     """The rules that may bring a match if they are loosened alone. Where nothing reaches a step,
     these are the rules of the pattern up to it: without any other, still nothing does."""
-    dead = next((step for step, n in zip(anatomy.steps, steps, strict=True) if not n.reached), None)
+    dead = next((number for number, step in enumerate(steps) if not step.reached), None)
     if dead is None or not anatomy.chain:
         return anatomy.loosened
-    rules = {each.rule for each in dead.query.anatomy(events.table.schema).loosened}
+    rules = {each.rule for each in counter.loosened(dead)}
     return tuple(each for each in anatomy.loosened if each.rule in rules)
+
+
+def _notes(found: Sequence[Effect], steps: Sequence[StepCounts], events: EventTable) -> list[str]:
+    if any(effect.cut for effect in found) or any(step.unseen for step in steps):
+        return [
+            f"what is said of rules, and the nearest misses, are of the first {most_read(events):,}"
+            f" of {len(events):,} events"
+        ]
+    return []
 
 
 def why_not(query: CompiledQuery, source: Source, rows: Sequence[int]) -> ExpectedMatch:
     """Why some events are no match."""
-    return expected(query, rows, EventTable.of(source, query.stream), query.stream)
+    return expected(query, rows, EventTable.of(source, query.stream))
 
 
 def _events_of(misses: Sequence[Miss], events: EventTable) -> pa.Table:

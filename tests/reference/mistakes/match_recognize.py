@@ -19,10 +19,6 @@ MISTAKES = [
     mistake(UP, f"{NUMBER} {UP}"),
     mistake(f"{NUMBER} PATTERN (a b+", f"{NUMBER} PATTERN (a b+)"),
     mistake(
-        f"{NUMBER} {UP} WITHIN INTERVAL '1' HOUR",
-        f"ORDER BY ts {NUMBER} PATTERN (a b+) WITHIN INTERVAL '1' HOUR",
-    ),
-    mistake(
         f"{NUMBER} PATTERN (a b) WITHIN INTERVAL '1' HOUR",
         f"ORDER BY ts {NUMBER} PATTERN (a b) WITHIN INTERVAL '1' HOUR",
     ),

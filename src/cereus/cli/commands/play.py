@@ -9,6 +9,7 @@ import typer
 
 from cereus.cli import inputs
 from cereus.cli import options as opt
+from cereus.cli.groups import ColumnOptions, ReadOptions, expanded
 from cereus.errors import CereusError
 from cereus.play.data import GivenFiles
 from cereus.play.process import PlayLimits
@@ -16,6 +17,7 @@ from cereus.play.process import PlayLimits
 NEEDED = ("starlette", "uvicorn", "altair", "igraph", "vl_convert")
 
 
+@expanded
 def play(
     events: Annotated[
         list[str] | None,
@@ -35,11 +37,10 @@ def play(
             show_default=False,
         ),
     ] = None,
-    type: opt.TypeColumn = None,
-    time: opt.TimeColumn = None,
-    key: opt.KeyColumns = None,
-    unit: opt.Unit = None,
+    *,
+    columns: ColumnOptions,
     dialect: opt.Dialect = None,
+    reading: ReadOptions,
     sort: opt.Sort = False,
     port: Annotated[int, typer.Option(help="The port; 0 is any that is free.")] = 0,
     browser: Annotated[
@@ -62,8 +63,17 @@ def play(
     from cereus.play.data import PlayData
     from cereus.play.serving import serve
 
-    kind = None if type is None else inputs.column_or_none(type) or ""
-    given = GivenFiles(tuple(events or ()), kind, time, tuple(key or ()), unit, sort)
+    given = GivenFiles(
+        tuple(events or ()),
+        type=None if columns.type is None else inputs.column_or_none(columns.type) or "",
+        time=columns.time,
+        keys=tuple(columns.key or ()),
+        stream=columns.stream,
+        unit=columns.unit,
+        where=columns.where,
+        sort=sort,
+        reading=reading.arguments,
+    )
     if given.paths:
         PlayData(given, 1).of("given")  # what cannot be read is an error here
     first = {}

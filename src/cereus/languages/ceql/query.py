@@ -40,7 +40,7 @@ class CeqlQuery(PatternQuery[Formula]):
     def anatomy(self, schema: pa.Schema | None = None) -> Anatomy:
         return anatomy(self, schema)
 
-    def counting(self) -> CompiledQuery | None:
+    def counting(self, schema: pa.Schema | None = None) -> CompiledQuery | None:
         if self.query.count:
             return self
         if self.query.select is not None or self.query.returned:
@@ -51,7 +51,7 @@ class CeqlQuery(PatternQuery[Formula]):
             return None  # strategies choose among what is listed
         counting = self.replaced(query=replace(self.query, count=True))
         try:
-            counting.plan()
+            counting.plan(schema)
         except RefusedError:
             return None
         return counting

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import cast
 
 from cereus.clauses.tree import AnyQuery, Node, ParsedQuery, PatternTree, Strategy, Window
-from cereus.expr.tree import Expression
+from cereus.expr.tree import Expression, field_names
 
 # ---------------------------------------------------------------- filters
 
@@ -71,8 +71,8 @@ class Formula(PatternTree):
         return Optional(self)
 
     def children(self) -> Iterator[Formula]:
-        for each in fields(self):
-            value = getattr(self, each.name)
+        for name in field_names(self):
+            value = getattr(self, name)
             if isinstance(value, Formula):
                 yield value
 

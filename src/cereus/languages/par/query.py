@@ -137,6 +137,11 @@ class ParQuery(EventwiseQuery):
         rows = self.event_rows(results)
         return pc.if_else(notified, rows, pa.scalar([], rows.type))
 
+    def marked_rows(self, results: pa.RecordBatch, mark: str) -> pa.Array:
+        outputs, rows = results.column("outputs"), results.column("position")
+        named = pc.equal(outputs.flatten(), mark)
+        return rows.take(outputs.value_parent_indices().filter(named))
+
     def explain(self, schema: pa.Schema | None = None) -> str:
         self.check(schema)
         return sections(

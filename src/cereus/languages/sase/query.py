@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cereus.clauses.tree import TIMEOUTS, TimeWindow
+from cereus.clauses.tree import TIMEOUTS, TimeWindow, Window
 from cereus.engine.executor import Executor
-from cereus.engine.parallel.split import Split
+from cereus.engine.parallel.split import Split, split_of_plan
 from cereus.explain.analysis import slowness
 from cereus.explain.explain import explain
 from cereus.language.anatomy import Anatomy
@@ -144,6 +144,13 @@ class SaseQuery(EventwiseQuery):
         keys = tuple((name,) for name in (*self.stream.keys, *shared_keys(plan)))
         ordered = None if self.stream.keys else self.stream.time
         return Split(keys, ascending=ordered, why_not="there are no keys")
+
+    def span(self, schema: pa.Schema) -> Window | None:
+        plan = self.plan(schema)
+        blocks = [block for stage in plan.stages for block in stage.blocks]
+        if len(blocks) > 1 or plan.emits_late:
+            return None
+        return split_of_plan(blocks[0].plan).window
 
     def executor(
         self,

@@ -35,7 +35,7 @@ class SremoQuery(PatternQuery[sremo.Pattern]):
     def anatomy(self, schema: pa.Schema | None = None) -> Anatomy:
         return anatomy(self, schema)
 
-    def counting(self) -> CompiledQuery | None:
+    def counting(self, schema: pa.Schema | None = None) -> CompiledQuery | None:
         """Matches end where they are reported, so they can be counted unless something limits
         them one by one, or only the places where they end are asked for."""
         if self.query.formula.detect:

@@ -22,8 +22,8 @@ class Sremo(Node):
     """e: a set of matches, and of valuations of the registers, for every string."""
 
     def children(self) -> Iterator[Sremo]:
-        for each in fields(self):
-            value = getattr(self, each.name)
+        for name in ex.field_names(self):
+            value = getattr(self, name)
             if isinstance(value, Sremo):
                 yield value
             elif isinstance(value, tuple):
@@ -244,12 +244,12 @@ def stops_at(expression: Sremo) -> Terminal | None:
 def bottom_up(expression: Sremo, change: Callable[[Sremo], Sremo]) -> Sremo:
     """`change` applied to every part of an expression, the inner parts first."""
     parts: dict[str, object] = {}
-    for each in fields(expression):
-        value = getattr(expression, each.name)
+    for name in ex.field_names(expression):
+        value = getattr(expression, name)
         if isinstance(value, Sremo):
-            parts[each.name] = bottom_up(value, change)
+            parts[name] = bottom_up(value, change)
         elif isinstance(value, tuple) and value and isinstance(value[0], Sremo):
-            parts[each.name] = tuple(bottom_up(part, change) for part in value)
+            parts[name] = tuple(bottom_up(part, change) for part in value)
     return change(replace(expression, **parts) if parts else expression)  # type: ignore[arg-type]
 
 

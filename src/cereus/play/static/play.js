@@ -38,7 +38,9 @@ const asked = () => ({
   data: $("data").value,
   type: $("type").value,
   time: $("time").value,
+  stream: $("stream").value,
   unit: $("unit").value,
+  where: $("where").value,
   keys: chosenKeys(),
 });
 
@@ -67,11 +69,12 @@ function option(value, title) {
 
 function showColumns(stream) {
   const names = data().columns.map((each) => each.name);
-  for (const id of ["type", "time"]) {
+  for (const id of ["type", "time", "stream"]) {
     $(id).replaceChildren(option("", "none"), ...names.map((name) => option(name, name)));
     $(id).value = names.includes(stream[id]) ? stream[id] : "";
   }
   $("unit").value = stream.unit ?? "";
+  $("where").value = stream.where ?? "";
   $("keys").replaceChildren(...names.map((name) => {
     const box = make("input", { type: "checkbox", value: name, checked: (stream.keys ?? []).includes(name) });
     box.addEventListener("change", later);
@@ -105,16 +108,20 @@ function showExample() {
 
 // ---------------------------------------------------------------- the address holds the query
 
+const COLUMNS = ["type", "time", "stream", "unit", "where"];
+
 function fromAddress() {
   const held = new URLSearchParams(location.hash.slice(1));
   if (!held.has("query")) return null;
-  const stream = { type: held.get("type"), time: held.get("time"), unit: held.get("unit"), keys: held.getAll("key") };
+  const stream = { keys: held.getAll("key") };
+  for (const name of COLUMNS) stream[name] = held.get(name);
   return { text: held.get("query"), dialect: held.get("language"), data: held.get("events"), stream };
 }
 
 function toAddress() {
-  const { text, dialect, data, type, time, unit, keys } = asked();
-  const held = new URLSearchParams({ language: dialect, events: data, type, time, unit });
+  const { text, dialect, data, keys, ...columns } = asked();
+  const held = new URLSearchParams({ language: dialect, events: data, type: columns.type, time: columns.time });
+  for (const name of COLUMNS.slice(2)) if (columns[name]) held.set(name, columns[name]);
   for (const key of keys) held.append("key", key);
   held.set("query", text);
   history.replaceState(null, "", `/#${held}`);
@@ -132,7 +139,9 @@ async function check() {
   editor.mark(problems);
   $("problems").replaceChildren(...problems.map((each) => problemItem(given.text, each)));
   $("words").textContent = reply.words ?? "";
-  if (given.text.trim() && !problems.some((each) => each.error)) await run();
+  const right = given.text.trim() && !problems.some((each) => each.error);
+  $("results").classList.toggle("old", !right); // what is shown is of an earlier text
+  if (right) await run();
 }
 
 function problemItem(text, { start, message, error }) {
@@ -412,7 +421,8 @@ $("data").onchange = () => {
   showExample();
   load(chosenTab());
 };
-for (const id of ["type", "time", "unit"]) $(id).onchange = later;
+for (const id of COLUMNS) $(id).onchange = later;
+$("where").oninput = later;
 
 function begin(query) {
   const names = known.data.map((each) => each.name);

@@ -31,11 +31,12 @@ if TYPE_CHECKING:
 
 
 def anatomy(query: AlgebraQuery, schema: pa.Schema | None) -> Anatomy:
-    plain = query.of(query.written)
-    loosened = (
-        Loosened(rule, tuple(map(query.of, trees))) for rule, trees in edited(query.written, _edits)
-    )
-    return Anatomy(plain, tuple(_steps(query, schema)), tuple(loosened))
+    return Anatomy(query.of(query.written), lambda: _steps(query, schema), lambda: _loosened(query))
+
+
+def _loosened(query: AlgebraQuery) -> Iterator[Loosened]:
+    for rule, trees in edited(query.written, _edits):
+        yield Loosened(rule, tuple(map(query.of, trees)))
 
 
 def _edits(node: object) -> Iterator[Edit]:
@@ -71,8 +72,10 @@ def _joined(parts: tuple[Expression, ...]) -> Expression | None:
 
 def _steps(query: AlgebraQuery, schema: pa.Schema | None) -> Iterator[Step]:
     for count, unit in enumerate(_units(query.written), 1):
-        upto = query.of(_prefix(query.written, count))
-        yield Step(_name(unit), tuple(_tests(unit, schema)), upto)
+        prefix = _prefix(query.written, count)
+        alone = isinstance(prefix, algebra.Primitive) and not query.merge_ties
+        tests = tuple(_tests(unit, schema))
+        yield Step(_name(unit), tests, query.of(prefix), alone=alone)
 
 
 def _name(unit: algebra.EventExpression) -> str:

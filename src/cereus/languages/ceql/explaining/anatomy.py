@@ -24,6 +24,7 @@ from cereus.languages.ceql.events import conjuncts_of, leaves, tests_of
 from cereus.languages.ceql.operators.absence import is_own
 from cereus.languages.ceql.print import absence_text, formula_text, predicate_text
 from cereus.languages.ceql.scope import bound, knows, mentioned
+from cereus.plan.tests import EventTest
 
 Query = PatternQuery[cel.Formula]
 UNSEEN = (cel.Not, cel.Project, cel.Start)
@@ -43,8 +44,8 @@ def anatomy(query: Query, schema: pa.Schema | None) -> Anatomy:
     plain = query.replaced(query=tree)
     return Anatomy(
         plain,
-        tuple(_steps(plain, schema)),
-        tuple(_loosened(plain)),
+        lambda: _steps(plain, schema),
+        lambda: _loosened(plain),
         query.replaced(query=replace(tree, select=_every_variable(tree.formula))),
         complete=not any(isinstance(node, UNSEEN) for node in tree.formula.walk()),
         chain=not any(map(_may_be_nothing, tree.formula.walk())),
@@ -135,7 +136,17 @@ def _steps(query: Query, schema: pa.Schema | None) -> Iterator[Step]:
         prefix = _prefix(tree.formula, count)
         tests = tuple(tests_of(unit, tree, query.stream, schema))
         upto = query.replaced(query=replace(clauses, formula=prefix))
-        yield Step(_name(unit), tests, upto)
+        yield Step(_name(unit), tests, upto, alone=len(tests) == 1 and _is_test(prefix, tests[0]))
+
+
+def _is_test(formula: cel.Formula, test: EventTest) -> bool:
+    """Whether a pattern is one event, and asks of it what the test asks."""
+    conditions = 0
+    while isinstance(formula, cel.As | cel.Filter):
+        if isinstance(formula, cel.Filter):
+            conditions += len(set(conjuncts_of(formula.predicate)))
+        formula = formula.body
+    return isinstance(formula, cel.Type) and conditions == len(test.conditions)
 
 
 def _kept(strategy: Strategy) -> Strategy:

@@ -6,10 +6,10 @@ Each can be switched off; with all of them off the answers are the same, only sl
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields, replace
+from dataclasses import replace
 
 from cereus.clauses.tree import Strategy, is_kept
-from cereus.expr.tree import Expression, about, is_local, variables
+from cereus.expr.tree import Expression, about, field_names, is_local, variables
 from cereus.languages.ceql import tree as cel
 
 Rule = Callable[[cel.Formula], cel.Formula]
@@ -20,9 +20,9 @@ def bottom_up(formula: cel.Formula, change: Rule, *, into_not: bool = True) -> c
     if isinstance(formula, cel.Not) and not into_not:
         return change(formula)
     parts = {
-        each.name: bottom_up(value, change, into_not=into_not)
-        for each in fields(formula)
-        if isinstance(value := getattr(formula, each.name), cel.Formula)
+        name: bottom_up(value, change, into_not=into_not)
+        for name in field_names(formula)
+        if isinstance(value := getattr(formula, name), cel.Formula)
     }
     return change(replace(formula, **parts) if parts else formula)  # type: ignore[arg-type]
 

@@ -42,16 +42,26 @@ def anatomy(query: MatchRecognizeQuery, schema: pa.Schema | None) -> Anatomy:
     if clause.within is not None:
         clause = replace(clause, within=replace(clause.within, timeouts=False))
     plain = query.of(_showing_rows(clause))
-    loosened = (
-        Loosened(rule, tuple(query.of(_showing_rows(each)) for each in clauses))
-        for rule, clauses in edited(clause, _edits)
-    )
     return Anatomy(
         plain,
-        tuple(_steps(query, clause, schema)),
-        tuple(loosened),
+        lambda: _steps(query, clause, schema),
+        lambda: _loosened(query, clause),
         plain,
         complete=not _looks_around(clause),
+        chain=not any(map(_may_be_nothing, _parts(clause))),
+    )
+
+
+def _loosened(query: MatchRecognizeQuery, clause: tree.Clause) -> Iterator[Loosened]:
+    for rule, clauses in edited(clause, _edits):
+        yield Loosened(rule, tuple(query.of(_showing_rows(each)) for each in clauses))
+
+
+def _may_be_nothing(pattern: tree.Pattern) -> bool:
+    """Whether some match has no row of a part of the pattern that takes rows."""
+    return any(
+        isinstance(node, tree.Empty) or (isinstance(node, tree.Quantified) and not node.low)
+        for node in pattern.walk()
     )
 
 
@@ -156,11 +166,7 @@ def _redefined(
 def _steps(
     query: MatchRecognizeQuery, clause: tree.Clause, schema: pa.Schema | None
 ) -> Iterator[Step]:
-    parts = (
-        clause.pattern.parts
-        if isinstance(clause.pattern, tree.Concatenation)
-        else (clause.pattern,)
-    )
+    parts = _parts(clause)
     for count, part in enumerate(parts, 1):
         taken = tuple(node.name for node in part.walk() if isinstance(node, tree.Variable))
         if not taken:
@@ -168,7 +174,20 @@ def _steps(
         prefix = _prefix(clause, parts[:count])
         tests = tuple(_test(clause, name, schema) for name in dict.fromkeys(taken))
         column = taken[0] if len(set(taken)) == 1 else None
-        yield Step(pattern_text(part), tests, query.of(prefix), column)
+        alone = count == 1 and isinstance(part, tree.Variable) and _is_test(clause, taken[0])
+        yield Step(pattern_text(part), tests, query.of(prefix), column, alone)
+
+
+def _parts(clause: tree.Clause) -> tuple[tree.Pattern, ...]:
+    """The parts of the pattern that follow one another."""
+    pattern = clause.pattern
+    return pattern.parts if isinstance(pattern, tree.Concatenation) else (pattern,)
+
+
+def _is_test(clause: tree.Clause, name: str) -> bool:
+    """Whether what is asked of a variable's rows is about the row alone."""
+    parts = (p for d in clause.define if d.variable == name for p in conjuncts(d.condition))
+    return all(_is_local(part, name) for part in parts)
 
 
 def _prefix(clause: tree.Clause, parts: tuple[tree.Pattern, ...]) -> tree.Clause:

@@ -22,13 +22,18 @@ REACHED = "reached"
 
 
 def anatomy(query: ParQuery, schema: pa.Schema | None) -> Anatomy:
-    plain = query.of(query.program)
-    loosened = (
-        Loosened(rule, tuple(map(query.of, trees))) for rule, trees in edited(query.program, _edits)
-    )
     return Anatomy(
-        plain, tuple(_steps(query, schema)), tuple(loosened), complete=False, chain=False
+        query.of(query.program),
+        lambda: _steps(query, schema),
+        lambda: _loosened(query),
+        complete=False,
+        chain=False,
     )
+
+
+def _loosened(query: ParQuery) -> Iterator[Loosened]:
+    for rule, trees in edited(query.program, _edits):
+        yield Loosened(rule, tuple(map(query.of, trees)))
 
 
 def _edits(node: object) -> Iterator[Edit]:
@@ -49,14 +54,13 @@ def _edits(node: object) -> Iterator[Edit]:
 
 
 def _steps(query: ParQuery, schema: pa.Schema | None) -> Iterator[Step]:
-    """Every atom is a step. An output at the atom tells which events it succeeds at; outputs
-    change nothing else."""
-    silent = _without_outputs(query.program)
-    atoms = sum(1 for node in silent.walk() if isinstance(node, par.Simple))
-    for number in range(atoms):
-        marked, atom = _marked(silent, number)
+    """Every atom is a step. An output of its own at each atom tells which events it succeeds at;
+    outputs change nothing else, so one program counts them all."""
+    atoms: dict[str, par.Atom] = {}
+    marked = query.of(_marked(_without_outputs(query.program), atoms))
+    for mark, atom in atoms.items():
         test = event_test(atom.type, atom.condition, schema)
-        yield Step(atom.type or "*", (test,), query.of(marked))
+        yield Step(atom.type or "*", (test,), marked, mark=mark)
 
 
 def _without_outputs(program: par.Program) -> par.Program:
@@ -65,15 +69,11 @@ def _without_outputs(program: par.Program) -> par.Program:
     return par.rebuild(program, _without_outputs)
 
 
-def _marked(program: par.Program, number: int) -> tuple[par.Program, par.Atom]:
-    """The program with an output at its atom of this number, in the order of the text."""
-    seen: list[par.Atom] = []
-
-    def mark(node: par.Program) -> par.Program:
-        if isinstance(node, par.Simple):
-            seen.append(node.atom)
-            return node[REACHED] if len(seen) == number + 1 else node
-        return par.rebuild(node, mark)
-
-    marked = mark(program)
-    return marked, seen[number]
+def _marked(program: par.Program, atoms: dict[str, par.Atom]) -> par.Program:
+    """The program with an output at each of its atoms, which are noted by these names in the order
+    of the text."""
+    if isinstance(program, par.Simple):
+        name = f"{REACHED}{len(atoms) + 1}"
+        atoms[name] = program.atom
+        return program[name]
+    return par.rebuild(program, lambda child: _marked(child, atoms))

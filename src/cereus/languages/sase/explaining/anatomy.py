@@ -36,13 +36,20 @@ def anatomy(query: SaseQuery, schema: pa.Schema | None) -> Anatomy:
     program = replace(query.program, text=None)
     shown = replace(program, queries=(*program.queries[:-1], _bare(program.queries[-1])))
     bare = query.of(shown)
-    loosened = (
-        Loosened(rule, queries)
-        for rule, trees in edited(shown, _edits)
-        if (queries := tuple(query.of(each) for each in trees if _is_legal(each, query)))
+    return Anatomy(
+        bare,
+        lambda: _steps(query, program, schema),
+        lambda: _loosened(query, shown),
+        bare,
+        chain=not _is_several(program),
     )
-    steps = tuple(_steps(query, program, schema))
-    return Anatomy(bare, steps, tuple(loosened), bare, chain=not _is_several(program))
+
+
+def _loosened(query: SaseQuery, program: sase.Program) -> Iterator[Loosened]:
+    for rule, trees in edited(program, _edits):
+        queries = tuple(query.of(each) for each in trees if _is_legal(each, query))
+        if queries:
+            yield Loosened(rule, queries)
 
 
 def _is_several(program: sase.Program) -> bool:
@@ -164,7 +171,15 @@ def _steps(query: SaseQuery, program: sase.Program, schema: pa.Schema | None) ->
             before = program.queries[:place]
             for name, tests, prefix in _block_steps(block, schema):
                 made = replace(program, queries=(*before, sase.Union((prefix,))))
-                yield Step(title + name, tests, query.of(made, output=place + 1))
+                alone = len(tests) == 1 and _is_test(prefix, tests[0])
+                yield Step(title + name, tests, query.of(made, output=place + 1), alone=alone)
+
+
+def _is_test(block: sase.Query, test: EventTest) -> bool:
+    """Whether a pattern is one event, and asks of it what the test asks."""
+    first, *others = block.parts
+    single = not others and type(first) is sase.Component
+    return single and len(block.clauses) == len(test.conditions)
 
 
 def _title(place: int, union: sase.Union) -> str:

@@ -37,9 +37,18 @@ def anatomy(query: Query, schema: pa.Schema | None) -> Anatomy:
     plain = query.replaced(query=replace(query.query, formula=pattern, text=None))
     return Anatomy(
         plain,
-        tuple(_steps(plain, schema)),
-        tuple(_loosened(plain)),
+        lambda: _steps(plain, schema),
+        lambda: _loosened(plain),
         complete=all(node.marks for node in pattern.expression.walk() if _is_terminal(node)),
+        chain=not any(map(_may_mark_nothing, _units(pattern.expression))),
+    )
+
+
+def _may_mark_nothing(unit: sremo.Sremo) -> bool:
+    """Whether a match may go through a part that marks events without marking one there."""
+    empty = (sremo.Star, sremo.Optional, sremo.Epsilon, sremo.Complement)
+    return _marks(unit) and any(
+        not node.marks if _is_terminal(node) else isinstance(node, empty) for node in unit.walk()
     )
 
 
@@ -90,9 +99,14 @@ def _steps(query: Query, schema: pa.Schema | None) -> Iterator[Step]:
     for count, unit in enumerate(_units(expression), 1):
         if not _marks(unit):
             continue  # what is skipped belongs to the step behind it
-        pattern = replace(tree.formula, expression=_prefix(expression, count))
-        upto = query.replaced(query=replace(clauses, formula=pattern))
-        yield Step(expression_text(unit), tuple(_tests(unit, schema)), upto)
+        prefix = _prefix(expression, count)
+        upto = query.replaced(
+            query=replace(clauses, formula=replace(tree.formula, expression=prefix))
+        )
+        while isinstance(prefix, sremo.Windowed):
+            prefix = prefix.body
+        alone = isinstance(prefix, sremo.Terminal) and not ex.variables(prefix.condition)
+        yield Step(expression_text(unit), tuple(_tests(unit, schema)), upto, alone=alone)
 
 
 def _units(expression: sremo.Sremo) -> Iterator[sremo.Sremo]:

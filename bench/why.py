@@ -1,0 +1,64 @@
+"""What `why` costs beside the run that it explains: `python -m bench why`, or `python -m bench.why
+WORD …` for the queries whose names have one of the words. Target: at most 5 runs.
+
+CPU time of one process, all its threads together; the best of a few.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+import pyarrow as pa
+
+import cereus
+from bench.data import stocks
+from bench.timing import best
+from bench.why_queries import ASKED, Asked
+from cereus.demo import stock_stream
+
+TARGET = 5.0
+RUNS = 3
+GENERATED = 1_000_000
+
+
+def compiled(asked: Asked, schema: pa.Schema) -> cereus.Query:
+    kind = None if asked.dialect == "match_recognize" else "type"
+    stream = cereus.Stream(type=kind, time="stock_time", unit="ms", keys=asked.keys)
+    if asked.dialect == "algebra":  # whose ticks have one event of a kind: every event is a tick
+        stream = cereus.Stream(type=kind, keys=asked.keys)
+    return cereus.compile(asked.text, dialect=asked.dialect, stream=stream, schema=schema)
+
+
+def measured(asked: Asked, table: pa.Table) -> tuple[float, float, int | float]:
+    """CPU seconds of a run and of `why`, and how many matches there are."""
+    query = compiled(asked, table.schema)
+    ran = best(lambda: [None for _ in query.batches(table, threads=1)], RUNS)
+    answer = query.why(table)
+    return ran, best(lambda: query.why(table), RUNS), answer.matches
+
+
+def tables() -> Iterator[tuple[str, pa.Table]]:
+    yield "stock events", stocks()[0]
+    yield "generated events", stock_stream(GENERATED)
+
+
+def main(words: tuple[str, ...] = ()) -> None:
+    chosen = [each for each in ASKED if not words or any(word in each.name for word in words)]
+    for title, table in tables():
+        print(f"{table.num_rows:,} {title}")
+        ratios = []
+        for asked in chosen:
+            ran, took, matches = measured(asked, table)
+            ratios.append(took / ran)
+            print(
+                f"  {asked.name:34} {1e3 * ran:9.1f} ms   why {1e3 * took:9.1f} ms   "
+                f"{took / ran:6.1f} runs   {matches:>8,} matches",
+                flush=True,
+            )
+        over = sum(ratio > TARGET for ratio in ratios)
+        print(f"  at most {max(ratios):.1f} runs; {over} of {len(ratios)} above {TARGET:g}")
+
+
+if __name__ == "__main__":
+    main(tuple(sys.argv[1:]))

@@ -1,0 +1,108 @@
+"""The matches of a query: how many, and which events they end at."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cereus.engine.match.counting_runner import AmbiguousCount
+from cereus.language.anatomy import Step
+from cereus.language.compiled import CompiledQuery
+from cereus.why.events import EventTable, Rows
+from cereus.why.runs import Run
+from cereus.why.tested import Mask
+
+MOST_LISTED = 500_000
+"""Partial matches that are listed where they cannot be counted."""
+
+
+@dataclass(frozen=True)
+class Tally:
+    """The matches of a query: how many, and which events they end at.
+
+    exact  there are not more
+    cut    only the first events of the stream were read
+    """
+
+    total: int | float
+    ends: Mask
+    exact: bool = True
+    cut: bool = False
+
+
+@dataclass
+class Tallies:
+    """Counts the matches of queries over some events; without listing them where that is
+    possible."""
+
+    events: EventTable
+    _marked: dict[tuple[int, int | None], list[tuple[CompiledQuery, pa.RecordBatch]]] = field(
+        default_factory=dict
+    )
+
+    def of(
+        self,
+        query: CompiledQuery,
+        step: Step | None = None,
+        *,
+        centres: Rows | None = None,
+        most: int | None = None,
+    ) -> Tally:
+        """The matches of a query that end at a step; `centres` and `most` as for a `Run`."""
+        if step is not None and step.mark is not None:
+            return self._at_mark(query, step.mark, most)
+        column = None if step is None else step.column
+        counting = query.counting(self.events.table.schema) if column is None else None
+        if counting is not None:
+            with suppress(AmbiguousCount):
+                return _counted(Run.of(counting, self.events, centres=centres, most=most))
+        shown = query.ending() if column is None else query
+        return _listed(Run.of(shown, self.events, centres=centres, most=most), column)
+
+    def _at_mark(self, query: CompiledQuery, mark: str, most: int | None) -> Tally:
+        """The query is run once for all of its marks."""
+        key = (id(query), most)
+        run = Run.of(query, self.events, most=most)
+        if key not in self._marked:
+            self._marked[key] = [(query, batch) for batch in run.results()]
+        found = [query.marked_rows(batch, mark).to_numpy() for _, batch in self._marked[key]]
+        ends = run.mask(found)
+        return Tally(int(np.count_nonzero(ends)), ends, cut=run.cut)
+
+
+def _counted(run: Run) -> Tally:
+    ends, total = list[Rows](), 0.0
+    for batch in run.results():
+        ends.append(batch.column("end").to_numpy())
+        total += float(pc.sum(batch.column("count")).as_py() or 0)
+    return Tally(int(total) if total < 2**53 else total, run.mask(ends), cut=run.cut)
+
+
+def _listed(run: Run, column: str | None) -> Tally:
+    ends, total = list[Rows](), 0
+    for batch in run.results():
+        rows = run.query.rows_of(batch)
+        total += int(pc.sum(pc.greater(pc.list_value_length(rows), 0)).as_py() or 0)
+        ends.append(_last_rows(rows) if column is None else _all_rows(batch.column(column)))
+        if total >= MOST_LISTED:
+            return Tally(total, run.mask(ends), exact=False, cut=run.cut)
+    return Tally(total, run.mask(ends), cut=run.cut)
+
+
+def _all_rows(lists: pa.Array) -> Rows:
+    rows: Rows = lists.flatten().to_numpy(zero_copy_only=False).astype(np.int64)
+    return rows
+
+
+def _last_rows(lists: pa.Array) -> Rows:
+    """The last row of every list that has one."""
+    rows, of = _all_rows(lists), lists.value_parent_indices().to_numpy()
+    if not len(rows):
+        return rows
+    begins = np.flatnonzero(np.diff(of, prepend=-1))
+    last: Rows = np.maximum.reduceat(rows, begins)
+    return last
