@@ -22,6 +22,7 @@ SHOWS_OR_WAITS = {
     "src/cereus/spark/pipeline/run/listening.py",
     "src/cereus/spark/pipeline/run/live.py",
     "src/cereus/spark/pipeline/local/run.py",
+    "src/cereus/spark/sinks/webhook.py",
     "tests/explain/test_explain.py",
     "tests/spark/test_live_killed.py",
     "tests/spark/test_starting.py",

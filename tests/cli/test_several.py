@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pyarrow.compute as pc
 import pyarrow.csv as csv
@@ -14,9 +15,19 @@ import cereus
 
 from .conftest import Run, events
 
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
 PAIR = "SELECT a, b FROM S WHERE SELL AS a ; BUY AS b WITHIN 10 seconds"
 RUNS = "SELECT * FROM S WHERE BUY:+ AS c PARTITION BY name WITHIN 10 seconds"
 BOTH = ("-q", "pair.ceql", "-q", RUNS)
+DIFFERENT = (
+    "SELL ; BUY PARTITION BY name WITHIN 1 hour",
+    "BUY ; BUY PARTITION BY type WITHIN 1 hour",
+    "BUY:+ AS c PARTITION BY name",
+    "SELL ; BUY ; BUY",
+)
+"""Patterns of different keys; the last has none."""
 LOCAL = ("--engine", "local", "--time", "ts")
 Write = Callable[..., Path]
 
@@ -114,3 +125,31 @@ def test_queries_of_several_languages_run_in_one_pass(cli: Run, write: Write) ->
         assert line in done.stdout
     assert set(pq.read_table("m.parquet")["query"].to_pylist()) == {"q1", "q2", "sold"}
     assert "ok" in cli("check", "sremo:{SELL:}").stdout
+
+
+@pytest.mark.spark
+def test_several_queries_on_spark_read_their_input_once(
+    cli: Run, write: Write, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever their keys are: one plan, with one scan of the events."""
+    from cereus.cli import on_spark
+
+    plans = []
+    written = on_spark.write
+
+    def noted(matches: DataFrame, *given: Any) -> Any:
+        plans.append(str(matches._jdf.queryExecution().executedPlan().toString()))
+        return written(matches, *given)
+
+    monkeypatch.setattr(on_spark, "write", noted)
+    texts = [f"SELECT * FROM S WHERE {each}" for each in DIFFERENT]
+    queries = [part for text in texts for part in ("-q", text)]
+    options = ("--engine", "spark", "--time", "ts", "-o", "m.parquet")
+    shown = cli("run", *queries, write(), *options)
+    assert shown.exit_code == 0, shown.output
+    (plan,) = plans
+    assert plan.count("Scan ") == 1, plan
+    found = pq.read_table("m.parquet")["query"].to_pylist()
+    for number, text in enumerate(texts):
+        alone = cereus.compile(text, stream=cereus.Stream(time="ts")).run(events())
+        assert found.count(f"q{number + 1}") == len(alone) > 0

@@ -99,7 +99,11 @@ def test_it_is_said_when_a_condition_is_checked(where: str, checked: str) -> Non
         ("A+ ; B FILTER A.card < B.card", "SELECT *", "every event of A"),
         ("A+ ; B ; C FILTER A.card = B.card", "SELECT MAX *", "compares whole runs"),
         ("MAX(A+ ; B FILTER A.card = B.card)", "SELECT *", "compares whole runs"),
-        ("A UNLESS (B ; C FILTER B.card = C.card)", "SELECT *", "the exception of UNLESS"),
+        (
+            "A UNLESS ((B ; C) WITHOUT (A AS n FILTER n.card = C.card))",
+            "SELECT *",
+            "the exception of UNLESS",
+        ),
     ],
 )
 def test_why_states_remember_values(where: str, head: str, why: str) -> None:

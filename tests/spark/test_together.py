@@ -101,6 +101,31 @@ def test_rows_of_one_moment_are_in_one_batch() -> None:
 
 
 @pytest.mark.spark
+@pytest.mark.parametrize("timed", [False, True])
+def test_queries_with_different_keys_share_the_scan(
+    spark: SparkSession, capsys: pytest.CaptureFixture[str], timed: bool
+) -> None:
+    """Sorted by time alone if all have a window of time, else by their keys."""
+    events = crowded(3, 400)
+    frame = spark.createDataFrame(events.take(pa.array(random.Random(2).sample(range(400), 400))))
+    keys: dict[str, list[str]] = {"last": ["k"], "consumed": ["side"], "named": ["k", "side"]}
+    keys |= {} if timed else {"places": ["side"], "counted": []}
+    queries = {
+        name: cereus.compile(TEXTS[name], stream=cereus.Stream(time="ts", keys=of))
+        for name, of in keys.items()
+    }
+    found = cs.match(frame, queries, split=False)
+    found.explain()
+    assert capsys.readouterr().out.count("Exchange") == 1
+    assert "passes over one scan" in cs.explain(frame, queries, split=False)
+    rows = found.toArrow().to_pylist()
+    for name, query in queries.items():
+        own = cs.match(frame, query, split=False, parallelism=1).toArrow().to_pylist()
+        assert counted([row for row in rows if row["query"] == name]) == counted(own)
+        assert own
+
+
+@pytest.mark.spark
 def test_queries_with_the_same_keys_are_matched_in_one_pass(
     spark: SparkSession, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -20,6 +20,7 @@ from cereus.cli.commands import (
     report,
     spark,
     sql,
+    status,
     why,
 )
 from cereus.cli.help import PlainFlags
@@ -84,6 +85,7 @@ def options(
 
 
 app.command("run")(run.run)
+app.command("status")(status.status)
 app.command("sql")(sql.sql)
 app.command("explain")(queries.explain)
 app.command("check")(queries.check)

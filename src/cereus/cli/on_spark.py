@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from functools import reduce
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -47,7 +47,7 @@ def run_on_spark(
     check: Callable[[pa.Schema], object] | None = None,
     order: str | None = None,
 ) -> tuple[dict[str, Outcome], QuerySet]:
-    """A job for each query. Where they are `named`, what is written says whose match it is.
+    """Several queries are one job. Where they are `named`, what is written says whose match it is.
     `check` compiles the queries for columns that are about the same on Spark."""
     from cereus import spark as cs
 
@@ -63,18 +63,13 @@ def run_on_spark(
         queries = compiler(arrow_schema(events.schema))
         begin = time.perf_counter()
         with spark_progress(session, "matching on Spark"):
-            matches = {
-                name: cs.match(events, query, events=out is None or not query.variables, tie=tie)
-                for name, query in queries.queries.items()
-            }
+            together = matched(events, queries, listed=out is None, tie=tie, named=named)
             if order is not None:
-                matches = {
-                    n: each.orderBy(time_columns(each.columns)) for n, each in matches.items()
-                }
+                together = together.in_order()
             if out is None:
-                outcomes = {n: collected(each, queries[n], shown) for n, each in matches.items()}
+                outcomes = together.collected(queries, shown)
             else:
-                outcomes = _written(matches, queries, out, named=named)
+                outcomes = together.written(queries, out)
         seconds = time.perf_counter() - begin
         rows = described.count() if described is not None and described.knows_count else None
         for name, outcome in outcomes.items():
@@ -87,50 +82,110 @@ def run_on_spark(
 # ---------------------------------------------------------------- results
 
 
-def collected(matches: DataFrame, query: Query, shown: int) -> Outcome:
-    """Count all, bring some (of different keys). Kept on disk, so that the query runs once."""
-    from pyspark import StorageLevel
-    from pyspark.sql import Observation
+@dataclass(frozen=True)
+class QueriesOnSpark:
+    """The matches of all queries in one DataFrame, so that one job finds them: `columns` are those
+    of each query, by name. Where they are named, the column QUERY says whose match a row is."""
 
-    kept = matches.persist(StorageLevel.DISK_ONLY)
-    try:
-        observation = Observation()
-        kept.observe(observation, *sizes(kept, query)).count()
-        keys = [".".join(path) for path in query.keys]
-        first = kept.limit(shown).toArrow().to_pylist() if shown else []
-        by_key = kept.dropDuplicates(keys).limit(shown).toArrow().to_pylist() if keys else []
-    finally:
-        kept.unpersist()
-    outcome = counted(observation)
-    outcome.first = [_shown(row, query) for row in chosen_rows(by_key, first, shown)]
-    return outcome
+    rows: DataFrame
+    columns: Mapping[str, list[str]]
+    named: bool
+
+    def of(self, name: str) -> DataFrame:
+        """The matches of one query."""
+        belongs = self._belongs(name)
+        if isinstance(belongs, bool):
+            return self.rows
+        return self.rows.filter(belongs).select(*map(_quoted, self.columns[name]))
+
+    def in_order(self) -> QueriesOnSpark:
+        """Query by query, each in the order of time."""
+        from pyspark.sql import functions as f
+
+        by = dict.fromkeys(t for each in self.columns.values() for t in time_columns(each))
+        names = f.array(*(f.lit(name) for name in self.columns))
+        first = [f.array_position(names, f.col(QUERY))] if self.named else []
+        return replace(self, rows=self.rows.orderBy(*first, *by))
+
+    def collected(self, queries: QuerySet, shown: int) -> dict[str, Outcome]:
+        """Count all, bring some. They are kept on disk meanwhile, so that they are found once."""
+        from pyspark import StorageLevel
+        from pyspark.sql import Observation
+
+        self.rows.persist(StorageLevel.DISK_ONLY)
+        try:
+            observation = Observation()
+            self.rows.observe(observation, *self._sizes(queries)).count()
+            outcomes = self._counted(observation)
+            for name, outcome in outcomes.items():
+                outcome.first = first_matches(self.of(name), queries[name], shown)
+        finally:
+            self.rows.unpersist()
+        return outcomes
+
+    def written(self, queries: QuerySet, out: Target) -> dict[str, Outcome]:
+        return self._counted(write(self.rows, out, self._sizes(queries)))
+
+    def _belongs(self, name: str) -> Column | bool:
+        from pyspark.sql import functions as f
+
+        return f.col(QUERY) == name if self.named else True
+
+    def _sizes(self, queries: QuerySet) -> list[Column]:
+        return [
+            size
+            for name, columns in self.columns.items()
+            for size in sizes(columns, queries[name], name, self._belongs(name))
+        ]
+
+    def _counted(self, observation: Observation) -> dict[str, Outcome]:
+        return {name: counted(observation, name) for name in self.columns}
 
 
-def _written(
-    matches: Mapping[str, DataFrame], queries: QuerySet, out: Target, *, named: bool
-) -> dict[str, Outcome]:
-    from pyspark.sql import functions as f
+def matched(
+    events: DataFrame, queries: QuerySet, *, listed: bool, tie: Sequence[str], named: bool
+) -> QueriesOnSpark:
+    """The matches of the queries; `listed`: with the events of each match, else only of those that
+    show nothing else."""
+    from cereus import spark as cs
+    from cereus.spark.batch.several import match_parts
+    from cereus.spark.matching import prepared
 
     if not named:
-        ((name, alone),) = matches.items()
-        return {name: counted(write(alone, out, sizes(alone, queries[name])))}
-    tables = [each.select(f.lit(name).alias(QUERY), f.col("*")) for name, each in matches.items()]
-    together = reduce(lambda one, two: one.unionByName(two, allowMissingColumns=True), tables)
-    belongs = {name: f.col(QUERY) == name for name in matches}
-    counts = [s for n, of in belongs.items() for s in sizes(matches[n], queries[n], n, of)]
-    observation = write(together, out, counts)
-    return {name: counted(observation, name) for name in matches}
+        ((name, query),) = queries.queries.items()
+        alone = cs.match(events, query, events=listed or not query.variables, tie=tie)
+        return QueriesOnSpark(alone, {name: alone.columns}, named=False)
+    given = {"columns": None, "tie": tie, "order": None, "parallelism": None, "split": None}
+    parts = {
+        name: prepared(events, query, events=listed or not query.variables, push_down=True, **given)
+        for name, query in queries.queries.items()
+    }
+    return QueriesOnSpark(
+        match_parts(parts), {n: each.schema.names for n, each in parts.items()}, named
+    )
+
+
+def first_matches(matches: DataFrame, query: Query, shown: int) -> list[ShownMatch]:
+    """Some matches, of different keys."""
+    keys = [".".join(path) for path in query.keys]
+    first = matches.limit(shown).toArrow().to_pylist() if shown else []
+    by_key = matches.dropDuplicates(keys).limit(shown).toArrow().to_pylist() if keys else []
+    return [_shown(row, query) for row in chosen_rows(by_key, first, shown)]
+
+
+def _quoted(name: str) -> str:
+    return f"`{name.replace('`', '``')}`"
 
 
 def sizes(
-    table: DataFrame, query: Query, name: str = "", belongs: Column | bool = True
+    columns: Sequence[str], query: Query, name: str = "", belongs: Column | bool = True
 ) -> list[Column]:
     """What `counted` reads: the number of rows, of matches and of time-outs, among the rows of one
-    query; `table` is its result."""
+    query; `columns` are those of its result."""
     from pyspark.sql import functions as f
 
     rows = f.count_if(f.lit(belongs))
-    late = f.lit(belongs) & f.col(TIMEOUTS[0]) if has_timeouts(table.columns) else f.lit(False)
+    late = f.lit(belongs) & f.col(TIMEOUTS[0]) if has_timeouts(columns) else f.lit(False)
     timeouts = f.count_if(late)
     counts = query.compiled.counts
     matches = f.sum(f.when(f.lit(belongs), f.col("count"))) if counts else rows - timeouts
@@ -174,6 +229,5 @@ def types_on_spark(events: DataFrame, query: Query) -> set[str]:
     column = query.stream.type
     if column is None:
         return set()
-    name = f"`{column.replace('`', '``')}`"
-    rows = events.select(name).distinct().limit(MOST_TYPES + 1).toArrow().column(0)
+    rows = events.select(_quoted(column)).distinct().limit(MOST_TYPES + 1).toArrow().column(0)
     return set(rows.drop_null().to_pylist())

@@ -8,6 +8,7 @@ from typing import Generic, TypeVar
 
 import pyarrow as pa
 
+from cereus.automata.memory.exception import Watching
 from cereus.automata.memory.refusal import CannotUseSlots
 from cereus.automata.memory.slots import Column
 from cereus.automata.memory.terms import PastKind
@@ -32,6 +33,7 @@ class Lowered(Generic[Made]):
     why_values  where states remember values: why slots do not
     past        with slots: the events that are remembered by key, whatever runs there are
     scoped      with slots: the kernel chooses for a strategy inside the pattern
+    watching    with slots: what is watched beside the pattern, whose runs ask about it
     """
 
     automaton: Made
@@ -44,6 +46,7 @@ class Lowered(Generic[Made]):
     why_values: str | None = None
     past: tuple[PastKind, ...] = ()
     scoped: bool = False
+    watching: Watching | None = None
 
 
 def slots_else_values(

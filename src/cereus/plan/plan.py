@@ -7,6 +7,7 @@ from dataclasses import Field, dataclass, fields, is_dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from cereus.automata.memory.exception import Watching
 from cereus.automata.memory.slots import Column
 from cereus.automata.memory.terms import PastKind
 from cereus.automata.model import Automaton, Label, marks
@@ -60,6 +61,7 @@ class Plan:
     timeouts   what finds how far partial matches came that their window ended
     past       the events that are remembered by key, because conditions ask about them
     scoped     the kernel chooses for a strategy inside the pattern
+    watching   what is watched beside the pattern, whose runs ask about it
     """
 
     query: AnyQuery
@@ -77,6 +79,7 @@ class Plan:
     timeouts: TimeoutPlans | None = None
     past: tuple[PastKind, ...] = ()
     scoped: bool = False
+    watching: Watching | None = None
     version: int = PLAN_VERSION
 
     @classmethod
@@ -104,6 +107,7 @@ class Plan:
             slots=lowered.slots,
             past=lowered.past,
             scoped=lowered.scoped,
+            watching=lowered.watching,
             implied_keys=implied_keys,
         )
 
@@ -115,7 +119,8 @@ class Plan:
     def fingerprint(self) -> str:
         """Identifies what a snapshot's state means: same fingerprint, same states and tests."""
         parts = (self.version, _described(self.query), self.stream)
-        more = (self.implied_keys, *(["scoped"] if self.scoped else []))
+        kinds = {"scoped": self.scoped, "watching": self.watching is not None}
+        more = (self.implied_keys, *(name for name, is_such in kinds.items() if is_such))
         description = repr((*parts, *more) if any(more) else parts)
         return hashlib.sha256(description.encode()).hexdigest()[:16]
 

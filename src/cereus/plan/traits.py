@@ -108,7 +108,8 @@ class Traits:
         hides = names is not None and compared and not facts.distinct
         limit = _limit(query, facts)
         several_ways = (hides or registers) and not facts.distinct and not facts.detects
-        at_once = not (emits_late or chosen_late or remembers_values or lowered.past)
+        looks_at_all = bool(lowered.past or lowered.watching)
+        at_once = not (emits_late or chosen_late or remembers_values or looks_at_all)
         windowed = query.window is not None
         return cls(
             registers=registers,

@@ -62,10 +62,11 @@ class Unit:
 
 
 class RunningRules:
-    """All rules at work, over events of one schema."""
+    """All rules at work, over events of one schema. Where events are sorted by key and not by
+    time, none may be forgotten by its time (`forgets=False`)."""
 
-    def __init__(self, schema: pa.Schema) -> None:
-        self.schema = schema
+    def __init__(self, schema: pa.Schema, *, forgets: bool = True) -> None:
+        self.schema, self.forgets = schema, forgets
         self.units: list[Unit] = []
         self.have_read = 0
         """How many units have read the batch that is being pushed."""
@@ -82,8 +83,7 @@ class RunningRules:
     def add(self, rule: CompiledRule) -> None:
         """A rule that has read nothing."""
         if not rule.groups(self.schema):
-            executor = rule.results.executor(self.schema)
-            executor.forget_idle()
+            executor = self._ready(rule.results.executor(self.schema))
             self.units.append(Unit(executor, {0: rule}))
             return
         assert rule.shaped is not None
@@ -96,11 +96,14 @@ class RunningRules:
         assert rule.shaped is not None and isinstance(rule.query, PatternQuery)
         group = RuleGroup(rule.shaped.shape, self.schema)
         plan, shape = rule.query.plan(self.schema), rule.results.shape
-        executor = GroupExecutor(group, plan, self.schema, shape=shape)
-        executor.forget_idle()
-        unit = Unit(executor)
+        unit = Unit(self._ready(GroupExecutor(group, plan, self.schema, shape=shape)))
         self.units.append(unit)
         return unit
+
+    def _ready(self, executor: Executor) -> Executor:
+        if self.forgets:
+            executor.forget_idle()
+        return executor
 
     def remove(self, name: str) -> None:
         """A rule goes, with all that it has begun."""
@@ -154,9 +157,8 @@ class RunningRules:
                     made.executor.drop(each)
             made.rules[number] = rule
         else:
-            executor = rule.results.executor(self.schema)
+            executor = self._ready(rule.results.executor(self.schema))
             assert isinstance(executor, PatternExecutor)
-            executor.forget_idle()
             _take_up(executor, state)
             self.units.append(Unit(executor, {number: rule}))
         new = self.units.pop()
@@ -207,9 +209,7 @@ class RunningRules:
                     assert rule.shaped is not None
                     unit.executor.group.put(number, rule.name, rule.shaped.constants)
             else:
-                executor = first.results.executor(self.schema)
-                executor.forget_idle()
-                unit = Unit(executor)
+                unit = Unit(self._ready(first.results.executor(self.schema)))
                 self.units.append(unit)
             unit.rules = members
             unit.executor.restore(each["state"])  # type: ignore[arg-type]

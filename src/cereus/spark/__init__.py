@@ -12,9 +12,11 @@ if TYPE_CHECKING:
     from cereus.spark.funnels import funnel
     from cereus.spark.live.reading_state import state
     from cereus.spark.live.rules import match_rules, split_changes
-    from cereus.spark.matching import match, split_late
+    from cereus.spark.matching import explain, match, split_late
     from cereus.spark.pipeline import Pipeline
     from cereus.spark.reading.frames import read
+    from cereus.spark.sinks.merge import merge_into
+    from cereus.spark.sinks.webhook import webhook
     from cereus.spark.statements import sql
     from cereus.spark.table_functions.register import register
     from cereus.spark.why import why
@@ -22,9 +24,11 @@ if TYPE_CHECKING:
 __all__ = [
     "Pipeline",
     "ensure_java",
+    "explain",
     "funnel",
     "match",
     "match_rules",
+    "merge_into",
     "read",
     "register",
     "session",
@@ -32,20 +36,24 @@ __all__ = [
     "split_late",
     "sql",
     "state",
+    "webhook",
     "why",
 ]
 
 _LATER = {
     "Pipeline": "cereus.spark.pipeline",
+    "explain": "cereus.spark.matching",
     "funnel": "cereus.spark.funnels",
     "match": "cereus.spark.matching",
     "match_rules": "cereus.spark.live.rules",
+    "merge_into": "cereus.spark.sinks.merge",
     "read": "cereus.spark.reading.frames",
     "register": "cereus.spark.table_functions.register",
     "split_changes": "cereus.spark.live.rules",
     "split_late": "cereus.spark.matching",
     "state": "cereus.spark.live.reading_state",
     "sql": "cereus.spark.statements",
+    "webhook": "cereus.spark.sinks.webhook",
     "why": "cereus.spark.why",
 }
 

@@ -11,7 +11,7 @@ from cereus.funnels.funnel import Funnel
 from cereus.funnels.run import ENTERED, LEVEL, TOOK, FunnelRun, keys_schema
 from cereus.funnels.spec import FunnelSpec, Steps, funnel_spec
 from cereus.funnels.summary import PERIOD, Taken, group_names, steps_table
-from cereus.spark.batch.arranging import arranged, kept
+from cereus.spark.batch.arranging import Arrangement, kept
 from cereus.spark.relevance import quoted
 from cereus.spark.schemas import arrow_schema, orderable
 from cereus.stream import UNITS
@@ -72,9 +72,11 @@ def _keys(
     read = spec.columns(known)
     travelling = list(dict.fromkeys([*read, *tie]))
     order = list(dict.fromkeys([str(spec.stream.time), *tie, *read]))
-    groups = [(name,) for name in spec.stream.keys]
-    sorted_by = [(name,) for name in order if orderable(df.schema[name].dataType)]
-    events = arranged(kept(df, (), travelling), groups, sorted_by, parallelism)
+    groups = tuple((name,) for name in spec.stream.keys)
+    sorted_by = tuple((name,) for name in order if orderable(df.schema[name].dataType))
+    events = Arrangement(
+        kept(df, (), travelling), groups, sorted_by, by_time=True, tasks=parallelism
+    ).rows()
     schema = pa.schema([known.field(name) for name in read])
     result = from_arrow_schema(keys_schema(spec, schema))
     return events.mapInArrow(_Worker(spec, schema).run, result)

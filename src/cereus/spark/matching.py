@@ -11,6 +11,7 @@ from cereus.language.pattern import PatternQuery
 from cereus.many import QuerySet
 from cereus.query import Query
 from cereus.spark.batch.eventwise import Eventwise, eventwise
+from cereus.spark.batch.explaining import explained
 from cereus.spark.batch.pattern import Batch, batch
 from cereus.spark.batch.several import Queries, match_several, named
 from cereus.spark.live.checkpoint import refuse_changed, stored_queries
@@ -70,8 +71,9 @@ def match(
     order        the column to order events by, when the stream has no time column
     parallelism  how many tasks match (Spark's own choice for shuffles)
     split        the length of the slices of time that are matched in parallel, "1 hour". Without
-                 it, streams without keys are cut into slices of eight windows where the pattern
-                 allows it, and keys are not cut; True cuts keys as well, False never cuts
+                 it, where the pattern allows it, streams without keys are cut into slices of eight
+                 windows, and so are keys that a sample of a large input shows to have most of the
+                 events; True cuts all keys, False never cuts
 
     Of a streaming DataFrame only (all the others ignore these):
 
@@ -119,6 +121,18 @@ def match(
             refuse_changed(stored_queries(df.sparkSession, checkpoint), live.recipe)
         return live.run()
     return prepared(df, query, **options).run()
+
+
+def explain(df: DataFrame, query: Query | Queries, **options: Any) -> str:
+    """How `match(df, query, …)` is going to run, in words: what travels, into how many tasks and
+    why, in which order, and what is cut by time. The options are those of `match` for history."""
+    _check_history(df)
+    given = {"events": True, "columns": None, "tie": (), "order": None} | options
+    given = {"parallelism": None, "split": None, "push_down": True} | given
+    queries = named(query if not isinstance(query, Query) else [query])
+    for each in queries.values():
+        _check(df, each)
+    return explained({name: prepared(df, each, **given) for name, each in queries.items()})
 
 
 def flat_query(df: DataFrame, query: Query) -> Query:

@@ -10,7 +10,8 @@ slices at most.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from pyspark.sql import Column, DataFrame
@@ -23,6 +24,7 @@ from cereus.errors import CereusError
 from cereus.expr import tree as ex
 from cereus.expr.types import Kind
 from cereus.plan.plan import Plan
+from cereus.spark.batch.skew import LongKeys
 from cereus.spark.expr.typed import TypedColumn, attribute, micros
 from cereus.stream import UNITS
 
@@ -39,18 +41,30 @@ Split = str | float | timedelta | bool | None
 
 @dataclass(frozen=True)
 class Slices:
-    """Slices of `length`, overlapping by `window`, of the values of one column."""
+    """Slices of `length`, overlapping by `window`, of the values of one column; where `long` keys
+    are named, the others are not cut."""
 
     measure: TypedColumn
     window: int | float
     length: int | float
+    long: LongKeys | None = None
 
     def spread(self, events: DataFrame) -> DataFrame:
         """Every event once per slice it belongs to, with the slice; one of them is its home."""
         home, last = self._slice(self._number), self._slice(self._number + F.lit(self.window))
+        if self.long is not None:
+            home, last = (F.when(self.long.condition, n).otherwise(0 * n) for n in (home, last))
         both = F.when(home == last, F.array(home)).otherwise(F.array(home, last))
         spread = events.withColumn(HOME, home).withColumn(SLICE, F.explode(both))
         return spread.withColumn(IN_HOME, F.col(SLICE) == F.col(HOME)).drop(HOME)
+
+    @property
+    def text(self) -> str:
+        """`slices of 80 seconds`, in the numbers of the column"""
+        length = f"{self.length:,}"
+        if self.measure.kind is Kind.TIMESTAMP:
+            length = str(timedelta(microseconds=int(self.length)))
+        return f"slices of {length} that overlap by the window"
 
     @property
     def _number(self) -> Column:
@@ -65,19 +79,27 @@ class Slices:
         return number - F.pmod(number, F.lit(self.length))  # exact where a division is not
 
 
-def slices_for(plan: Plan, schema: StructType, split: Split) -> Slices | str:
-    """How to cut the stream, or the reason why it is not cut."""
+def slices_for(
+    plan: Plan, schema: StructType, split: Split, long_keys: Callable[[], LongKeys | str]
+) -> Slices | str:
+    """How to cut the stream, or the reason why it is not cut. `long_keys` is asked which keys to
+    cut where nobody has said it."""
     if split is False:
         return "split=False says so"
-    if plan.keys and split is None:
-        return "it has keys"
     reason = plan.traits.looks_back
+    if plan.keys and split is None:
+        long = reason if reason is not None else long_keys()
+        return long if isinstance(long, str) else replace(_cut(plan, schema, None), long=long)
     if reason is not None:
         if split is not None:
             raise CereusError(
                 f"this pattern cannot be split by time: {reason}", hint="leave split out"
             )
         return reason
+    return _cut(plan, schema, split)
+
+
+def _cut(plan: Plan, schema: StructType, split: Split) -> Slices:
     measure, window = _window(plan, schema)
     length = WINDOWS * window if split in (None, True) else _length(split, measure, plan)
     if length < window:

@@ -52,7 +52,7 @@ def why(
     options: dict[str, Any] = {"events": True, "columns": None, "tie": tie, "order": order}
     options |= {"parallelism": None, "split": False, "push_down": False}
     made = prepared(df, query, **options)
-    rows = made.arranged().mapInArrow(WhyTask(made.query, most).run, SPARK_SCHEMA)
+    rows = made.arrangement.rows().mapInArrow(WhyTask(made.query, most).run, SPARK_SCHEMA)
     counts = (
         rows.filter(F.col("what") != MISS)
         .groupBy(*COUNTED)

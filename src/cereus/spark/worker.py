@@ -46,7 +46,10 @@ class Task:
 
     def executor(self, schema: pa.Schema) -> Executor:
         plan = self.query.plan(schema)
-        return PatternExecutor(plan, schema, limits=self.query.limits, shape=self.shape)
+        made = PatternExecutor(plan, schema, limits=self.query.limits, shape=self.shape)
+        if not self.sorted_by and plan.keys:  # in the order of time over all keys
+            made.forget_idle()
+        return made
 
     def result(self, matches: pa.RecordBatch, executor: Executor) -> pa.RecordBatch:
         return matches.select(list(self.names))

@@ -11,7 +11,7 @@ from cereus.automata.memory.refusal import CannotUseSlots
 from cereus.automata.memory.term_builder import ValueRead, kept_kind
 from cereus.expr.check import check, value_kind
 from cereus.expr.paths import type_at
-from cereus.expr.tree import Attribute, Comparison, Expression, without_variable
+from cereus.expr.tree import Attribute, Comparison, Expression, Literal, without_variable
 from cereus.expr.types import Kind
 
 ENCODINGS = {
@@ -29,8 +29,9 @@ ENCODINGS = {
 class Column(NamedTuple):
     """Values of events that are compared with other events' values. `kind` says how they become
     integers: `int`, `string` (codes), `instant` (microseconds), `float` (bits in an order that
-    integers have too; NaN is NULL), `double` (bits as they are), `decimal 2` (hundredths) or
-    `text 2` (codes of texts with two places)."""
+    integers have too; NaN is NULL), `double` (bits as they are), `decimal 2` (hundredths), `text 2`
+    (codes of texts with two places), or `watched 0` (what the first thing that is watched
+    answers)."""
 
     expression: Expression
     kind: str
@@ -44,6 +45,14 @@ class Columns:
 
     def number(self, column: Column) -> int:
         return self.numbers.setdefault(column, len(self.numbers))
+
+    def ordinal(self) -> int:
+        """The column of the events' own ordinals, which the runner fills in."""
+        return self.watched(-1)
+
+    def watched(self, number: int) -> int:
+        """The column of something that is watched (`exception`), which the runner fills in."""
+        return self.number(Column(Literal(0), f"watched {number}"))
 
     def read(self, reading: ValueRead) -> int:
         """The column of what a term reads; to count events, none is needed (-1)."""

@@ -3,4 +3,7 @@
 from cereus.compiled import all_or_none, obey_pure
 
 obey_pure(__path__)  # before any other module of this package is imported
-all_or_none(__name__, ("terms_vm", "stepper", "scopes", "keyed", "kernel", "counting", "choosing"))
+all_or_none(
+    __name__,
+    ("terms_vm", "stepper", "scopes", "keyed", "kernel", "counting", "choosing", "watching"),
+)

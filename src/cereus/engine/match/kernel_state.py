@@ -32,7 +32,8 @@ class KernelBounds:
 
     keys, states, slots, labels  how many there are
     first                        the ordinal of the first event that is remembered
-    history_keys                 the key of every event that is; -1 for one that was forgotten
+    history_keys                 the key of every event that is; -1 for one that was forgotten.
+                                 None: nothing is remembered, and all events came before `first`
     totals                       how many totals are counted; None where matches are listed
     past                         how many kinds of events of the past there are, and how many
                                  numbers each has; None if there are none
@@ -45,7 +46,7 @@ class KernelBounds:
     slots: int
     labels: int
     first: int
-    history_keys: npt.NDArray[np.int32]
+    history_keys: npt.NDArray[np.int32] | None = None
     totals: int | None = None
     past: tuple[int, int] | None = None
     outlives: bool = False
@@ -113,6 +114,9 @@ def _check_forest(nodes: Ints, bounds: KernelBounds, floors: Ints) -> None:
     if bounds.outlives and len(floors):
         known = known[known[:, layout.NODE_START] >= floors.min()]
     events = known[:, layout.NODE_EVENT]
+    if bounds.history_keys is None:
+        within(events, 0, bounds.first, "an event")
+        return
     within(events, bounds.first, bounds.first + len(bounds.history_keys), "an event")
     keys = bounds.history_keys[events - bounds.first]
     refuse_unless(np.all(keys >= 0), "a node's event is of no key")

@@ -40,6 +40,7 @@ from cereus.engine.match.letter_strategy import LetterStrategy, PlainLetters
 from cereus.engine.match.limit_notes import LimitNotes
 from cereus.engine.match.table import TransitionTable
 from cereus.engine.match.table_cache import TableCache
+from cereus.engine.match.watching import Watcher
 from cereus.engine.results.match_chunks import BufferPool, MatchChunk
 from cereus.limits import Limits
 from cereus.plan.plan import Plan
@@ -133,6 +134,14 @@ class Runner:
         )
         self.function_values = FunctionValues(self.table.functions, self.reader.compared)
         self.kernel = self._new_kernel()
+        self.watchers = self._new_watchers()
+
+    def _new_watchers(self) -> list[Watcher]:
+        """What follows the parts that are watched."""
+        if self.plan.watching is None:
+            return []
+        slots, compared = self.plan.slots, self.reader.compared
+        return [Watcher(part, slots, compared, self.limits) for part in self.plan.watching.parts]
 
     def _new_kernel(self) -> Kernel:
         kind = ChoosingKernel if self.plan.traits.chosen_by is ChosenBy.KERNEL else Kernel
@@ -156,6 +165,7 @@ class Runner:
     def forget(self) -> None:
         """No key of so far comes again: drop all their state, and keep the table."""
         self.kernel, self.history = self._new_kernel(), History()
+        self.watchers = self._new_watchers()
         self.reader.forget()
 
     def forget_idle_keys(self) -> None:
@@ -218,8 +228,23 @@ class Runner:
                 piece = self._number_letters(piece)
             self.kernel.compute_with(self.function_values)
             self.history_of_batch = piece.first_ordinal - self.history.first
-            self.kernel.feed(KernelInput.of(piece, self.history, self._shown()), self.key_count)
+            given = KernelInput.of(piece, self.history, self._shown())
+            self._watch(given)
+            self.kernel.feed(given, self.key_count)
             yield from self._turns(self.kernel)
+
+    def _watch(self, events: KernelInput) -> None:
+        """Let what is watched answer: its columns of these events, and that of their ordinals."""
+        watching = self.plan.watching
+        if watching is None:
+            return
+        events.columns[watching.ordinal] = events.base + np.arange(len(events.classes))
+        for watcher in self.watchers:
+            watcher.answer(events, self.table.letters, self.key_count, self._limit_of_watcher)
+
+    def _limit_of_watcher(self, state: int, kernel: Kernel) -> None:
+        self._report_limit(state, kernel.where[0])
+        kernel.shed()
 
     def advance(self, time: int) -> Iterator[MatchChunk]:
         """No event before `time` will come; the matches that were waiting for that."""
@@ -314,14 +339,17 @@ class Runner:
     def _limit_reached(self, state: int, kernel: Kernel) -> None:
         """Report where a limit was reached; partial matches are shed if that is allowed."""
         event, _ = self.kernel.where
-        event -= state == TOO_MANY_MATCHES  # it has been left already
+        self._report_limit(state, event - (state == TOO_MANY_MATCHES))  # left already
+        if state != TOO_MANY_MATCHES:
+            kernel.shed()
+
+    def _report_limit(self, state: int, event: int) -> None:
+        """A limit was reached at an event of the batch."""
         place = min(self.history_of_batch + event, len(self.history) - 1)
         where = f"row {self.history.rows[place]}"
         if self.plan.keys:
             where += f" ({self.reader.key_index.describe(int(self.history.keys[place]))})"
         self.limit_notes.reached(state, where)
-        if state != TOO_MANY_MATCHES:
-            kernel.shed()
 
     @property
     def shed(self) -> list[str]:
@@ -340,6 +368,7 @@ class Runner:
             "ambiguous": self.table.ambiguous,
             "history": self.history.save(),
             "front": self.reader.save(),
+            **({"watched": [w.save() for w in self.watchers]} if self.watchers else {}),
         }
 
     def restore(self, saved: dict[str, Any]) -> None:
@@ -362,6 +391,10 @@ class Runner:
         self.kernel.load_table()
         check_kernel(saved["kernel"], self._kernel_bounds())
         self.kernel.restore(saved["kernel"])
+        if self.watchers:
+            watched = checked.of_type(saved["watched"], list, "what is watched")
+            for watcher, state in zip(self.watchers, watched, strict=True):
+                watcher.restore(state, self.key_count, self.history.next_ordinal)
 
     def _kernel_bounds(self) -> KernelBounds:
         return KernelBounds(
@@ -391,7 +424,8 @@ class Runner:
         self.kernel.sweep()
         self._forget_events(self._oldest_needed())
         if compared.strings:
-            compared.keep(self.kernel.carried_values())
+            kernels = [self.kernel, *(watcher.kernel for watcher in self.watchers)]
+            compared.keep(np.concatenate([each.carried_values() for each in kernels]))
         if self.key_count >= keys and (horizon is not None or self._forgets_at_once):
             self._forget_keys(horizon)
         self.tidy_at = max(TIDY_AT, 2 * len(self.history))
@@ -448,6 +482,8 @@ class Runner:
         """Go on with these keys alone; `kernel` is what was saved of the kernel."""
         numbers = forgetting.numbers_of(kept, self.key_count)
         self.kernel.restore(forgetting.only(kernel, kept[kept < self.kernel.key_count]))
+        for watcher in self.watchers:
+            watcher.keep(kept)
         self.history.keys = numbers[self.history.keys]
         self.reader.keep(kept)
         self._renumber_keys(numbers)

@@ -88,13 +88,14 @@ def shaped(plan: Plan, schema: pa.Schema, limits: Limits) -> Shaped | None:
 def _can_share(plan: Plan) -> bool:
     """Plans in one kernel are told apart like keys, so a match must not end the partial matches of
     other keys; nor may states hold values, which are forgotten when there are too many. What is
-    compared afterwards has the constants of one plan."""
+    compared afterwards, or watched beside the pattern, has the constants of one plan."""
     across_keys = plan.query.consume is Consume.ANY and bool(plan.keys)
     afterwards = plan.query.timeouts or bool(plan.compared_followers)
     return (
         not afterwards
         and not plan.traits.remembers_values
         and not across_keys
+        and plan.watching is None
         and 0 < len(plan.tests) <= WORD
     )
 

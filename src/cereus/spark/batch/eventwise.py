@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -19,7 +20,8 @@ from cereus.engine.executor import Executor
 from cereus.errors import CereusError
 from cereus.language.compiled import EventwiseQuery
 from cereus.language.event_results import result_order, with_events
-from cereus.spark.batch.arranging import arranged, kept
+from cereus.spark.batch.arranging import Arrangement, kept
+from cereus.spark.batch.naming import named
 from cereus.spark.relevance import passing, where
 from cereus.spark.schemas import (
     Path,
@@ -127,14 +129,19 @@ class Eventwise:
 
     def order_by(self) -> list[Path]:
         """Key, time, and then values, so that the order of equal times is always the same."""
-        keys = [path[0] for path in self.groups]
-        names = [*keys, self.order, *self.ties, *self.needed, *self.travelling]
+        keys = [(path[0],) for path in self.groups]
+        return list(dict.fromkeys((*keys, *self.order_in_key())))
+
+    def order_in_key(self) -> list[Path]:
+        names = [self.order, *self.ties, *self.needed, *self.travelling]
         return [(n,) for n in dict.fromkeys(names) if orderable(self.df.schema[n].dataType)]
 
-    def arranged(self) -> DataFrame:
+    @cached_property
+    def arrangement(self) -> Arrangement:
         """The events that matter, together by key, in the order of time."""
         events = kept(self.df, self.filters(), self.travelling)
-        return arranged(events, self.groups, self.order_by(), self.parallelism)
+        order = tuple(self.order_in_key())
+        return Arrangement(events, self.groups, order, tasks=self.parallelism)
 
     @property
     def schema(self) -> st.StructType:
@@ -143,10 +150,17 @@ class Eventwise:
     def task(self) -> EventwiseTask:
         return EventwiseTask(self.query, self.shown, self.groups)
 
+    @property
+    def one_task(self) -> str | None:
+        """Why all events go to one task; None if they do not."""
+        return None if self.groups else f"no keys, and {self.query.dialect} is not cut by time"
+
     def run(self) -> DataFrame:
-        if not self.groups:
-            log.warning("the whole stream runs in one task (no keys): %s", self.query.text)
-        return self.arranged().mapInArrow(self.task().run, self.schema)
+        text = self.query.text
+        if self.one_task is not None:
+            log.warning("the whole stream is matched in one task (%s): %s", self.one_task, text)
+        named_run = named(self.task().run, text, self.one_task)
+        return self.arrangement.rows().mapInArrow(named_run, self.schema)
 
 
 def order_of(query: EventwiseQuery, order: str | None) -> str:

@@ -15,13 +15,15 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import types as st
 
-from cereus.clauses.tree import AttributeWindow, Consume
+from cereus.clauses.tree import AttributeWindow, Consume, TimeWindow
 from cereus.engine.results.event_rows import EventShape
 from cereus.errors import CereusError
 from cereus.language.pattern import PatternQuery
 from cereus.plan.plan import Plan
 from cereus.plan.returned import shown_paths
-from cereus.spark.batch.arranging import arranged, kept
+from cereus.spark.batch.arranging import Arrangement, kept
+from cereus.spark.batch.naming import named
+from cereus.spark.batch.skew import long_keys
 from cereus.spark.relevance import relevant, streams_of, where
 from cereus.spark.schemas import (
     Path,
@@ -99,13 +101,23 @@ class Batch:
             return ()  # a match of one key ends the partial matches of all
         return (*self.plan.keys, *([(SLICE,)] if self.sliced else []))
 
+    @property
+    def by_time(self) -> bool:
+        """The engine tells keys apart by itself, and forgets them when a window has passed. So
+        the rows of a task need not be sorted by key, which costs more than by time alone."""
+        timed = isinstance(self.plan.query.window, TimeWindow) and not self.sliced
+        return timed and not self.df.isStreaming
+
     def order_by(self) -> list[Path]:
         """Key, time, and then values, so that the order of equal times is always the same.
 
         What the pattern reads comes before what is only shown: the matches do not depend on
         which columns are.
         """
-        paths = [*self.groups, self.order]
+        return list(dict.fromkeys((*self.groups, *self.order_in_key())))
+
+    def order_in_key(self) -> list[Path]:
+        paths = [self.order]
         window = self.plan.query.window
         if isinstance(window, AttributeWindow):
             paths.append(window.attribute)
@@ -113,11 +125,15 @@ class Batch:
         kinds = {field.name: field.dataType for field in self.df.schema}
         return [p for p in dict.fromkeys(paths) if p[0] not in kinds or orderable(kinds[p[0]])]
 
-    def arranged(self) -> DataFrame:
+    @cached_property
+    def arrangement(self) -> Arrangement:
         events = kept(self.df, self.filters(), self.travelling)
         if isinstance(self.slices, Slices):
             events = self.slices.spread(events)
-        return arranged(events, self.groups, self.order_by(), self.parallelism)
+        order = tuple(self.order_in_key())
+        return Arrangement(
+            events, self.groups, order, self.by_time, self.parallelism, spread=self.sliced
+        )
 
     # ------------------------------------------------------------ what comes out
 
@@ -125,25 +141,35 @@ class Batch:
     def schema(self) -> st.StructType:
         return pattern_schema(self.plan, self.df.schema, self.shown, listed=self.listed)
 
-    def task(self) -> Task:
+    def task(self, sorted_by: tuple[Path, ...] | None = None) -> Task:
+        """What a worker runs, over rows that are sorted by these columns first (the keys)."""
         stream = self.plan.stream
         if self.sliced:
             stream = replace(stream, keys=(*stream.keys, SLICE))
         return Task(
             self.query.replaced(stream=stream),
             self.shape,
-            self.groups,
+            self.groups if sorted_by is None else sorted_by,
             tuple(self.schema.names),
         )
 
+    @property
+    def one_task(self) -> str | None:
+        """Why all events go to one task; None if they do not."""
+        if self.groups:
+            return None
+        return "CONSUME BY ANY" if self.plan.keys else str(self.slices)
+
     def warn(self) -> None:
-        if not self.groups:
-            why = "CONSUME BY ANY" if self.plan.keys else self.slices
-            log.warning("the whole stream is matched in one task (%s): %s", why, self.plan.text)
+        if self.one_task is not None:
+            text = self.plan.text
+            log.warning("the whole stream is matched in one task (%s): %s", self.one_task, text)
 
     def run(self) -> DataFrame:
         self.warn()
-        return self.arranged().mapInArrow(self.task().run, self.schema)
+        task = self.task(self.arrangement.sorted_by)
+        named_run = named(task.run, self.plan.text, self.one_task)
+        return self.arrangement.rows().mapInArrow(named_run, self.schema)
 
 
 def batch(
@@ -161,7 +187,7 @@ def batch(
     """What `match` is about to do with a pattern."""
     plan = query.plan(arrow_schema(df.schema))
     ties, shown = chosen_columns(df, tie, columns, order)
-    slices = slices_for(plan, df.schema, split)
+    slices = slices_for(plan, df.schema, split, lambda: long_keys(df, plan.keys, parallelism))
     made = Batch(
         df,
         query,

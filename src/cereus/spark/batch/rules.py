@@ -16,7 +16,8 @@ from cereus.rules.output import output, output_schema
 from cereus.rules.recognizer import RuleChange
 from cereus.rules.rule import Rule
 from cereus.rules.running import CompiledRule, RunningRules
-from cereus.spark.batch.arranging import arranged, kept
+from cereus.spark.batch.arranging import Arrangement, kept
+from cereus.spark.batch.naming import named
 from cereus.spark.schemas import Path
 from cereus.spark.worker import joined, stretches
 from cereus.stream import Stream
@@ -59,7 +60,7 @@ class RulesOfHistory:
             yield from self._rows(running.finish(), running.schema)
 
     def _begun(self, events: pa.Schema) -> RunningRules:
-        running = RunningRules(events)
+        running = RunningRules(events, forgets=False)
         for each in self.rules:
             running.add(CompiledRule.of(each.rule, each.version, each.query, events))
         return running
@@ -80,9 +81,11 @@ def matches_of_rules(of: ArrangedRules, rules: Iterable[CompiledRule]) -> DataFr
     if not of.groups:
         log.warning("the whole stream is matched in one task (no keys): rules")
     events = kept(of.df, of.filters(), of.travelling)
-    rows = arranged(events, of.groups, of.order_by(), None)
+    rows = Arrangement(events, of.groups, tuple(of.order_by())).rows()
     travelling = tuple(RuleToRun(each.rule, each.version, each.query) for each in rules)
-    return rows.mapInArrow(RulesOfHistory(of.stream, travelling, of.groups).run, of.matches)
+    task = RulesOfHistory(of.stream, travelling, of.groups)
+    alone = None if of.groups else "the stream has no keys"
+    return rows.mapInArrow(named(task.run, f"{len(travelling)} rules", alone), of.matches)
 
 
 def with_changes(

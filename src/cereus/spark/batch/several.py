@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from cereus.many import QuerySet
 from cereus.query import Query
 from cereus.spark.batch.eventwise import Eventwise
 from cereus.spark.batch.pattern import Batch
+from cereus.spark.batch.shared_scan import SharedScan
 from cereus.spark.batch.together import QUERY, Together
 from cereus.spark.relevance import quoted
 
@@ -41,28 +43,52 @@ def match_several(
 ) -> DataFrame:
     """The matches of all queries, each with the name of its query. Columns that not all of them
     have are null elsewhere."""
-    parts = {name: arrange(query) for name, query in queries.items()}
+    return match_parts({name: arrange(query) for name, query in queries.items()})
+
+
+def match_parts(parts: Mapping[str, Batch | Eventwise]) -> DataFrame:
     _check({name: part.schema for name, part in parts.items()})
-    matches = [_matched(names, parts) for names in _passes(parts)]
+    matches = [each.run() for each in jobs(parts)]
     union = reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), matches)
     columns = dict.fromkeys(name for part in parts.values() for name in part.schema.names)
     return union.select(QUERY, *(quoted((name,)) for name in columns))
 
 
-def _passes(parts: Mapping[str, Batch | Eventwise]) -> list[list[str]]:
-    """The queries by name; those that arrange the rows alike are matched in one pass."""
-    passes: dict[object, list[str]] = {}
+def jobs(parts: Mapping[str, Batch | Eventwise]) -> list[Job]:
+    """The queries by how they read the rows. Those that arrange them alike are matched in one
+    pass, and passes that only differ in their keys share the scan."""
+    passes: dict[object, dict[str, Batch]] = {}
+    made: list[Job] = []
     for name, part in parts.items():
-        alike = isinstance(part, Batch) and not part.sliced
-        passes.setdefault((part.groups, part.order) if alike else name, []).append(name)
-    return list(passes.values())
+        if isinstance(part, Batch) and not part.sliced:
+            passes.setdefault((part.groups, part.order), {})[name] = part
+        else:
+            made.append(Alone(name, part))
+    by_order: dict[object, list[dict[str, Batch]]] = {}
+    for each in passes.values():
+        by_order.setdefault(next(iter(each.values())).order, []).append(each)
+    return [*(_job(each) for each in by_order.values()), *made]
 
 
-def _matched(names: list[str], parts: Mapping[str, Batch | Eventwise]) -> DataFrame:
-    patterns = {name: part for name in names if isinstance(part := parts[name], Batch)}
-    if len(patterns) > 1:
-        return Together(patterns).run()
-    return parts[names[0]].run().select(F.lit(names[0]).alias(QUERY), "*")
+def _job(passes: list[dict[str, Batch]]) -> Job:
+    if len(passes) > 1:
+        return SharedScan.of(passes)
+    ((name, first), *others) = passes[0].items()
+    return Together(passes[0]) if others else Alone(name, first)
+
+
+@dataclass(frozen=True)
+class Alone:
+    """A query that reads the rows for itself."""
+
+    name: str
+    part: Batch | Eventwise
+
+    def run(self) -> DataFrame:
+        return self.part.run().select(F.lit(self.name).alias(QUERY), "*")
+
+
+Job = Alone | Together | SharedScan
 
 
 def _check(schemas: Mapping[str, st.StructType]) -> None:

@@ -22,7 +22,8 @@ from pyspark.sql import types as st
 from cereus.engine.executor import Executor
 from cereus.language.compiled import CompiledQuery
 from cereus.language.together import Named, Running, run_together
-from cereus.spark.batch.arranging import arranged, kept
+from cereus.spark.batch.arranging import Arrangement, kept
+from cereus.spark.batch.naming import named
 from cereus.spark.batch.ordering import places_in_order
 from cereus.spark.batch.pattern import Batch
 from cereus.spark.schemas import Path
@@ -225,7 +226,7 @@ class Together:
 
     @property
     def moment(self) -> tuple[Path, ...]:
-        return tuple(dict.fromkeys((*self.first.groups, self.first.order)))
+        return tuple(dict.fromkeys((*self.arrangement.sorted_by, self.first.order)))
 
     @cached_property
     def travelling(self) -> list[str]:
@@ -247,22 +248,36 @@ class Together:
                 fields.setdefault(field.name, field)
         return st.StructType(list(fields.values()))
 
+    @cached_property
+    def arrangement(self) -> Arrangement:
+        """As the first query wants it; by time alone if that is enough for all."""
+        events = kept(self.first.df, self.filters(), self.travelling)
+        first, by_time = self.first, all(part.by_time for part in self.parts.values())
+        order = tuple(first.order_in_key())
+        return Arrangement(events, first.groups, order, by_time, first.parallelism)
+
     def task(self) -> TogetherTask:
+        within = tuple(path for path in self.first.order_in_key() if path not in self.moment)
+        return self.task_over(self.arrangement.sorted_by, self.moment, within)
+
+    def task_over(
+        self, sorted_by: tuple[Path, ...], moment: tuple[Path, ...], within: tuple[Path, ...]
+    ) -> TogetherTask:
+        """The queries over rows that are sorted by these columns, then by time (that is their
+        moment), and within a moment by others."""
         parts = tuple(
-            TogetherPart(name, part.task(), tuple(part.travelling), self._within(part))
+            TogetherPart(
+                name,
+                part.task(sorted_by),
+                tuple(part.travelling),
+                tuple(path for path in part.order_in_key() if path not in moment),
+            )
             for name, part in self.parts.items()
         )
-        first = self.first
-        names = tuple(self.schema.names)
-        return TogetherTask(parts, first.groups, self.moment, self._within(first), names)
-
-    def _within(self, part: Batch) -> tuple[Path, ...]:
-        return tuple(path for path in part.order_by() if path not in self.moment)
+        return TogetherTask(parts, sorted_by, moment, within, tuple(self.schema.names))
 
     def run(self) -> DataFrame:
         for part in self.parts.values():
             part.warn()
-        events = kept(self.first.df, self.filters(), self.travelling)
-        order = (*self.moment, *self._within(self.first))
-        sorted_rows = arranged(events, self.first.groups, order, self.first.parallelism)
-        return sorted_rows.mapInArrow(self.task().run, self.schema)
+        task = named(self.task().run, ", ".join(self.parts), self.first.one_task)
+        return self.arrangement.rows().mapInArrow(task, self.schema)

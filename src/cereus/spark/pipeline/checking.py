@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import graphlib
-import importlib
-import os
-import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -30,20 +27,12 @@ from cereus.spark.pipeline.compiling import (
 )
 from cereus.spark.pipeline.document import Document, Key
 from cereus.spark.pipeline.graph import Graph
+from cereus.spark.pipeline.kinds import Location
 from cereus.spark.pipeline.rules import CheckedRules
-from cereus.spark.pipeline.spec import (
-    ConsoleSink,
-    FileSink,
-    FileSource,
-    ForeachSink,
-    Location,
-    MemorySink,
-    QueryOf,
-    RuleFolder,
-    Sink,
-    Spec,
-    StreamOf,
-)
+from cereus.spark.pipeline.run.prometheus import parsed
+from cereus.spark.pipeline.sink_checking import SinkChecker
+from cereus.spark.pipeline.sink_spec import ConsoleSink, FileSink, ForeachSink, WebhookSink
+from cereus.spark.pipeline.spec import FileSource, QueryOf, RuleFolder, Spec, StreamOf
 from cereus.writing.target import FORMATS
 
 HERE = 'engine = "spark"; in this process there are files without options, console and foreach'
@@ -57,7 +46,7 @@ def check(document: Document, spec: Spec) -> tuple[dict[str, Query], dict[str, C
     checker.check_names()
     checker.check_sources()
     checker.check_streams()
-    checker.check_sinks()
+    SinkChecker(document, graph).check()
     compiling = Compiling(document, graph)
     queries, rules = compiling.queries(), compiling.rules()
     document.check()
@@ -78,6 +67,11 @@ class Checker:
             )
         for key in ("watermark", "trigger"):
             check_duration(self.document, (key,), getattr(self.spec, key), zero=key == "watermark")
+        if self.spec.prometheus is not None:
+            try:
+                parsed(self.spec.prometheus)
+            except CereusError as error:
+                self.wrong(("prometheus",), error.message, error.hint)
         if self.spec.local:
             self.check_local()
         if self.spec.live and self.spec.checkpoint is None:
@@ -95,7 +89,7 @@ class Checker:
                 message = f"the source {name!r} is read by Spark"
                 self.wrong(("sources", name), message, HERE)
         for name, sink in self.spec.sinks.items():
-            known = isinstance(sink, ConsoleSink | ForeachSink) or (
+            known = isinstance(sink, ConsoleSink | ForeachSink | WebhookSink) or (
                 isinstance(sink, FileSink)
                 and sink.format in FORMATS
                 and not (sink.options or sink.partition_by)
@@ -251,76 +245,6 @@ class Checker:
         if matched and of.watermark is None and self.spec.watermark is None:
             hint = 'watermark = "10 seconds" here, or at the top for all streams'
             self.wrong(key, "how late may events come? the key 'watermark' is missing", hint)
-
-    # ------------------------------------------------------------ sinks
-
-    def check_sinks(self) -> None:
-        read = {each.path for each in self.spec.sources.values() if isinstance(each, FileSource)}
-        written: dict[str, str] = {}
-        for name, sink in self.spec.sinks.items():
-            key = ("sinks", name)
-            check_known(self.document, (*key, "from"), [sink.from_], self.graph.names, "stream")
-            if isinstance(sink, ForeachSink):
-                self.check_function(key, sink)
-            if isinstance(sink, FileSink):
-                self.check_output(key, sink, read)
-            if isinstance(sink, MemorySink) and not sink.table.isidentifier():
-                self.wrong((*key, "table"), f"{sink.table!r} cannot be the name of a view")
-            place = place_of(sink)
-            if place is not None and place in written:
-                message = f"the sink {written[place]!r} writes there already"
-                self.wrong(key, message, "two sinks need two places")
-            written.setdefault(place or "", name)
-
-    def check_output(self, key: Key, sink: FileSink, read: set[Location]) -> None:
-        path = (*key, "path")
-        if sink.path in read:
-            self.wrong(path, "a source reads this path", "write somewhere else")
-        elif self.spec.live or not is_local(sink.path) or sink.write in ("append", "overwrite"):
-            return
-        elif _unwritable(Path(sink.path)):
-            message = f"cannot write to the directory {str(Path(sink.path).parent)!r}"
-            self.wrong(path, message, "write somewhere else, or change its permissions")
-        elif Path(sink.path).exists():
-            hint = 'write = "overwrite" or "append" in this sink, or another path'
-            self.wrong(path, f"{str(sink.path)!r} exists", hint)
-
-    def check_function(self, key: Key, sink: ForeachSink) -> None:
-        try:
-            function_of(sink.function, self.document.path)
-        except CereusError as error:
-            self.wrong((*key, "function"), error.message, error.hint)
-
-
-def place_of(sink: Sink) -> str | None:
-    """Where a sink writes, if two of them must not share it."""
-    if isinstance(sink, FileSink):
-        return str(sink.path)
-    return getattr(sink, "table", None)
-
-
-def function_of(name: str, file: Path) -> Callable[..., Any]:
-    """`module:function`; the module may lie beside the pipeline file."""
-    module, colon, attribute = name.partition(":")
-    if not (module and colon and attribute.isidentifier()):
-        raise CereusError(f"{name!r} names no function", hint='write "module:function"')
-    beside = str(file.absolute().parent)
-    if beside not in sys.path:
-        sys.path.insert(0, beside)
-    try:
-        target = getattr(importlib.import_module(module), attribute, None)
-    except Exception as error:  # whatever the module does when it is imported
-        reason = f"{type(error).__name__}: {error}"
-        raise CereusError(f"the module {module!r} cannot be imported: {reason}") from None
-    if not callable(target):
-        raise CereusError(f"the module {module!r} has no function {attribute!r}")
-    return target  # type: ignore[no-any-return]
-
-
-def _unwritable(path: Path) -> bool:
-    """The nearest directory that is there cannot be written to."""
-    above = next((each for each in (path, *path.parents) if each.is_dir()), None)
-    return above is not None and not os.access(above, os.W_OK | os.X_OK)
 
 
 def _csv_files(files: Files) -> list[EventFile]:

@@ -21,11 +21,11 @@ from cereus.rules.rule import rules_in
 from cereus.sources import scan
 from cereus.spark.pipeline.document import Document, Key
 from cereus.spark.pipeline.graph import Graph
+from cereus.spark.pipeline.kinds import Location
 from cereus.spark.pipeline.rules import CheckedRules, refused_in
 from cereus.spark.pipeline.spec import (
     FileSource,
     KafkaSource,
-    Location,
     RateSource,
     Source,
     Spec,

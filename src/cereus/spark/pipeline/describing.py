@@ -8,16 +8,15 @@ from cereus.language.compiled import sections
 from cereus.query import Query
 from cereus.spark.pipeline.graph import STREAM, Graph
 from cereus.spark.pipeline.rules import CheckedRules
-from cereus.spark.pipeline.spec import (
+from cereus.spark.pipeline.sink_spec import (
     FileSink,
-    FileSource,
     ForeachSink,
-    KafkaSource,
-    RateSource,
+    KafkaSink,
+    MergeSink,
     Sink,
-    Source,
-    Spec,
+    WebhookSink,
 )
+from cereus.spark.pipeline.spec import FileSource, KafkaSource, RateSource, Source, Spec
 from cereus.stream import Stream
 
 SUMMARY = ("stages", "memory", "bounds")
@@ -160,4 +159,10 @@ def target(of: Sink) -> str:
         return f"{of.format} {of.path}" + (f" ({of.write})" if of.write else "")
     if isinstance(of, ForeachSink):
         return f"the function {of.function}"
+    if isinstance(of, KafkaSink):
+        return f"kafka {of.topic} at {of.servers}"
+    if isinstance(of, MergeSink):
+        return f"merged into {of.table} by {', '.join(of.identity)}"
+    if isinstance(of, WebhookSink):
+        return f"webhook {of.url}" + (f", once per {of.once_per}" if of.once_per else "")
     return f"{of.format} {getattr(of, 'table', '')}".rstrip()

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Literal
 from cereus.query import Query
 from cereus.spark.pipeline import checking, describing, document, reading
 from cereus.spark.pipeline.graph import Graph
+from cereus.spark.pipeline.kinds import Location
 from cereus.spark.pipeline.rules import CheckedRules
 from cereus.spark.pipeline.run.metrics import Metrics
-from cereus.spark.pipeline.spec import Location, Spec
+from cereus.spark.pipeline.spec import Spec
 from cereus.spark.session import session as spark_session
 
 if TYPE_CHECKING:

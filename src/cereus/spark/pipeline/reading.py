@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from cereus.errors import did_you_mean
-from cereus.spark.pipeline import spec
+from cereus.spark.pipeline import kinds, sink_spec, spec
 from cereus.spark.pipeline.document import Document, Key
 
 T = TypeVar("T")
@@ -23,7 +23,7 @@ TABLES: dict[str, tuple[Any, ...]] = {
     "streams": (spec.StreamOf,),
     "queries": (spec.QueryOf,),
     "rules": (spec.RuleFolder,),
-    "sinks": spec.SINKS,
+    "sinks": sink_spec.SINKS,
 }
 """Tables of tables, by name: the classes that one may be."""
 
@@ -104,13 +104,13 @@ class Reader:
         kind = _without_none(hint)
         if get_origin(kind) is Literal:
             return self.choice(key, value, get_args(kind))
-        if kind == spec.Names:
+        if kind == kinds.Names:
             return self.names(key, value)
-        if kind in (spec.Types, spec.Params):
+        if kind in (kinds.Types, kinds.Params):
             return value if isinstance(value, dict) else self.refuse(key, value, "a table")
-        if kind == spec.Settings:
+        if kind == kinds.Settings:
             return self.settings(key, value)
-        if kind is spec.Location:
+        if kind is kinds.Location:
             return self.location(key, value)
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
             return self.refuse(key, value, WORDS[kind])
@@ -148,7 +148,7 @@ class Reader:
     def location(self, key: Key, value: Any) -> Any:
         if not isinstance(value, str) or not value:
             return self.refuse(key, value, "a path")
-        return spec.Location(value if "://" in value else self.home / Path(value).expanduser())
+        return kinds.Location(value if "://" in value else self.home / Path(value).expanduser())
 
     def refuse(self, key: Key, value: Any, wanted: str) -> Any:
         self.document.wrong(key, f"{wanted} is needed, not {_what(value)}")

@@ -52,9 +52,10 @@ def _reader(session: SparkSession, live: bool) -> Any:
 
 def _files(session: SparkSession, of: FileSource, *, live: bool) -> DataFrame:
     if not of.described:
-        frame: DataFrame = (
-            _reader(session, live).format(of.format).options(**of.options).load(str(of.path))
-        )
+        paced = live and of.max_files is not None
+        options = {**({"maxFilesPerTrigger": of.max_files} if paced else {}), **of.options}
+        reader = _reader(session, live).format(of.format).options(**options)
+        frame: DataFrame = reader.load(str(of.path))
         return frame
     if live:
         return _live_files(session, of)

@@ -8,24 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import date, datetime
 from typing import ClassVar, Literal
 
 from cereus.language.registry import default_name, dialect_of
 from cereus.sources import Files
-
-Name = str
-Names = tuple[str, ...]
-"""One text, or a list of them."""
-Settings = Mapping[str, str | int | float | bool]
-Params = Mapping[str, str | int | float | bool | datetime | date | list[object]]
-"""Values of parameters by their names; TOML's own times and lists too."""
-Types = Mapping[str, object]
-"""Columns and the names of their types; a table for a column that is a struct."""
-
-
-class Location(str):
-    """A path, or a URL that is left as it is."""
+from cereus.spark.pipeline.kinds import Location, Name, Names, Params, Settings, Types
+from cereus.spark.pipeline.sink_spec import Sink
 
 
 @dataclass(frozen=True)
@@ -214,72 +202,6 @@ class RuleFolder:
     type: str | None = None
 
 
-# ---------------------------------------------------------------- sinks
-
-
-@dataclass(frozen=True)
-class FileSink:
-    """A directory of files. `write`: what a batch run does when it is there already; a live one
-    appends."""
-
-    FORMATS: ClassVar = ("parquet", "csv", "json", "orc", "arrow", "delta")
-    from_: Name
-    format: str
-    path: Location
-    write: Literal["error", "append", "overwrite"] | None = None
-    partition_by: Names = ()
-    options: Settings = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class TableSink:
-    """A table of the session's catalog."""
-
-    FORMATS: ClassVar = ("table",)
-    from_: Name
-    format: str
-    table: str
-    write: Literal["error", "append", "overwrite"] | None = None
-    partition_by: Names = ()
-    options: Settings = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class ConsoleSink:
-    """Some rows, printed."""
-
-    FORMATS: ClassVar = ("console",)
-    from_: Name
-    format: str
-    rows: int = 20
-    truncate: bool = True
-
-
-@dataclass(frozen=True)
-class MemorySink:
-    """A temporary view of the session, for notebooks and tests."""
-
-    FORMATS: ClassVar = ("memory",)
-    from_: Name
-    format: str
-    table: str
-
-
-@dataclass(frozen=True)
-class ForeachSink:
-    """A function of yours, `module:function`, called with a DataFrame and the number of the
-    micro-batch (0 in a batch run)."""
-
-    FORMATS: ClassVar = ("foreach",)
-    from_: Name
-    format: str
-    function: str
-
-
-Sink = FileSink | TableSink | ConsoleSink | MemorySink | ForeachSink
-SINKS = (FileSink, TableSink, ConsoleSink, MemorySink, ForeachSink)
-
-
 # ---------------------------------------------------------------- the whole
 
 
@@ -293,6 +215,9 @@ class Spec:
     watermark   live: how late events may come, where a stream does not say
     trigger     live: how often a micro-batch begins, "10 seconds"; "available now": take what
                 is there, and end
+    metrics     a file of JSON lines: a line per query and micro-batch
+    prometheus  where Prometheus fetches the same: a port, or an address to listen on
+    log         a file of JSON lines: what the run logs
     """
 
     mode: Literal["batch", "live"]
@@ -307,6 +232,8 @@ class Spec:
     watermark: str | None = None
     trigger: str | None = None
     metrics: Location | None = None
+    prometheus: str | None = None
+    log: Location | None = None
 
     @property
     def matched(self) -> dict[str, QueryOf | RuleFolder]:

@@ -20,8 +20,7 @@ from cereus.languages.ceql.operators.absence import is_correlated
 from cereus.languages.ceql.operators.previous import reads_previous
 from cereus.languages.ceql.planning.build import RULES
 from cereus.languages.ceql.planning.chains import chain
-from cereus.languages.ceql.planning.choosing import CHOSEN, choices
-from cereus.languages.ceql.planning.lower import IN_UNLESS
+from cereus.languages.ceql.planning.choosing import CHOSEN, choices, exception_refusal
 from cereus.languages.ceql.planning.rewrite import rewrite
 from cereus.languages.ceql.planning.sizes import compares_matches
 from cereus.languages.ceql.planning.slots import absence_refusal, refusal
@@ -59,7 +58,7 @@ def _conditions(
             return
         case cel.Unless(left, right):
             yield from _conditions(left, where, choices)
-            yield from _conditions(right, IN_UNLESS, choices)
+            yield from _conditions(right, where or exception_refusal(right), choices)
             return
         case cel.Select(_, body):
             yield from _conditions(body, where or choices.get(node), choices)

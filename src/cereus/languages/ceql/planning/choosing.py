@@ -21,6 +21,7 @@ from cereus.languages.ceql.scope import bound, mentioned
 CHOSEN = "MAX compares whole runs"
 AROUND = "what stands around a strategy asks about the events that it chooses from"
 NESTED = "a strategy stands inside another, and both compare whole runs"
+IN_UNLESS = "the exception of UNLESS follows all its runs at once"
 ENDS = "the part under a strategy may end with an event that is not marked"
 """Why slots cannot decide."""
 
@@ -35,6 +36,12 @@ def choices(
         around = NESTED
     for child in formula.children():
         yield from choices(child, around or (None if _leaves_alone(formula, child) else AROUND))
+
+
+def exception_refusal(exception: cel.Formula) -> str | None:
+    """Why the exception of UNLESS cannot be watched by itself, if it compares events."""
+    looks_back = any(isinstance(n, cel.Without) and _compares(n) for n in exception.walk())
+    return IN_UNLESS if looks_back or _has_choice(exception) else None
 
 
 def is_choice(node: cel.Select) -> bool:

@@ -38,7 +38,12 @@ from cereus.languages.ceql.operators.absence import alternatives, is_correlated,
 from cereus.languages.ceql.operators.counts import may_be_nothing
 from cereus.languages.ceql.operators.previous import between_two, reads_previous
 from cereus.languages.ceql.planning.chains import chain
-from cereus.languages.ceql.planning.choosing import choices, is_choice
+from cereus.languages.ceql.planning.choosing import (
+    choices,
+    compares_events,
+    exception_refusal,
+    is_choice,
+)
 from cereus.languages.ceql.planning.distance import condition as distance_condition
 from cereus.languages.ceql.planning.distance import measured_path
 from cereus.languages.ceql.planning.ends import ends_marked
@@ -51,7 +56,6 @@ from cereus.plan.traits import CHOOSING
 from cereus.stream import Stream
 
 ANY_TYPE = "*"
-IN_UNLESS = "the exception of UNLESS follows all its runs at once"
 CANNOT_CHOOSE = "the query does not list matches, so that the kernel cannot choose among them"
 """Where slots have no room."""
 
@@ -154,6 +158,7 @@ class FormulaLowering:
             in_slots=self.slots is not None,
             past=() if self.slots is None else tuple(self.slots.past),
             scoped=self.scoped,
+            watching=None if self.slots is None else self.slots.watching,
         )
 
     def automaton(self, formula: cel.Formula) -> Automaton:
@@ -193,9 +198,9 @@ class FormulaLowering:
                     tuple(map(self.automaton, sides)), tuple(map(may_be_nothing, sides))
                 )
             case cel.Unless(left, right):
-                return make.UnlessAutomaton(
-                    self.automaton(left), self._without_slots(right, IN_UNLESS)
-                )
+                if self.slots is not None and compares_events(right):
+                    return self._watched(self.automaton(left), right)
+                return make.UnlessAutomaton(self.automaton(left), self.automaton(right))
             case cel.Without():
                 return self._without(formula)
             case cel.Start(body):
@@ -290,13 +295,16 @@ class FormulaLowering:
                 tested = tuple(map(self._of_its_stream, alone))
                 yield EventTest(kind, stream, tested), between
 
-    def _without_slots(self, formula: cel.Formula, why: str) -> Automaton:
-        """A part whose runs are followed as sets of states, which have no room for values."""
-        before = self.comparisons
-        automaton = self.automaton(formula)
-        if self.slots is not None and self.comparisons > before:
-            raise CannotUseSlots(why)
-        return automaton
+    def _watched(self, left: Automaton, exception: cel.Formula) -> Automaton:
+        """`left UNLESS exception`, where events of the exception are compared."""
+        assert self.slots is not None
+        refused = exception_refusal(exception)
+        if refused is not None:
+            raise CannotUseSlots(refused)
+        right = self.automaton(exception)
+        self.comparisons += 1
+        self.slots.count += 1
+        return self.slots.unless(left, right, self.comparisons)
 
     # ------------------------------------------------------------ events
 

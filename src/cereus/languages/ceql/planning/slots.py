@@ -3,9 +3,8 @@
 A comparison whose sides are about one variable each, `f(A) op g(B)`, needs of the side that comes
 first one value (`ComparisonFilter`). Anything else is a term over what its variables hold
 (`TermFilter`), if those that come first hold one event each, or are only totalled, or if their
-extremes decide (`intervals`). What is left
-(`!=` against several events, conditions under NEXT, LAST or MAX or inside the negated part of
-UNLESS) goes to states that remember values.
+extremes decide (`intervals`). What is left (`!=` against several events, conditions under MAX, and
+what `choosing` refuses) goes to states that remember values.
 """
 
 from __future__ import annotations
@@ -26,6 +25,7 @@ from cereus.automata.memory.distance import (
     InSlots,
     SuccessiveInSlots,
 )
+from cereus.automata.memory.exception import UnlessInSlots, Watched, WatchedPart, Watching
 from cereus.automata.memory.filters import ComparisonFilter, Side, SlotFilter, TermFilter, Value
 from cereus.automata.memory.intervals import is_interval
 from cereus.automata.memory.past_absence import PastAbsenceFilter
@@ -64,6 +64,18 @@ class FormulaSlots:
     columns: Columns = field(default_factory=Columns)
     count: int = 0
     past: list[PastKind] = field(default_factory=list)
+    watched: list[WatchedPart] = field(default_factory=list)
+
+    @property
+    def watching(self) -> Watching | None:
+        """What is watched beside the pattern."""
+        return Watching(tuple(self.watched), self.columns.ordinal()) if self.watched else None
+
+    def unless(self, left: Automaton, right: Automaton, number: int) -> UnlessInSlots:
+        """`left UNLESS right`, where events of the right side are compared."""
+        column = self.columns.watched(len(self.watched))
+        self.watched.append(WatchedPart(Watched(right), column))
+        return UnlessInSlots(left, right, number, column, self.columns.ordinal())
 
     def filter(
         self, body: Automaton, number: int, condition: Expression, formula: cel.Formula

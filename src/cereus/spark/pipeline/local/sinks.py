@@ -7,8 +7,15 @@ from pathlib import Path
 import pyarrow as pa
 
 from cereus.errors import CereusError
-from cereus.spark.pipeline.checking import function_of
-from cereus.spark.pipeline.spec import ConsoleSink, FileSink, ForeachSink, Sink
+from cereus.spark.pipeline.posting import post_table
+from cereus.spark.pipeline.sink_checking import function_of
+from cereus.spark.pipeline.sink_spec import (
+    ConsoleSink,
+    FileSink,
+    ForeachSink,
+    Sink,
+    WebhookSink,
+)
 from cereus.writing.target import Target, make_room
 from cereus.writing.writers import writer
 
@@ -19,6 +26,8 @@ def write(table: pa.Table, sink: Sink, file: Path) -> None:
         _show(table, sink)
     elif isinstance(sink, ForeachSink):
         function_of(sink.function, file)(table, 0)
+    elif isinstance(sink, WebhookSink):
+        post_table(table, sink)
     elif isinstance(sink, FileSink):
         _write(table, sink)
     else:

@@ -8,8 +8,10 @@ is emitted in the same micro-batch. A query that two sinks depend on is matched 
 from __future__ import annotations
 
 import itertools
+import logging
 import time
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cereus.errors import CereusError, DataError
@@ -19,8 +21,8 @@ from cereus.spark.pipeline.run.building import Building, at, union
 from cereus.spark.pipeline.run.listening import Listener
 from cereus.spark.pipeline.run.metrics import Metrics, Report
 from cereus.spark.pipeline.run.rule_journal import RuleJournal
-from cereus.spark.pipeline.sinks import start
-from cereus.spark.pipeline.spec import MemorySink
+from cereus.spark.pipeline.sink_spec import MemorySink
+from cereus.spark.pipeline.sinks import SinkHome, start
 from cereus.spark.raised import as_cereus_error
 
 if TYPE_CHECKING:
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.readwriter import DataStreamWriter
 
     from cereus.spark.pipeline.pipeline import Pipeline
+
+log = logging.getLogger("cereus.spark")
 
 POLL_SECONDS = 0.1
 LOOK_EVERY = 10
@@ -188,7 +192,13 @@ class LiveRun:
             return made.trigger(**self._trigger())
 
         with at(self.document, ("sinks", name)):
-            self.running[name] = start(frame, sink, self.document.path, writer)
+            log.info("the sink %r starts: %s", name, ", ".join(chain.queries) or "a copy")
+            place = SinkHome(self.document.path, self._sent(name))
+            self.running[name] = start(frame, sink, place, writer)
+
+    def _sent(self, sink: str) -> Path:
+        """Where a sink remembers what it has sent."""
+        return Path(f"{self.spec.checkpoint}/{sink}.sent")
 
     def _reads_source(self, called: str) -> bool:
         name = called.split("#")[0]

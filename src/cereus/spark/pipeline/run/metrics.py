@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -59,15 +59,26 @@ Report = Callable[[Metrics], None]
 
 
 @contextmanager
-def recorded(path: str | None, also: Report | None) -> Iterator[Report]:
-    """A function that takes metrics: it writes a line of a JSON file, and calls `also`."""
-    with open(path, "a", encoding="utf-8") if path else nullcontext() as file:
+def recorded(path: str | None) -> Iterator[Report | None]:
+    """A function that writes metrics as lines of a JSON file; None without a file."""
+    if path is None:
+        yield None
+        return
+    with open(path, "a", encoding="utf-8") as file:
 
         def report(metrics: Metrics) -> None:
-            if file is not None:
-                file.write(metrics.as_json() + "\n")
-                file.flush()
-            if also is not None:
-                also(metrics)
+            file.write(metrics.as_json() + "\n")
+            file.flush()
 
         yield report
+
+
+def all_of(*reports: Report | None) -> Report:
+    """One function for several that take metrics."""
+    given = [each for each in reports if each is not None]
+
+    def report(metrics: Metrics) -> None:
+        for each in given:
+            each(metrics)
+
+    return report

@@ -110,6 +110,8 @@ class RuleJournal:
         """All rows at once: a file appears when it is complete."""
         frame = self.session.createDataFrame(rows, SCHEMA).coalesce(1)
         frame.write.mode("append").json(self.path)
+        for row in rows:
+            log.info("the rule %r, version %d: %s", row["name"], row["version"], row["change"])
         self._length += len(rows)
 
     # ------------------------------------------------------------ what was written

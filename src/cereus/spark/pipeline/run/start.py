@@ -1,11 +1,16 @@
-"""Running a pipeline: the session, batch or live, and its metrics."""
+"""Running a pipeline: the session, batch or live, and all that watches it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
-from cereus.spark.pipeline.run.metrics import Metrics, recorded
+from cereus.spark.pipeline.run.logs import logged
+from cereus.spark.pipeline.run.metrics import Metrics, Report, all_of, recorded
+from cereus.spark.pipeline.run.prometheus import exported
+from cereus.spark.pipeline.run.status import noted
 from cereus.spark.raised import spark_errors
 
 if TYPE_CHECKING:
@@ -13,18 +18,18 @@ if TYPE_CHECKING:
 
     from cereus.spark.pipeline.pipeline import Pipeline
 
+log = logging.getLogger("cereus.spark")
+
 
 def run(
-    pipeline: Pipeline,
-    session: SparkSession | None,
-    on_metrics: Callable[[Metrics], None] | None,
+    pipeline: Pipeline, session: SparkSession | None, on_metrics: Report | None
 ) -> list[Metrics]:
     if pipeline.spec.local:
         from cereus.spark.pipeline.local.run import run_local
 
-        with recorded(pipeline.spec.metrics, on_metrics) as report:
+        with watched(pipeline, on_metrics) as report:
             return run_local(pipeline, report)
-    with spark_errors(), recorded(pipeline.spec.metrics, on_metrics) as report:
+    with spark_errors(), watched(pipeline, on_metrics) as report:
         session = session or pipeline.session()
         if pipeline.spec.live:
             from cereus.spark.pipeline.run.live import run_live
@@ -33,3 +38,31 @@ def run(
         from cereus.spark.pipeline.run.batch import run_batch
 
         return run_batch(pipeline, session, report)
+
+
+@contextmanager
+def watched(pipeline: Pipeline, on_metrics: Report | None) -> Iterator[Report]:
+    """A function that takes metrics, and hands them to everyone who wants to know."""
+    spec, name = pipeline.spec, pipeline.document.path.stem
+    with ExitStack() as stack:
+        stack.enter_context(logged(spec.log))
+        stack.enter_context(_logged_run(str(pipeline.document.path), spec.mode))
+        checkpoint = str(spec.checkpoint) if spec.live else None
+        reports = (
+            stack.enter_context(recorded(spec.metrics)),
+            stack.enter_context(exported(spec.prometheus, name)),
+            stack.enter_context(noted(checkpoint, str(pipeline.document.path))),
+        )
+        yield all_of(*reports, on_metrics)
+
+
+@contextmanager
+def _logged_run(file: str, mode: str) -> Iterator[None]:
+    """The start and the end of a run are in the log."""
+    log.info("%s: a %s run begins", file, mode)
+    try:
+        yield
+    except Exception as error:
+        log.error("%s: the run has failed: %s", file, error)
+        raise
+    log.info("%s: the run has ended", file)

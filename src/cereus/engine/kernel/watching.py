@@ -1,0 +1,44 @@
+"""What is watched for a pattern: when the last of what matches at an event has begun."""
+
+from __future__ import annotations
+
+import cython
+import numpy as np
+import numpy.typing as npt
+
+if cython.compiled:
+    from cython.cimports.cereus.engine.kernel import layout
+    from cython.cimports.cereus.engine.kernel.choosing import ChoosingKernel
+else:
+    from cereus.engine.kernel import layout
+    from cereus.engine.kernel.choosing import ChoosingKernel
+
+
+@cython.cclass
+class WatchingKernel(ChoosingKernel):
+    """Lists nothing. Partial matches have one event, the one that they began with, and the latest
+    is the best."""
+
+    def note(self, began: npt.NDArray[np.int64]) -> None:
+        """Write here, for each event of the batch, when what matches there began."""
+        self.began_at = began
+
+    def _report(self) -> cython.bint:
+        best: cython.int = self._best()
+        if best:
+            self.began_at[self.event] = self.wide[best, layout.NODE_EVENT]
+            self._drop_older(self.wide[best, layout.NODE_EVENT])
+        return self._reported()
+
+    def _drop_older(self, began: cython.longlong) -> cython.int:
+        """Forget what has begun no later than something that has matched: it can add nothing."""
+        i: cython.int
+        for i in range(self.n_active):
+            c: cython.int = self.first[self.active[i]]
+            while c >= 0:
+                after: cython.int = self.following[c]
+                if self.root[c] and self.wide[self.root[c], layout.NODE_EVENT] <= began:
+                    self._drop(c)
+                c = after
+        self._forget_empty()
+        return 0

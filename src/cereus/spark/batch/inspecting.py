@@ -1,0 +1,132 @@
+"""What is known of a DataFrame before it runs: how large it is, how its rows lie, and a sample.
+
+All of it is asked of Spark's plan in the JVM. Spark Connect does not show that: there nothing is
+known, and rows are arranged as if it were so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from cereus.spark.relevance import quoted
+from cereus.spark.schemas import Path
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+NARROW = frozenset(
+    {
+        "AdaptiveSparkPlanExec",
+        "ColumnarToRowExec",
+        "FilterExec",
+        "InputAdapter",
+        "ProjectExec",
+        "SortExec",
+        "WholeStageCodegenExec",
+    }
+)
+"""Operators that leave every row in its partition."""
+CHOSEN = frozenset({"REPARTITION_BY_COL", "REPARTITION_BY_NUM"})
+"""Shuffles that somebody asked for: adaptive execution does not part their keys."""
+PARTITIONS, ROWS = 16, 4096
+"""A sample has so many rows of so many partitions at most."""
+
+
+def size_of(df: DataFrame) -> int | None:
+    """Bytes of the input, as Spark guesses them without reading it."""
+    plan = _execution(df)
+    return None if plan is None else int(str(plan.optimizedPlan().stats().sizeInBytes()))
+
+
+def sample_of(df: DataFrame, columns: Sequence[Path]) -> list[tuple[Any, ...]] | None:
+    """Some rows from all over the input: the first ones of some partitions. None where more than
+    these would have to be read or computed."""
+    plan = _execution(df)
+    if plan is None or "Exchange" in plan.executedPlan().toString():
+        return None
+    named = [quoted(path).alias(str(place)) for place, path in enumerate(columns)]
+    rows = df.select(*named).rdd
+    count = rows.getNumPartitions()
+    chosen = sorted({place * count // PARTITIONS for place in range(PARTITIONS)} if count else ())
+
+    def first(partition: Iterable[Any]) -> Iterable[Any]:
+        return islice(partition, ROWS)
+
+    return [tuple(row) for row in df.sparkSession.sparkContext.runJob(rows, first, chosen)]
+
+
+def cores_of(df: DataFrame) -> int:
+    """How many tasks run at a time."""
+    return 1 if _execution(df) is None else df.sparkSession.sparkContext.defaultParallelism
+
+
+def lies_together(df: DataFrame, keys: Sequence[Path]) -> bool:
+    """The rows of a key are in one partition already, because somebody repartitioned by it."""
+    plan = _execution(df)
+    if plan is None or any(len(path) > 1 for path in keys):
+        return False
+    node = plan.executedPlan()
+    ids = _ids(node, {path[0] for path in keys})
+    while _name(node) in NARROW:
+        node = _below(node)
+    if _name(node) != "ShuffleExchangeExec" or node.shuffleOrigin().toString() not in CHOSEN:
+        return False
+    spread = node.outputPartitioning()
+    if _name(spread) != "HashPartitioning":
+        return False
+    by = [_id(each) for each in _each(spread.expressions())]
+    return bool(by) and None not in by and set(by) <= ids
+
+
+def is_bucketed(df: DataFrame) -> bool:
+    """The rows are of a table that was written in buckets."""
+    plan = _execution(df)
+    if plan is None:
+        return False
+    leaves = _each(plan.optimizedPlan().collectLeaves())
+    relations = [each.relation() for each in leaves if _name(each) == "LogicalRelation"]
+    specs = [each.bucketSpec() for each in relations if _name(each) == "HadoopFsRelation"]
+    return any(each.isDefined() for each in specs)
+
+
+def shuffles(df: DataFrame) -> bool:
+    """The plan of a DataFrame has a shuffle."""
+    plan = _execution(df)
+    return plan is None or "Exchange" in plan.executedPlan().toString()
+
+
+# ---------------------------------------------------------------- the JVM
+
+
+def _execution(df: DataFrame) -> Any:
+    """Spark's `QueryExecution`; None with Spark Connect."""
+    frame = getattr(df, "_jdf", None)
+    return None if frame is None else frame.queryExecution()
+
+
+def _name(node: Any) -> str:
+    return str(node.getClass().getSimpleName())
+
+
+def _below(node: Any) -> Any:
+    if _name(node) == "AdaptiveSparkPlanExec":
+        return node.inputPlan()
+    return node.children().apply(0)
+
+
+def _each(sequence: Any) -> Iterator[Any]:
+    return (sequence.apply(place) for place in range(sequence.size()))
+
+
+def _ids(node: Any, names: set[str]) -> set[int]:
+    """The columns of these names, as Spark numbers them."""
+    output = _each(node.output())
+    return {number for each in output if each.name() in names and (number := _id(each))}
+
+
+def _id(expression: Any) -> int | None:
+    if _name(expression) != "AttributeReference":
+        return None
+    return int(expression.exprId().id())
