@@ -185,9 +185,9 @@ class CompiledQuery(ABC):
         rows = results.column(name)
         return rows if pa.types.is_list(rows.type) else as_lists(rows)
 
-    def ending(self) -> CompiledQuery:
-        """The same matches, where the last of their rows is all that matters: of some queries that
-        is less to write."""
+    def ending(self, column: str | None = None) -> CompiledQuery:
+        """The same matches, where the last of their rows, and one column, is all that matters: of
+        some queries that is less to write."""
         return self
 
     def _repr_html_(self) -> str:
