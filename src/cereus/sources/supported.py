@@ -73,10 +73,12 @@ PLAIN = frozenset(
     )
 )
 """Types that every part of the engine reads, whatever their parameters."""
+ZONELESS = frozenset(pa.timestamp(unit) for unit in ("s", "ms", "us", "ns"))
+"""Times whose zone need not be looked up."""
 
 
 def supported_schema(schema: pa.Schema) -> pa.Schema:
-    if all(kind.id in PLAIN for kind in schema.types):
+    if all(kind.id in PLAIN or kind in ZONELESS for kind in schema.types):
         return schema  # most tables, without a look at every field
     fields = [field.with_type(supported_type(field.type)) for field in schema]
     return schema if fields == list(schema) else pa.schema(fields)
@@ -95,16 +97,18 @@ def refuse_unions(schema: pa.Schema, names: Iterable[str]) -> None:
 
 def supported_batch(batch: pa.RecordBatch) -> pa.RecordBatch:
     """The same values, in layouts that every part of the engine reads."""
-    schema = supported_schema(batch.schema)
-    if schema is batch.schema:
+    given = batch.schema  # another object each time that it is asked for
+    schema = supported_schema(given)
+    if schema is given:
         return batch
     columns = [_plain(c, f.type) for c, f in zip(batch.columns, schema, strict=True)]
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
 def supported_table(table: pa.Table) -> pa.Table:
-    schema = supported_schema(table.schema)
-    if schema is table.schema:
+    given = table.schema
+    schema = supported_schema(given)
+    if schema is given:
         return table
     return pa.Table.from_batches([supported_batch(b) for b in table.to_batches()], schema)
 
