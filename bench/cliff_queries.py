@@ -117,6 +117,45 @@ STRATEGIES = (
           f"NEXT({PAIR} FILTER a.volume = b.volume) ; SELL AS c FILTER c[volume > 20000] LIMIT 1"),
 )  # fmt: skip
 
+ABSENT = f"(SELL AS a ; BUY AS b {RIMM})"
+MORE_OPERATORS = (
+    _ceql("WITHOUT", f"{ABSENT} WITHOUT (SELL AS n FILTER n[volume > 4000]) WITHIN 1 second"),
+    _ceql("WITHOUT, compared with the first", f"{ABSENT} WITHOUT (SELL AS n FILTER n.price > "
+          "a.price) WITHIN 1 second"),
+    _ceql("WITHOUT, compared with the last", f"{ABSENT} WITHOUT (SELL AS n FILTER n.price > "
+          "b.price) WITHIN 1 second"),
+    _ceql("NOT FOLLOWED BY", f"{ABSENT} NOT FOLLOWED BY (SELL AS n FILTER n[volume > 9000]) WITHIN "
+          "1 second WITHIN 1 second"),
+    _ceql("NOT FOLLOWED BY, compared", f"{ABSENT} NOT FOLLOWED BY (SELL AS n FILTER n.price > "
+          "a.price) WITHIN 1 second WITHIN 1 second"),
+    _ceql("UNTIL", "SELL AS a ; (BUY AS b)+ UNTIL SELL FILTER a[name = 'INTC'] AND "
+          "b[volume > 9000] WITHIN 1 second"),
+    _ceql("gap", f"SELL AS a ;[100 milliseconds] BUY AS b {RIMM} WITHIN 1 second"),
+    _ceql("gaps of a repetition", "(SELL AS a){2,4}[50 milliseconds] FILTER a[name = 'RIMM'] "
+          "WITHIN 1 second"),
+    _ceql("inner window", f"({PAIR} {RIMM}) WITHIN 100 milliseconds ; SELL AS c FILTER "
+          "c[volume > 4000] WITHIN 1 second"),
+    _ceql("prev", "SELL AS a ; BUY:+ AS b ; SELL AS c FILTER b.price > prev(b.price) AND "
+          "a[volume > 4000] WITHIN 1 second"),
+    _ceql("counts", "SELL AS a ; (BUY AS b){2,3} ; SELL AS c FILTER a[volume > 9000] AND "
+          "b[name = 'RIMM'] AND c[volume > 9000] WITHIN 1 second"),
+    _ceql("RETURN", f"{PAIR} {RIMM} WITHIN 1 second RETURN a.price, b.price - a.price AS d"),
+    _ceql("WITH TIMEOUTS", f"{PAIR} FILTER a[volume > 9000] AND b[volume > 9000] WITHIN 1 second "
+          "WITH TIMEOUTS"),
+    *(_ceql(f"AFTER MATCH SKIP {where}", f"{THREE} WITHIN 1 second AFTER MATCH SKIP {where}")
+      for where in ("PAST LAST EVENT", "TO NEXT EVENT")),
+    *(_ceql(f"{s} inside, after an event", f"SELL AS d ; {s}({PAIR} FILTER a.volume = b.volume) ; "
+            "SELL AS c FILTER d[volume > 9000] AND c[volume > 9000] WITHIN 1 second")
+      for s in ("NEXT", "LAST")),
+    _ceql("NEXT inside an iteration", f"(NEXT({PAIR} FILTER a.volume = b.volume AND "
+          "a[volume > 9000]))+ WITHIN 1 second"),
+    _ceql("UNLESS in the middle, exception compares", "SELL AS a ; (BUY AS b UNLESS (SELL AS c ; "
+          "BUY AS d FILTER c.volume = d.volume)) FILTER a[volume > 4000] AND b[volume > 4000] "
+          "WITHIN 1 second"),
+    _ceql("COUNT per key, with a comparison", f"{PAIR} FILTER a.price < b.price PARTITION BY name "
+          "WITHIN 10 seconds", select="COUNT(*)"),
+)  # fmt: skip
+
 KEYED = "SELL AS a ; BUY AS b ; SELL AS c FILTER a[volume > 4000] AND b[volume > 4000]"
 CLAUSES = (
     _ceql("keyed", f"{KEYED} PARTITION BY name WITHIN 1 second"),
@@ -259,6 +298,6 @@ MATCH_RECOGNIZE = _others("match_recognize", {
 })  # fmt: skip
 
 CASES = (
-    *OPERATORS, *CONDITIONS, *STRATEGIES, *CLAUSES, *COUNTING, *SREMO, *SASE, *PAR, *PAR_KEYED,
-    *ALGEBRA, *ALGEBRA_KEYED, *MATCH_RECOGNIZE,
+    *OPERATORS, *MORE_OPERATORS, *CONDITIONS, *STRATEGIES, *CLAUSES, *COUNTING, *SREMO, *SASE,
+    *PAR, *PAR_KEYED, *ALGEBRA, *ALGEBRA_KEYED, *MATCH_RECOGNIZE,
 )  # fmt: skip

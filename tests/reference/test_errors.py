@@ -171,8 +171,9 @@ def shown(error: CereusError, wrong: str, right: str) -> str:
 
 
 def heading(text: str) -> str:
-    """A text as Markdown shows it."""
-    return re.sub(r"([\\`*_{}\[\]<>|~#])", r"\\\1", VOLATILE.sub("'…'", text))
+    """A text as Markdown shows it, on the site and elsewhere."""
+    plain = VOLATILE.sub("'…'", text)
+    return re.sub(r"([\\`*_{}\[\]#])", r"\\\1", plain).replace("<", "&lt;")
 
 
 def block(kind: str, text: str) -> str:

@@ -131,7 +131,9 @@ class CompiledQuery(ABC):
 
     def split(self, schema: pa.Schema | None = None) -> Split:
         """How its input may be cut into parts for several threads."""
-        return Split(why_not=f"queries in {self.dialect} read their input in one piece")
+        return Split(
+            ahead=False, why_not=f"queries in {self.dialect} read their input in one piece"
+        )
 
     def with_share(self, share: int) -> Self:
         """The same query with one of so many shares of what a run may use."""

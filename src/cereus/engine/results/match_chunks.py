@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from cereus.engine.ingest.substreams import Codes, Ints
 from cereus.engine.memory import empty, filled
+from cereus.errors import CereusError
 
 if TYPE_CHECKING:
     from cereus.engine.kernel.kernel import Kernel
@@ -147,3 +148,27 @@ def joined(chunks: Sequence[MatchChunk]) -> MatchChunk:
     others = [name for name in LISTED if name != "offsets"]
     arrays = {name: np.concatenate([getattr(c, name) for c in chunks]) for name in others}
     return MatchChunk(offsets=np.append(0, np.cumsum(sizes)).astype(np.int32), **arrays)
+
+
+ENOUGH = 1 << 12
+"""So many matches are worth a batch of results."""
+
+
+def together(chunks: Iterator[MatchChunk]) -> Iterator[MatchChunk]:
+    """The same listed matches in fewer chunks. Where the chunks end in an error, what came before
+    it is given first."""
+    held: list[MatchChunk] = []
+    count = 0
+    try:
+        for chunk in chunks:
+            held.append(chunk.copied())
+            count += len(chunk)
+            if count >= ENOUGH:
+                yield joined(held)
+                held, count = [], 0
+    except CereusError:
+        if held:
+            yield joined(held)
+        raise
+    if held:
+        yield joined(held)

@@ -17,7 +17,7 @@ from cereus.engine.match.history import History
 from cereus.engine.match.runner import Runner
 from cereus.engine.parallel.sharing import NotSplitError, ResultOrder
 from cereus.engine.results.distinct import DistinctRows
-from cereus.engine.results.match_chunks import Mask, MatchChunk
+from cereus.engine.results.match_chunks import Mask, MatchChunk, together
 from cereus.engine.results.values import MatchValues, VariableEvents
 from cereus.expr.arrow.value_type import value_type
 from cereus.plan.returned import returned_variables
@@ -56,12 +56,19 @@ class Results(ABC):
 
     def batches(self, chunks: Iterator[MatchChunk]) -> Iterator[pa.RecordBatch]:
         """The rows of all chunks, each once."""
-        for chunk in self._distinct(self._taken(chunks)):
+        chunks = self._distinct(self._taken(chunks))
+        for chunk in together(chunks) if self._piecemeal else chunks:
             batch = self.batch(chunk)
             del chunk  # its arrays may be written again once no result refers to them
             if batch.num_rows:
                 yield batch
             del batch
+
+    @property
+    def _piecemeal(self) -> bool:
+        """Matches come a few at a time, because they are chosen event by event."""
+        chosen = self.plan.traits.chosen_late or isinstance(self.runner, SkippingRunner)
+        return chosen and not self.plan.traits.closes
 
     def _taken(self, chunks: Iterator[MatchChunk]) -> Iterator[MatchChunk]:
         """Without the matches that AFTER MATCH SKIP leaves out."""

@@ -163,7 +163,7 @@ class MatchRecognizeQuery(EventwiseQuery):
         return frozenset((name,) for name in read if name in schema.names)
 
     def split(self, schema: pa.Schema | None = None) -> Split:
-        return Split(why_not="all rows are sorted and matched together")
+        return Split(ahead=False, why_not="all rows are sorted and matched together")
 
     def executor(
         self,

@@ -85,17 +85,17 @@ class ComparedFollowers:
         groups, of_events = both[: len(ends)], both[len(ends) :]
         order = np.lexsort((events, of_events))
         events, of_events = events[order], of_events[order]
+        times = np.concatenate([history.times[events], deadlines])
+        _, ranks = np.unique(times, return_inverse=True)
         low = _after(of_events, events, groups, ends)
-        high = np.searchsorted(of_events, groups, "right")
+        high = _after(of_events, ranks[: len(events)], groups, ranks[len(events) :])
         sizes = np.maximum(high - low, 0)
         for begin, end in _cuts(sizes):
             count = sizes[begin:end]
             matches = np.repeat(np.arange(begin, end), count)
             starts = np.repeat(low[begin:end] - (np.cumsum(count) - count), count)
-            chosen = events[starts + np.arange(len(matches))]
-            in_time = history.times[chosen] <= deadlines[matches]
-            if in_time.any():
-                yield matches[in_time], chosen[in_time]
+            if len(matches):
+                yield matches, events[starts + np.arange(len(matches))]
 
     def _equal(self, places: dict[str, Ints], events: Ints) -> Iterator[Ints]:
         """For equalities of an attribute: numbers of its values, of the matches and of the events.
@@ -149,7 +149,8 @@ def _plain(array: pa.Array) -> pa.Array:
 
 
 def _after(of_events: Ints, events: Ints, groups: Ints, ends: Ints) -> Ints:
-    """The first event of each group behind a place, among events in order of group and place."""
+    """The first event of each group behind a place, among events in order of group and place; or
+    behind a time, which has the same order."""
     size = int(max(events.max(), ends.max())) + 2
     _, numbers = np.unique(np.concatenate([of_events, groups]), return_inverse=True)
     known, sought = numbers[: len(of_events)], numbers[len(of_events) :]
