@@ -7,7 +7,8 @@ Falls and the recovery behind them (`strt down+ up`, SKIP TO LAST up), per symbo
 with window functions that people write by hand, on DuckDB and on Spark. Each engine runs alone, on
 one core, in a process of its own that may take SECONDS (`other_engines/`), and has its table in
 memory when the clock starts (Flink: a CSV file). CPU time, the best of several runs. Slow engines
-get fewer rows; what they find is compared with what Cereus finds in those. Engines that are not of
+get fewer rows; what they find must be as many matches as Cereus finds in those, and the run fails
+where it is not. Engines that are not of
 this environment get one of their own under bench/results, made with pip; one that cannot be
 installed or run says why. NAMEs choose among the engines.
 """
@@ -135,13 +136,19 @@ def main(count: int = 1_000_000, patience: int = 600, *names: str) -> None:
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         counts: dict[int, int] = {}
+        differ = []
         for engine in ENGINES:
             if names and not any(name.lower() in engine.name.lower() for name in names):
                 continue
             share = count // engine.share
             if share not in counts:
                 counts[share] = measured(ENGINES[0], share, folder, patience).rows
-            shown(engine, share, measured(engine, count, folder, patience), counts[share])
+            result = measured(engine, count, folder, patience)
+            shown(engine, share, result, counts[share])
+            if not result.missing and result.rows != counts[share]:
+                differ.append(engine.name)
+    if differ:
+        raise SystemExit(f"other numbers of matches than Cereus: {', '.join(differ)}")
 
 
 def shown(engine: Engine, rows: int, result: Result, wanted: int) -> None:

@@ -14,7 +14,6 @@ say the same on a machine that others use as well (on Linux, where /proc tells t
 from __future__ import annotations
 
 import argparse
-import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -25,12 +24,15 @@ from typing import TYPE_CHECKING
 import cereus
 from cereus import spark as cs
 
+from .processes import Processes
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     Job = Callable[[], DataFrame]
 
 STREAM = cereus.Stream(time="ts")
+SPARK = Processes()
 TYPES = 12
 PATTERNS = {
     "sequence": "SELECT * WHERE T1 ; T2 ; T3 PARTITION BY k WITHIN {window}",
@@ -42,16 +44,23 @@ EVENTS_IN_WINDOW = 20
 """The window is so long that a key has about so many events in it."""
 
 
-def generated(spark: SparkSession, rows: int, keys: int, where: Path) -> DataFrame:
-    """Events of twelve types, a thousand a second in all; written once."""
+def generated(
+    spark: SparkSession, rows: int, keys: int, where: Path, *, skewed: bool = False
+) -> DataFrame:
+    """Events of twelve types, a thousand a second in all; written once. Where they are skewed, nine
+    in ten are of one key."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    path = where / f"events-{rows}-{keys}"
+    path = where / f"events-{rows}-{keys}{'-skewed' if skewed else ''}"
+    key = F.pmod(F.xxhash64("id", F.lit(1)), F.lit(keys))
+    if skewed:
+        often = F.pmod(F.xxhash64("id", F.lit(4)), F.lit(10)) < 9
+        key = F.when(often, F.lit(0)).otherwise(key)
     if not (path / "_SUCCESS").exists():
         events = spark.range(rows).select(
             "id",
             F.concat(F.lit("T"), F.pmod(F.xxhash64("id"), F.lit(TYPES))).alias("type"),
-            F.pmod(F.xxhash64("id", F.lit(1)), F.lit(keys)).alias("k"),
+            key.alias("k"),
             (F.pmod(F.xxhash64("id", F.lit(2)), F.lit(10_000)) / 100).alias("price"),
             F.pmod(F.xxhash64("id", F.lit(3)), F.lit(500)).alias("volume"),
             F.timestamp_millis("id").alias("ts"),
@@ -95,10 +104,11 @@ def cost(job: Job) -> Cost:
     from pyspark.sql import functions as F  # noqa: N812
 
     counted = Observation()
-    begin, used = time.perf_counter(), cpu_seconds()
+    begin, used = time.perf_counter(), SPARK.cpu()
     rows = job().observe(counted, F.count(F.lit(1)).alias("rows"))
     rows.write.format("noop").mode("overwrite").save()
-    return Cost(time.perf_counter() - begin, cpu_seconds() - used, int(counted.get["rows"]))
+    spent = SPARK.cpu().since(used)
+    return Cost(time.perf_counter() - begin, spent.both, int(counted.get["rows"]))
 
 
 def best(jobs: Mapping[str, Job], rounds: int) -> dict[str, Cost]:
@@ -123,27 +133,6 @@ def report(keys: int, rows: int, costs: Mapping[str, Cost]) -> None:
             f" {took.cpu / base.cpu:>9.2f} {took.rows:>11,}",
             flush=True,
         )
-
-
-def cpu_seconds(seen: dict[int, int] = {}) -> float:  # noqa: B006 (what has ended is remembered)
-    """What the processes below this one have used so far: the JVM and its Python workers."""
-    parents, used = {}, {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = stat.read_text().rpartition(")")[2].split()
-        except OSError:  # it has ended meanwhile
-            continue
-        pid = int(stat.parent.name)
-        parents[pid] = int(fields[1])
-        used[pid] = int(fields[11]) + int(fields[12])
-    seen.update((pid, used[pid]) for pid in parents if os.getpid() in _above(pid, parents))
-    return sum(seen.values()) / os.sysconf("SC_CLK_TCK")
-
-
-def _above(pid: int, parents: dict[int, int]) -> Iterator[int]:
-    while pid in parents:
-        pid = parents[pid]
-        yield pid
 
 
 def main() -> None:

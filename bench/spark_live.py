@@ -3,7 +3,12 @@
     python -m bench.spark_live --rows 5000000 --keys 1000 10000
 
 Files of events are read one per micro-batch, matched, and the matches written as Parquet. The
-first two micro-batches, in which Spark and the workers start, are not counted.
+first micro-batches, in which Spark and the workers start, are not counted.
+
+Seconds are those of the clock. CPU seconds are those of the JVM and of the Python workers, per
+micro-batch, and say the same on a machine that others use as well: two quiet cores do up to twice
+the events of a CPU second. What the JVM spends on compiling its byte code is told apart (JIT), and
+not counted: it goes on for some minutes, and then there is little left to compile.
 """
 
 from __future__ import annotations
@@ -12,6 +17,7 @@ import argparse
 import os
 import shutil
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +28,12 @@ import pyarrow.parquet as pq
 import cereus
 from cereus import spark as cs
 
+from .processes import CpuTime, Processes
 from .spark_batch import EVENTS_IN_WINDOW, TYPES
 
 TEXT = "SELECT * WHERE T1 ; T2 ; T3 PARTITION BY k WITHIN {window}"
 START = 1_700_000_000_000_000
 SCHEMA = "id long, type string, k long, price double, volume long, ts timestamp"
-WARMING = 2
-"""Micro-batches that are not counted."""
 
 
 def generated(where: Path, rows: int, keys: int, batch: int) -> None:
@@ -55,20 +60,51 @@ def generated(where: Path, rows: int, keys: int, batch: int) -> None:
         os.utime(path, (10**9 + number, 10**9 + number))
 
 
-def measured(where: Path, keys: int, window: str) -> list[dict[str, Any]]:
-    """The progress of every micro-batch."""
+@dataclass(frozen=True)
+class Measured:
+    """The progress of every micro-batch, and the CPU time of those that count."""
+
+    progress: list[dict[str, Any]]
+    cpu: CpuTime
+    warming: int
+
+    @property
+    def counted(self) -> list[dict[str, Any]]:
+        return [each for each in self.progress[self.warming :] if each["numInputRows"]]
+
+    @property
+    def rows(self) -> int:
+        return sum(each["numInputRows"] for each in self.counted)
+
+    def observed(self, name: str) -> int:
+        return sum(each["observedMetrics"]["cereus"][name] for each in self.progress)
+
+    def phases(self) -> dict[str, float]:
+        """Milliseconds of a micro-batch by the clock: what Spark says of its own steps."""
+        batches = self.counted
+        told = [
+            each["durationMs"] | {"commit of state": each["stateOperators"][0]["commitTimeMs"]}
+            for each in batches
+        ]
+        names = sorted({name for each in told for name in each})
+        return {n: sum(each.get(n, 0) for each in told) / len(batches) for n in names}
+
+
+def measured(where: Path, window: str, buckets: int | None, warming: int) -> Measured:
     from pyspark.sql import SparkSession
 
     spark = SparkSession.getActiveSession()
     assert spark is not None
     query = cereus.compile(TEXT.format(window=window), stream=cereus.Stream(time="ts"))
     source = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1)
+    options = {} if buckets is None else {"buckets": buckets}
     found = cs.match(
         source.parquet(str(where / "events")),
         query,
         watermark="2 seconds",
         columns=["id", "price"],
         push_down=False,
+        **options,  # type: ignore[arg-type]
     )
     stream = (
         found.writeStream.format("parquet")
@@ -77,20 +113,26 @@ def measured(where: Path, keys: int, window: str) -> list[dict[str, Any]]:
         .trigger(availableNow=True)
         .start()
     )
-    stream.awaitTermination()
-    return [dict(each) for each in stream.recentProgress]
+    processes, warm = Processes(), None
+    while not stream.awaitTermination(0.2):
+        used = processes.cpu()  # also of workers that end meanwhile
+        last = stream.lastProgress
+        if warm is None and last is not None and last["batchId"] >= warming - 1:
+            warm = used
+    assert warm is not None, "too few micro-batches"
+    progress = [dict(each) for each in stream.recentProgress]
+    return Measured(progress, processes.cpu().since(warm), warming)
 
 
-def report(keys: int, progress: list[dict[str, Any]]) -> str:
-    counted = [each for each in progress[WARMING:] if each["numInputRows"]]
-    rows = sum(each["numInputRows"] for each in counted)
-    seconds = sum(each["durationMs"]["triggerExecution"] for each in counted) / 1000
-    matches = sum(each["observedMetrics"]["cereus"]["matches"] for each in progress)
-    late = sum(each["observedMetrics"]["cereus"]["late"] for each in progress)
-    state = progress[-1]["stateOperators"][0]["memoryUsedBytes"]
+def report(keys: int, found: Measured) -> str:
+    rows, batches = found.rows, len(found.counted)
+    seconds = sum(each["durationMs"]["triggerExecution"] for each in found.counted) / 1000
+    state = found.progress[-1]["stateOperators"][0]["memoryUsedBytes"]
     return (
-        f"{keys:>8,} {rows:>12,} {rows / seconds:>12,.0f} {seconds / len(counted):>10.2f}"
-        f" {matches:>10,} {late:>6,} {state / 2**20:>8.1f}"
+        f"{keys:>8,} {rows:>12,} {rows / seconds:>10,.0f} {rows / found.cpu.both:>13,.0f}"
+        f" {seconds / batches:>8.2f} {found.cpu.java / batches:>7.2f}"
+        f" {found.cpu.compiler / batches:>5.2f} {found.cpu.python / batches:>7.2f}"
+        f" {found.observed('matches'):>10,} {found.observed('late'):>5,} {state / 2**20:>8.1f}"
     )
 
 
@@ -99,11 +141,17 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=5_000_000)
     parser.add_argument("--batch", type=int, default=250_000, help="events in a micro-batch")
     parser.add_argument("--keys", type=int, nargs="+", default=[1_000, 10_000])
+    parser.add_argument("--warm", type=int, default=6, help="micro-batches that do not count")
     parser.add_argument("--cores", type=int, default=2)
+    parser.add_argument("--buckets", type=int, help="of keys; as match has it otherwise")
+    parser.add_argument("--phases", action="store_true", help="what the steps of Spark take")
+    parser.add_argument("--conf", nargs="*", default=[], help="settings of Spark: name=value")
     arguments = parser.parse_args()
-    cs.session(f"local[{arguments.cores}]", "cereus-bench")
+    conf = dict(each.split("=", 1) for each in arguments.conf)
+    cs.session(f"local[{arguments.cores}]", "cereus-bench", **conf)
     print(
-        f"{'keys':>8} {'events':>12} {'events/s':>12} {'s/batch':>10} {'matches':>10} late state MB"
+        f"{'keys':>8} {'events':>12} {'events/s':>10} {'events/CPU s':>13} {'s/batch':>8}"
+        f" {'JVM CPU':>7} {'JIT':>5} {'Python':>7} {'matches':>10} {'late':>5} state MB"
     )
     for keys in arguments.keys:
         where = Path(tempfile.mkdtemp(prefix="cereus-live-"))
@@ -111,7 +159,11 @@ def main() -> None:
             (where / "events").mkdir()
             generated(where / "events", arguments.rows, keys, arguments.batch)
             window = f"{max(1, EVENTS_IN_WINDOW * keys)} milliseconds"
-            print(report(keys, measured(where, keys, window)), flush=True)
+            found = measured(where, window, arguments.buckets, arguments.warm)
+            print(report(keys, found), flush=True)
+            if arguments.phases:
+                told = (f"{name} {each:,.0f} ms" for name, each in found.phases().items())
+                print(f"{'':8} {', '.join(told)}", flush=True)
         finally:
             shutil.rmtree(where)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import resource
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -71,19 +72,35 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Only what compares golden files is run to update them. Long tests run when they are named on
-    the command line or under CEREUS_TEST_LONG=1."""
+    """Only what compares golden files is run to update them. Tests named on the command line are
+    run. Of others, CEREUS_TEST_LONG=1 runs those that draw more cases then, or are marked `long`;
+    what is the same as ever has run in `make test`. Otherwise, all but the long ones run."""
     if config.getoption(UPDATE):
-        items[:] = [item for item in items if "golden" in getattr(item, "fixturenames", ())]
-    if not (LONG or any("::" in name for name in config.args)):
-        _deselect_long(config, items)
+        _keep(config, items, lambda item: "golden" in getattr(item, "fixturenames", ()))
+    elif not any("::" in name for name in config.args):
+        _keep(config, items, lambda item: _draws_more(item) if LONG else not _is_long(item))
 
 
-def _deselect_long(config: pytest.Config, items: list[pytest.Item]) -> None:
-    long = [item for item in items if item.get_closest_marker("long")]
-    if long:
-        config.hook.pytest_deselected(items=long)
-        items[:] = [item for item in items if not item.get_closest_marker("long")]
+def _keep(
+    config: pytest.Config, items: list[pytest.Item], wanted: Callable[[pytest.Item], bool]
+) -> None:
+    others = [item for item in items if not wanted(item)]
+    if others:
+        config.hook.pytest_deselected(items=others)
+        items[:] = [item for item in items if wanted(item)]
+
+
+def _is_long(item: pytest.Item) -> bool:
+    return item.get_closest_marker("long") is not None
+
+
+def _draws_more(item: pytest.Item) -> bool:
+    return _is_long(item) or "volume(" in _source(item.path)
+
+
+@cache
+def _source(file: Path) -> str:
+    return file.read_text()
 
 
 @pytest.fixture(scope="session")

@@ -100,6 +100,14 @@ def test_no_events_yet_are_no_matches(query: cereus.Query) -> None:
     assert len(recognizer.push(EVENTS)) == 3
 
 
+def test_a_null_where_the_first_batch_declared_none_is_refused(query: cereus.Query) -> None:
+    schema = pa.schema([pa.field("type", pa.string()), pa.field("x", pa.int64(), nullable=False)])
+    recognizer = query.recognizer()
+    recognizer.push(pa.table({"type": ["A"], "x": [1]}, schema))
+    with pytest.raises(DataError, match=r"types of the first one: .*'x' with null values"):
+        recognizer.push(pa.table({"type": ["B"], "x": pa.array([None], pa.int64())}))
+
+
 def test_a_slice_of_matches_is_matches(query: cereus.Query) -> None:
     matches = query.run(EVENTS)
     assert list(matches[0:2]) == list(matches)[0:2]

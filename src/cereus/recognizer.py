@@ -87,7 +87,7 @@ class Recognizer:
             raise DataError(f"the column {missing[0]!r} was in the first batch, but is not here")
         try:
             return table.select(self._schema.names).cast(self._schema)
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        except (ValueError, pa.ArrowNotImplementedError) as error:
             raise DataError(
                 f"this batch does not have the types of the first one: {error}"
             ) from None

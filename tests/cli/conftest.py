@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
-from cereus.cli import main
+from cereus.cli import main, view
 
 Run = Callable[..., Any]
 BEGIN = datetime(2025, 3, 3, 9, 30)
@@ -35,6 +35,8 @@ def cli(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
     """Runs `cereus` with arguments, in a directory of its own."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "160")
+    for console in (view.out, view.err):  # which have read it already
+        monkeypatch.setattr(console, "width", 160)
     monkeypatch.setattr(main, "compiled_notice", lambda: None)  # the tests also run uncompiled
 
     def run(*arguments: object) -> Any:

@@ -34,7 +34,9 @@ DIALECTS = pytest.mark.parametrize("dialect", TEXTS)
 
 
 def test_no_language_is_forgotten() -> None:
-    assert set(TEXTS) == {each.name for each in languages() if each.name in cereus.__all__}
+    # rows without types have no `event`: tests/languages/match_recognize has their module
+    typed = {each.name for each in languages() if each.typed}
+    assert set(TEXTS) == typed & set(cereus.__all__)
 
 
 @DIALECTS

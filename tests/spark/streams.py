@@ -14,6 +14,7 @@ import pyarrow as pa
 import cereus
 from cereus.engine.results.event_rows import EventShape
 from cereus.language.compiled import EventwiseQuery
+from cereus.language.pattern import PatternQuery
 from cereus.spark.batch.eventwise import EventwiseTask
 from cereus.spark.live import bucket as buckets_of
 from cereus.spark.live.bucket import Bucket, BucketOutput
@@ -37,8 +38,8 @@ class Memory:
     def read(self) -> tuple[str, bytes] | None:
         return self.value
 
-    def write(self, description: str, small: bytes) -> None:
-        self.value = (description, small)
+    def write(self, description: str) -> None:
+        self.value = (description, b"")
 
     def chunk(self, name: str) -> bytes:
         return self.chunks[name]
@@ -60,7 +61,7 @@ class Memory:
 
 
 def recipe_of(
-    query: cereus.Query, schema: pa.Schema, *, late: bool = False, restart: bool = False
+    query: cereus.Query, schema: pa.Schema, *, late: bool = False, on_change: str = "refuse"
 ) -> Recipe:
     """What `Live.recipe` makes, for events with the columns `id` and `ts`."""
     order = [("ts",), ("id",)]
@@ -89,10 +90,17 @@ def recipe_of(
         60 * SECOND,
         executor.waits_for_time,
         late,
-        restart,
+        on_change,
         query.text,
         f"{query.text} {late}",
+        carries=shape_of(query, schema),
     )
+
+
+def shape_of(query: cereus.Query, schema: pa.Schema) -> str | None:
+    compiled = query.compiled
+    shaped = compiled.shaped(schema) if isinstance(compiled, PatternQuery) else None
+    return None if shaped is None else shaped.shape.state_identity
 
 
 def _eventwise_schema(schema: pa.Schema) -> pa.Schema:

@@ -374,6 +374,9 @@ def test_importing_cereus_does_not_import_pyspark() -> None:
     assert said.stdout.strip() == "False"
 
 
+CLAUSE = """MATCH_RECOGNIZE (
+    PARTITION BY k ORDER BY id MEASURES count(*) AS n, FIRST(id) AS f PATTERN (a b+)
+    DEFINE b AS b.type <> a.type)"""
 CONNECTED = """
 import json
 import tempfile
@@ -416,10 +419,12 @@ with tempfile.TemporaryDirectory() as where:
     running.trigger(availableNow=True).start().awaitTermination()
     matches = spark.read.parquet(where + "/found").toArrow().to_pylist()
     found.append(sorted([event["id"] for event in match["events"]] for match in matches))
-statement = '''SELECT m.k, m.n FROM events MATCH_RECOGNIZE (
-    PARTITION BY k ORDER BY id MEASURES count(*) AS n, FIRST(id) AS f PATTERN (a b+)
-    DEFINE b AS b.type <> a.type) AS m JOIN events e ON e.id = m.f WHERE e.type = "A"'''
+clause = '''{CLAUSE}'''
+statement = f'''SELECT m.k, m.n FROM events {clause} AS m
+    JOIN events e ON e.id = m.f WHERE e.type = "A"'''
 found.append(sorted([row.k, row.n] for row in cs.sql(spark, statement).collect()))
+matches = cs.match(df, cereus.compile(clause, dialect="match_recognize")).collect()
+found.append(sorted([row.k, row.n, row.f] for row in matches))
 print(json.dumps(found))
 spark.stop()
 """
@@ -435,7 +440,7 @@ def test_spark_connect_gives_the_same_matches() -> None:
     ensure_java()
     settings = {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
     said = subprocess.run(
-        [sys.executable, "-c", CONNECTED],
+        [sys.executable, "-c", CONNECTED.replace("{CLAUSE}", CLAUSE)],
         capture_output=True,
         text=True,
         env={**os.environ, **settings},

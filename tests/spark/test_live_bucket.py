@@ -16,6 +16,7 @@ import cereus
 from cereus.errors import CereusError
 from cereus.spark.batch.ordering import in_order
 from cereus.spark.live import bucket as buckets_of
+from cereus.spark.live import journal
 from cereus.spark.live import state as states
 
 from .market import QUERIES, STREAM, locally, random_events
@@ -195,7 +196,7 @@ def test_a_silent_bucket_forgets_its_keys() -> None:
 
 
 def test_many_waiting_batches_are_merged(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(buckets_of, "MOST_SEGMENTS", 4)
+    monkeypatch.setattr(journal, "MOST_SEGMENTS", 4)
     stream = Stream(recipe_of(PAIRS, ticks(1).schema), 20)
     dice = random.Random(3)
     times = [n + dice.uniform(0, 15) for n in range(40)]
@@ -207,18 +208,15 @@ def test_many_waiting_batches_are_merged(monkeypatch: pytest.MonkeyPatch) -> Non
     assert stream.total("matches") == 40 * 39 // 2
 
 
-@pytest.mark.parametrize(("small", "chunk"), [(1, 7), (100, 50), (1 << 20, 1 << 20)])
-def test_pieces_of_any_size(
-    events: pa.Table, monkeypatch: pytest.MonkeyPatch, small: int, chunk: int
-) -> None:
-    monkeypatch.setattr(states, "SMALL", small)
-    monkeypatch.setattr(states, "CHUNK", max(chunk, 500))
+@pytest.mark.parametrize("chunk", [500, 5000, 1 << 20])
+def test_pieces_of_any_size(events: pa.Table, monkeypatch: pytest.MonkeyPatch, chunk: int) -> None:
+    monkeypatch.setattr(states, "CHUNK", chunk)
     query = cereus.compile(QUERIES[1], stream=STREAM)
     stream = live(query, events, 3)
     assert matches(stream.rows, query) == locally(events, query)
     used = states.BucketState(stream.stores[0])
     assert set(stream.stores[0].chunks) == {
-        f"{n}/{i}" for n, c in used.large.items() for i in range(c)
+        f"{n}/{i}" for n, c in used.chunks.items() for i in range(c)
     }
 
 
@@ -228,27 +226,64 @@ def test_pieces_of_any_size(
 OTHER = cereus.compile("SELECT * WHERE A ; A ; A", stream=cereus.Stream(time="ts"))
 
 
-def changed(restart: bool) -> Stream:
+def changed(on_change: str) -> Stream:
     stream = Stream(recipe_of(PAIRS, ticks(1).schema), 1)
     stream.run([ticks(1, 2), ticks(5, 9)])
     stream.outputs.clear()
-    stream.recipe = recipe_of(OTHER, ticks(1).schema, restart=restart)
+    stream.recipe = recipe_of(OTHER, ticks(1).schema, on_change=on_change)
     return stream
 
 
-def test_the_state_of_another_query_is_refused() -> None:
+@pytest.mark.parametrize("on_change", ["refuse", "keep"])
+def test_the_state_of_another_query_is_refused(on_change: str) -> None:
+    """It is kept only where the queries differ in constants or output."""
     with pytest.raises(CereusError) as raised:
-        changed(restart=False).batch(ticks(20))
+        changed(on_change).batch(ticks(20))
     said = str(raised.value)
     assert PAIRS.text in said and OTHER.text in said
     assert "checkpoint location" in said and 'on_change="restart"' in said
 
 
 def test_the_state_of_another_query_is_dropped_when_told_to() -> None:
-    stream = changed(restart=True)
+    stream = changed("restart")
     stream.run([ticks(20, 21), ticks(22, 3), ticks(100)])
     assert stream.total("late") == 1  # what has been passed stays so
     assert [[e["id"] for e in row["events"]] for row in stream.rows] == [[0, 1, 0]]
+
+
+ABOVE = "SELECT {} WHERE (A AS a ; B AS b) FILTER a[id > {}] PARTITION BY k WITHIN 60 seconds"
+
+
+@pytest.mark.parametrize("after", [ABOVE.format("a, b", 7), ABOVE.format("a[id], b", 2)])
+@pytest.mark.parametrize("remembers", [True, False])
+def test_partial_matches_are_kept_where_constants_or_the_output_change(
+    after: str, remembers: bool
+) -> None:
+    stream = cereus.Stream(time="ts")
+    rows = ticks(*range(1, 11), types="AAAAAAAAAA").append_column("k", pa.array(list("pq" * 5)))
+    before = cereus.compile(ABOVE.format("a, b", 2), stream=stream)
+    then = cereus.compile(after, stream=stream)
+    live = Stream(recipe_of(before, rows.schema), 0)
+    live.run([rows.slice(0, 5)])
+    live.recipe = recipe_of(then, rows.schema, on_change="keep")
+    if not remembers:
+        buckets_of.WARM.__init__()  # type: ignore[misc]
+    ends = ticks(20, 21, types="BB").append_column("k", pa.array(["p", "q"]))
+    live.run([rows.slice(5), ends, ticks(99).append_column("k", pa.array(["p"]))])
+    begun = sorted(row["events"][0]["id"] for row in live.rows)
+    low = 7 if "id > 7" in after else 2
+    assert begun == [n for n in range(10) if n > (2 if n < 5 else low)]
+
+
+def test_a_changed_constant_is_refused_unless_told_to_keep() -> None:
+    stream = cereus.Stream(time="ts")
+    rows = ticks(1, 2, 3).append_column("k", pa.array(list("ppp")))
+    live = Stream(recipe_of(cereus.compile(ABOVE.format("*", 2), stream=stream), rows.schema), 0)
+    live.run([rows])
+    other = cereus.compile(ABOVE.format("*", 3), stream=stream)
+    live.recipe = recipe_of(other, rows.schema)
+    with pytest.raises(CereusError, match='on_change="keep" keeps it'):
+        live.batch(rows)
 
 
 # ---------------------------------------------------------------- order

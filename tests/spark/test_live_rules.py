@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from datetime import datetime
 from random import Random
 from typing import Any
 
@@ -14,9 +15,15 @@ pytest.importorskip("pyspark")
 
 import cereus
 from cereus import RuleRecognizer
-from cereus.spark.live.packing import to_bytes
+from cereus.spark.live.packing import from_bytes, to_bytes
 from cereus.spark.live.recipe import Recipe
-from cereus.spark.live.rule_changes import PACKED_RULES, RulesTask, rules_schema
+from cereus.spark.live.rule_changes import (
+    PACKED_RULES,
+    RulePacking,
+    RulesTask,
+    rows_of,
+    rules_schema,
+)
 
 from .streams import SECOND, Stream
 
@@ -59,7 +66,9 @@ def recipe() -> Recipe:
     columns = rules_schema(STREAM, SCHEMA)
     order = (("ts",), ("id",))
     task = KeyedRules(STREAM, None)
-    return Recipe(task, SCHEMA, columns, order, True, None, None, True, False, False, "", "rules")
+    return Recipe(
+        task, SCHEMA, columns, order, True, None, None, True, False, "refuse", "", "rules"
+    )
 
 
 def drawn(draw: Random, begin: int, size: int) -> pa.Table:
@@ -113,3 +122,18 @@ def test_rules_in_buckets_find_what_the_local_recognizer_finds() -> None:
         found += len(rows)
         assert summary(rows) == summary(expected), seed
     assert found > 40
+
+
+@pytest.mark.parametrize(
+    "moments",
+    [(2, 10, 9), (None, None, 1), tuple(datetime(2024, 1, day) for day in (1, 12, 3))],
+    ids=["numbers", "some without", "times"],
+)
+def test_changes_of_one_micro_batch_are_made_in_the_order_of_their_moments(
+    moments: tuple[Any, ...],
+) -> None:
+    rows = [{"name": f"rule {n}", "at": at} for n, at in enumerate(moments)]
+    packed = next(RulePacking(1).run(iter(pa.Table.from_pylist(rows).to_batches())))
+    made = rows_of([from_bytes(packed.column(1)[0].as_py())])
+    expected = sorted(rows, key=lambda row: (row["at"] is not None, row["at"]))
+    assert [row["name"] for row in made] == [row["name"] for row in expected]

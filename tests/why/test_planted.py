@@ -234,6 +234,53 @@ def test_many_matches_have_no_near_misses() -> None:
     assert answer.notes
 
 
+ANSWERS = [
+    ("SELECT * WHERE SEL ; BUY", "no event has the type 'SEL'; did you mean 'SELL'?"),
+    (
+        "SELECT * WHERE SELL AS s ; BUY AS b FILTER b[price > 99]",
+        "no event of step 2 (BUY AS b) satisfies price > 99; without the condition b[price > 99] "
+        "there are 7",
+    ),
+    (
+        "SELECT * WHERE SELL AS s ; BUY AS b FILTER b[price = 25] WITHIN 10 seconds",
+        "nothing reaches step 2 (BUY AS b), most often because of the window WITHIN 10 seconds; "
+        "without the condition b[price = 25] there are 3",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "said"), ANSWERS)
+def test_the_first_line_is_the_answer(text: str, said: str) -> None:
+    answer = why(text)
+    assert str(answer).splitlines()[0] == f"0 matches: {said}"
+    assert answer.to_dict()["answer"] == answer.answer
+
+
+def test_a_long_stream_is_counted_whole_and_says_which_part_rules_were_tried_on() -> None:
+    size = 60_000
+    events = pa.table({"type": ["A", "B"] * (size // 2), "x": [0, 1] * (size // 2)})
+    answer = cereus.compile("SELECT * WHERE A AS a : B AS b FILTER a.x > b.x").why(events)
+    first, second = answer.steps
+    assert (first.reached, second.passed, second.reached) == (size // 2, size // 2, 0)
+    assert second.unseen > 0
+    ended = sum(each.events for each in second.ended)
+    assert second.passed == second.reached + ended + second.rest + second.unseen
+    assert any("25,000 of 60,000 events" in note for note in answer.notes)
+    assert answer.misses
+    assert {miss.text for miss in answer.misses} == {"a.x > b.x"}
+
+
+def test_a_near_miss_at_the_end_of_a_long_stream_is_found_around_rare_events() -> None:
+    size = 60_000
+    types = ["C"] * size
+    types[-40], types[-20] = "A", "B"
+    times = pa.array(range(size), pa.timestamp("s"))
+    query = cereus.compile("SELECT * WHERE A ; B WITHIN 10 seconds", stream=TIMED)
+    answer = query.why(pa.table({"type": types, "time": times}))
+    assert misses(answer) == {(size - 40, size - 20): ("window", "10 seconds too long")}
+    assert answer.notes == ()
+
+
 def test_a_query_over_nothing() -> None:
     answer = why(CEQL, events=EVENTS.slice(0, 0))
     assert answer.matches == 0

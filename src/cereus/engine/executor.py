@@ -139,10 +139,9 @@ class Executor(ABC):
         """Go on from a snapshot of the same query."""
 
     @property
-    def steps(self) -> int:
-        """How much compiled code has done so far, beyond one look at each event: the steps of
-        partial matches. Threads pay where these are many."""
-        return 0
+    def readers(self) -> tuple[BatchReader, ...]:
+        """What reads the batches that are pushed, each of them once; () if something else does."""
+        return ()
 
     def sharing(self) -> Sharing | None:
         """This executor as one of several that read an input together, if it can be."""
@@ -244,14 +243,14 @@ class PatternExecutor(Executor):
         return self._measured(self.results.batches(chunks))
 
     @property
-    def steps(self) -> int:
-        return self.runner.steps
+    def readers(self) -> tuple[BatchReader, ...]:
+        return (self.runner.reader,)
 
     def sharing(self) -> Sharing | None:
         if self.following is not None or self.timeouts is not None:
             return None
         self.results.notes_keys = True
-        return Sharing((self.runner.reader,), self.results.order_of_last)
+        return Sharing(self.readers, self.results.order_of_last)
 
     def skip_to(self, row: int) -> None:
         self.runner.reader.number_rows(row)
@@ -305,6 +304,14 @@ class PatternExecutor(Executor):
                 self.following.restore(state["waiting"])
             if self.timeouts:
                 self.timeouts.starts.restore(state["open"])
+
+    def adopt(self, state: dict[str, Any]) -> None:
+        """Go on from a state of a query that differs in the constants of tests and in its output
+        only; it may remember columns of events in another order."""
+        history = dict(state["history"])
+        if history["payload"] is not None:
+            history["payload"] = history["payload"].select(list(self.runner.payload))
+        self.take_up({**state, "history": history})
 
     @property
     def events(self) -> pa.Table | None:

@@ -131,7 +131,9 @@ class CompiledQuery(ABC):
 
     def split(self, schema: pa.Schema | None = None) -> Split:
         """How its input may be cut into parts for several threads."""
-        return Split(why_not=f"queries in {self.dialect} read their input in one piece")
+        return Split(
+            ahead=False, why_not=f"queries in {self.dialect} read their input in one piece"
+        )
 
     def with_share(self, share: int) -> Self:
         """The same query with one of so many shares of what a run may use."""
@@ -183,9 +185,9 @@ class CompiledQuery(ABC):
         rows = results.column(name)
         return rows if pa.types.is_list(rows.type) else as_lists(rows)
 
-    def ending(self) -> CompiledQuery:
-        """The same matches, where the last of their rows is all that matters: of some queries that
-        is less to write."""
+    def ending(self, column: str | None = None) -> CompiledQuery:
+        """The same matches, where the last of their rows, and one column, is all that matters: of
+        some queries that is less to write."""
         return self
 
     def _repr_html_(self) -> str:

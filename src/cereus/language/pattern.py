@@ -149,6 +149,12 @@ class PatternQuery(CompiledQuery, Generic[P]):
     def split(self, schema: pa.Schema | None = None) -> Split:
         return split_of_plan(self.plan(schema))
 
+    def with_share(self, share: int) -> Self:
+        made = super().with_share(share)
+        # limits change no plan: threads need not make their own, nor explore it anew
+        made._plans, made._caches = self._plans, self._caches
+        return made
+
     def span(self, schema: pa.Schema) -> Window | None:
         return self.split(schema).window
 

@@ -150,7 +150,7 @@ class RunningRules:
             assert isinstance(made.executor, GroupExecutor)
             for each, constants in old.group.constants.items():
                 made.executor.group.put(each, old.group.names[each], constants)
-            _take_up(made.executor, state)
+            made.executor.adopt(state)
             made.executor.group.change(number, rule.shaped.constants)
             for each in list(unit.rules):
                 if each != number:
@@ -159,7 +159,7 @@ class RunningRules:
         else:
             executor = self._ready(rule.results.executor(self.schema))
             assert isinstance(executor, PatternExecutor)
-            _take_up(executor, state)
+            executor.adopt(state)
             self.units.append(Unit(executor, {number: rule}))
         new = self.units.pop()
         self.remove(rule.name)
@@ -223,12 +223,3 @@ def _takes(unit: Unit, rule: CompiledRule) -> bool:
         and rule.shaped is not None
         and executor.group.shape == rule.shaped.shape
     )
-
-
-def _take_up(executor: PatternExecutor, state: dict[str, object]) -> None:
-    """State that may remember columns of events in another order."""
-    history = dict(state["history"])  # type: ignore[call-overload]
-    payload = history["payload"]
-    if payload is not None:
-        history["payload"] = payload.select(list(executor.runner.payload))
-    executor.take_up({**state, "history": history})

@@ -39,7 +39,7 @@ def match(
     watermark: str | None = None,
     idle: str | None = None,
     late: bool = False,
-    on_change: Literal["refuse", "restart"] = "refuse",
+    on_change: Literal["refuse", "restart", "keep"] = "refuse",
     checkpoint: str | None = None,
     buckets: int = BUCKETS,
     name: str = "cereus",
@@ -84,8 +84,9 @@ def match(
                  behind it afterwards are late
     late         True adds a column `late`: rows in which it is not null are late events, and
                  all their other columns are null (`split_late` parts them)
-    on_change    what to do with the state of another query in the checkpoint: "refuse" it, or
-                 drop it and "restart"
+    on_change    what to do with the state of another query in the checkpoint: "refuse" it, drop
+                 it and "restart", or "keep" it, with its partial matches, where the queries differ
+                 in the constants of tests or in the output only
     checkpoint   the checkpointLocation that the streaming query will have: with it, a query that
                  was changed is refused here, without it when the first events come
     buckets      into how many pieces of state the keys are hashed; it never changes

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from inspect import signature
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+from pyspark.errors import PySparkException
 from pyspark.sql import types as st
 from pyspark.sql.pandas.types import from_arrow_type, to_arrow_type
 
@@ -24,6 +26,12 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("cereus.spark")
 Path = tuple[str, ...]
+
+IN_UTC: dict[str, Any] = (
+    {"timezone": "UTC"} if "timezone" in signature(to_arrow_type).parameters else {}
+)
+"""Timestamps as Spark hands them over; before Spark 4.2 there was no other way, and no word for
+it."""
 
 
 def chosen_columns(
@@ -44,8 +52,8 @@ def arrow_schema(schema: st.StructType) -> pa.Schema:
     fields = []
     for field in schema:
         try:
-            fields.append(pa.field(field.name, to_arrow_type(field.dataType, timezone="UTC")))
-        except Exception:
+            fields.append(pa.field(field.name, to_arrow_type(field.dataType, **IN_UTC)))
+        except PySparkException:
             log.debug("column %s stays in Spark: %s", field.name, field.dataType)
     return pa.schema(fields)
 

@@ -98,12 +98,14 @@ def results(
         yield from run.finish()
 
 
-def joined(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def joined(
+    batches: Iterator[pa.RecordBatch], rows_at_once: int = ROWS_AT_ONCE
+) -> Iterator[pa.RecordBatch]:
     """The same rows in fewer batches."""
     waiting: list[pa.RecordBatch] = []
     for batch in batches:
         waiting.append(batch)
-        if sum(each.num_rows for each in waiting) >= ROWS_AT_ONCE:
+        if sum(each.num_rows for each in waiting) >= rows_at_once:
             yield pa.concat_batches(waiting)
             waiting = []
     if any(each.num_rows for each in waiting):

@@ -18,7 +18,7 @@ import pyarrow as pa
 from cereus.errors import CereusError
 from cereus.language.anatomy import Anatomy, QueryRule, RuleKind
 from cereus.language.compiled import CompiledQuery
-from cereus.why.events import EventTable
+from cereus.why.events import EventTable, Rows
 from cereus.why.measure import Measured, measure
 from cereus.why.runs import FoundMatch, Run, matched
 from cereus.why.steps import TestedStep
@@ -108,7 +108,15 @@ def _parts(
     if anatomy.complete:
         yield events.part(places), ALONE
         yield events.part(np.arange(places[0], places[-1] + 1)), BETWEEN
-    yield events, BEFORE
+    yield _around(places, events, anatomy), BEFORE
+
+
+def _around(places: Rows, events: EventTable, anatomy: Anatomy) -> EventTable:
+    """All events that may decide about a match that has those at some places."""
+    stretches = events.around(places, anatomy.query.span(events.table.schema))
+    if stretches is not None:
+        return events.part(np.arange(stretches[0][0], stretches[-1][1]))
+    return events if anatomy.query.emits_late else events.part(np.arange(places[-1] + 1))
 
 
 def _is_match(query: CompiledQuery, rows: tuple[int, ...], events: EventTable) -> bool:

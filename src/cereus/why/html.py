@@ -17,7 +17,10 @@ MOST_NAMED = 12
 
 
 def why_html(why: Why) -> str:
-    parts = [_table(("step", "what", "how many"), _step_rows(why.steps))]
+    parts = [
+        f"<p><b>{escape(why.answer)}</b></p>",
+        _table(("step", "what", "how many"), _step_rows(why.steps)),
+    ]
     effects = [
         (f"{effect.kind} {effect.text}", f"{'' if effect.exact else '≥ '}{effect.more:,}")
         for effect in why.rules

@@ -28,6 +28,16 @@ from cereus.why.runs import FoundMatch
 from cereus.why.tested import Mask
 
 Floats = npt.NDArray[np.float64]
+MOST_DIGITS = 3
+ROUGHLY = (
+    (86_400_000_000, "days"),
+    (3_600_000_000, "hours"),
+    (60_000_000, "minutes"),
+    (1_000_000, "seconds"),
+    (1_000, "milliseconds"),
+    (1, "microseconds"),
+)
+"""Units that lengths are told in, by their microseconds."""
 MOST_COMBINATIONS = 20_000
 """Combinations of events that a condition is evaluated on."""
 
@@ -115,7 +125,7 @@ def _window_measure(
             allowed = in_units_of(kind, length, stream)
             microseconds = length / float(allowed) if allowed else 1.0
             overs = (_spans(events, (stream.time,), first, last) - allowed) * microseconds
-            return _TooLong(overs, max(length, 1), lambda over: duration_text(round(over)))
+            return _TooLong(overs, max(length, 1), _duration_text)
         case EventWindow(size) if not stream.keys:
             counts = (last - first + 1 - size).astype(np.float64)
             return _TooLong(counts, size, _events_text)
@@ -123,6 +133,16 @@ def _window_measure(
             overs = _spans(events, path, first, last) - size
             return _TooLong(overs, max(size, 1), lambda over: f"{over:g}")
     return None
+
+
+def _duration_text(microseconds: float) -> str:
+    """A length of time; a long one in a unit in which it is short, roughly."""
+    length = round(microseconds)
+    exact = duration_text(length)
+    if len(exact.split()[0]) <= MOST_DIGITS:
+        return exact
+    size, name = next((size, name) for size, name in ROUGHLY if length >= size)
+    return f"{length / size:.1f} {name}"
 
 
 def _events_text(count: float) -> str:

@@ -26,12 +26,17 @@ Known = frozenset[tuple[int, ...]]
 
 @dataclass(frozen=True)
 class Effect:
-    """What loosening one rule brings: matches, and by how much they miss it; the nearest first."""
+    """What loosening one rule brings: matches, and by how much they miss it.
+
+    cut   only the first events of the stream were read
+    more  there are others that were not looked at
+    """
 
     rule: RuleEffect
     found: Sequence[FoundMatch] = ()
     by: Measure | None = None
     cut: bool = False
+    more: bool = False
 
     def nearest(self) -> Iterator[tuple[float, tuple[int, ...], int]]:
         """How far each lies, its rows, and its number."""
@@ -64,7 +69,8 @@ def _effect(loosened: Loosened, known: Known, events: EventTable) -> Effect:
     found = more[:MOST_LOOKED_AT]
     exact = len(more) == len(found) and query is loosened.without and not cut
     told = RuleEffect(rule.kind, rule.text, len(found), exact)
-    return _close(Effect(told, found, measure(rule, found, events), cut))
+    by = measure(rule, found, events)
+    return _close(Effect(told, found, by, cut, more=len(more) > len(found)))
 
 
 def _more(

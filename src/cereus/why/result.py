@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cereus.language.anatomy import RuleKind
+from cereus.why.answer import answer, several
 from cereus.why.html import why_html
 
 NOTHING_BEFORE = "nothing that they could continue"
@@ -83,6 +84,7 @@ class Why:
     """Why a query has as many matches as it has: `print` it, or read its parts.
 
     `events` has the events of the misses, a row each, beside the number of their miss.
+    `unseen_types` says which types of the query no event has, and what may have been meant.
     """
 
     matches: int
@@ -91,6 +93,12 @@ class Why:
     misses: tuple[Miss, ...]
     events: pa.Table
     notes: tuple[str, ...] = ()
+    unseen_types: tuple[str, ...] = ()
+
+    @property
+    def answer(self) -> str:
+        """How many matches there are, and what keeps others from coming, in one sentence."""
+        return answer(self)
 
     @property
     def table(self) -> pa.Table:
@@ -123,6 +131,7 @@ class Why:
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values, as `cereus why --json` writes it."""
         return {
+            "answer": self.answer,
             "matches": self.matches,
             "steps": [_plain(step) for step in self.steps],
             "rules": [asdict(effect) for effect in self.rules],
@@ -141,7 +150,7 @@ class Why:
         return "\n".join(_lines(self))
 
     def _repr_html_(self) -> str:
-        return f"<p><b>{_several(self.matches, 'match', 'matches')}</b></p>{why_html(self)}"
+        return why_html(self)
 
 
 def _plain(step: StepCounts) -> dict[str, Any]:
@@ -165,7 +174,7 @@ TABLE = pa.schema(
 
 
 def _lines(why: Why) -> Iterator[str]:
-    yield f"{_several(why.matches, 'match', 'matches')}"
+    yield why.answer
     for number, step in enumerate(why.steps, 1):
         yield ""
         yield f"step {number}  {step.name}"
@@ -192,7 +201,7 @@ def _step_lines(step: StepCounts) -> Iterator[str]:
     if len(step.conditions) > 1:
         yield f"{step.passed:>12,}  with all of that"
     least = "" if step.exact else "at least "
-    partial = _several(step.partial, "partial match ends", "partial matches end")
+    partial = several(step.partial, "partial match ends", "partial matches end")
     yield f"{step.reached:>12,}  reached: {least}{partial} there"
     for ended in step.ended:
         yield f"{ended.events:>12,}  ended by the {ended.kind} {ended.text}"
@@ -214,7 +223,8 @@ def _miss_lines(why: Why) -> Iterator[str]:
     for number, miss in enumerate(why.misses, 1):
         by = "" if miss.by is None else f": {miss.by}"
         rows = ", ".join(map(str, miss.rows))
-        yield f"  {number}  rows {rows} miss the {miss.kind} {miss.text}{by}"
+        miss_it = f"row {rows} misses" if len(miss.rows) == 1 else f"rows {rows} miss"
+        yield f"  {number}  {miss_it} the {miss.kind} {miss.text}{by}"
         for event in shown:
             if event["miss"] == number:
                 yield f"       {_event_text(event)}"
@@ -223,7 +233,3 @@ def _miss_lines(why: Why) -> Iterator[str]:
 def _event_text(event: dict[str, Any]) -> str:
     values = {name: value for name, value in event.items() if name not in ("miss", "row")}
     return f"{event['row']}  " + ", ".join(f"{name}={value}" for name, value in values.items())
-
-
-def _several(count: int | float, one: str, many: str) -> str:
-    return f"{count:,} {one if count == 1 else many}"

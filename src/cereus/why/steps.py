@@ -20,7 +20,7 @@ from cereus.why.tested import Mask
 
 ALWAYS = (RuleKind.NEGATION, RuleKind.WINDOW, RuleKind.STRATEGY)
 """Rules that work anew at every step."""
-SURELY_READ, SHARE_READ = 50_000, 8
+SURELY_READ, SHARE_READ = 25_000, 8
 """Of a longer stream, one part of so many is read without one of the query's rules."""
 
 

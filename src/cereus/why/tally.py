@@ -60,8 +60,8 @@ class Tallies:
         if counting is not None:
             with suppress(AmbiguousCount):
                 return _counted(Run.of(counting, self.events, centres=centres, most=most))
-        shown = query.ending() if column is None else query
-        return _listed(Run.of(shown, self.events, centres=centres, most=most), column)
+        run = Run.of(query.ending(column), self.events, centres=centres, most=most)
+        return _listed(run, column)
 
     def _at_mark(self, query: CompiledQuery, mark: str, most: int | None) -> Tally:
         """The query is run once for all of its marks."""

@@ -10,10 +10,11 @@ import pyarrow as pa
 
 from cereus.language.anatomy import Anatomy, Loosened
 from cereus.language.compiled import CompiledQuery
+from cereus.notices import needed_types, types_in, unseen_types
 from cereus.sources import Source
 from cereus.why.events import EventTable
 from cereus.why.expected import ExpectedMatch, expected
-from cereus.why.misses import Effect, effects, nearest
+from cereus.why.misses import MOST_LOOKED_AT, Effect, effects, nearest
 from cereus.why.result import Miss, StepCounts, Why
 from cereus.why.runs import Run, matched
 from cereus.why.steps import StepCounter, most_read, rarest
@@ -46,7 +47,18 @@ def why(query: CompiledQuery, source: Source, *, most: int = MOST_SHOWN) -> Why:
     misses = nearest(found, most)
     rules = tuple(effect.rule for effect in found)
     notes = tuple(_notes(found, steps, events))
-    return Why(len(known), steps, rules, misses, _events_of(misses, events), notes)
+    unseen = _unseen_types(query, source, steps)
+    return Why(len(known), steps, rules, misses, _events_of(misses, events), notes, unseen)
+
+
+def _unseen_types(
+    query: CompiledQuery, source: Source, steps: Sequence[StepCounts]
+) -> tuple[str, ...]:
+    """The types that no event has, with what may have been meant."""
+    if all(step.events != 0 for step in steps):
+        return ()
+    needed = needed_types(query)
+    return unseen_types(needed, types_in(source, query.stream.type, needed))
 
 
 def _ending(matches: Sequence[tuple[int, ...]], events: EventTable) -> Tally:
@@ -70,12 +82,18 @@ def _may_help(
 
 
 def _notes(found: Sequence[Effect], steps: Sequence[StepCounts], events: EventTable) -> list[str]:
+    notes = []
     if any(effect.cut for effect in found) or any(step.unseen for step in steps):
-        return [
+        notes.append(
             f"what is said of rules, and the nearest misses, are of the first {most_read(events):,}"
             f" of {len(events):,} events"
-        ]
-    return []
+        )
+    if any(effect.more for effect in found):
+        notes.append(
+            f"of a rule without which there are more, the nearest of the first {MOST_LOOKED_AT:,} "
+            "are shown"
+        )
+    return notes
 
 
 def why_not(query: CompiledQuery, source: Source, rows: Sequence[int]) -> ExpectedMatch:

@@ -83,7 +83,7 @@ def by_partition(rows: Any) -> Any:
 
 
 @pytest.mark.parametrize("pool", POOLS)
-@settings(SETTINGS, max_examples=volume(60, 990))
+@settings(SETTINGS, max_examples=volume(60, 330))
 @given(data=st.data())
 def test_the_engine_puts_out_what_the_reference_puts_out(pool: str, data: st.DataObject) -> None:
     text = data.draw(clauses(POOLS[pool]))

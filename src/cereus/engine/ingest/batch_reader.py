@@ -14,9 +14,9 @@ Every language reads its events here. What is read of a batch, and what state ou
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,7 @@ from cereus.engine.ingest import codes
 from cereus.engine.ingest.clock import Clock, RowNumbers, as_integers, ordered, read
 from cereus.engine.ingest.compared import ComparedColumns
 from cereus.engine.ingest.events import NO_INTS, Events, no_events, zeros
+from cereus.engine.ingest.first_look import FirstLook, LookedAt, joined
 from cereus.engine.ingest.idle_keys import IdleKeys
 from cereus.engine.ingest.keys import KeyIndex
 from cereus.engine.ingest.letters import Letters, letters_of
@@ -71,6 +72,11 @@ class Reading:
         """Consumption across keys must know how far each key has come: no event is dropped."""
         return self.counts_positions and not self.grouped
 
+    @property
+    def every_key(self) -> bool:
+        """The keys of all rows are looked at, not only those of rows that pass some test."""
+        return self.counts_positions or self.watches_keys
+
     def letters(self, schema: pa.Schema) -> Letters:
         """The tests, ready for batches."""
         stream = self.stream
@@ -80,6 +86,15 @@ class Reading:
             (stream.stream,) if stream.stream else None,
             schema,
         )
+
+
+class _Seen(NamedTuple):
+    """The rows that pass some test: their letters, their keys, and their positions."""
+
+    places: Ints
+    classes: Codes
+    keys: Codes
+    positions: Ints
 
 
 class BatchReader:
@@ -115,11 +130,8 @@ class BatchReader:
         self.substreams = self._new_substreams(schema, watched)
         self.costs = Costs()
         self.row = 0
-        self.rows_of_batch: Ints | None = None
-        """What the rows of the next batch are called, where it has some rows of the input."""
         self._first = 0
-        self.first_seen: Ints | None = None
-        """The row of each key's first event, where that is to be known."""
+        self._expected: LookedAt | None = None
         self.seen: Ints = np.zeros(1, np.int64)
         """How many events of each key there have been, where positions are counted."""
 
@@ -130,16 +142,47 @@ class BatchReader:
     def key_index(self) -> KeyIndex:
         return self.substreams.index
 
-    def number_rows(self, rows: int | Ints) -> None:
-        """The next rows are the input's from this one on, or those of the next batch are these."""
-        if isinstance(rows, int):
-            self.row, self.rows_of_batch = rows, None
-        else:
-            self.rows_of_batch = rows
+    def number_rows(self, row: int) -> None:
+        """The next rows are the input's from this one on."""
+        self.row = row
 
     def rows_read(self, places: Ints) -> Ints:
         """The rows, in the order of the input, of rows of the last batch."""
-        return places + self._first if self.rows_of_batch is None else self.rows_of_batch[places]
+        return places + self._first
+
+    def look(self, batch: pa.RecordBatch) -> FirstLook:
+        """Look at rows that are to be read later. Any thread may do it, whatever this reader is at
+        meanwhile, since it depends on nothing that was read."""
+        size, selected = batch.num_rows, self._selected(batch)
+        if selected is not None:
+            batch = batch.take(pa.array(selected))
+        letters: dict[int, int] = {}
+        costs, counted = Costs(events=size), self.reading.counts_positions
+        places, classes = self.letters.classify(
+            batch, letters, costs, keep_all=self.reading.keeps_all
+        )
+        every = self.reading.every_key
+        times = self._times(batch, RowNumbers(0, selected))
+        keys, substreams = self.substreams.look(batch, None if every else places, times)
+        positions = NO_INTS
+        if counted:
+            before = np.zeros(len(substreams.counts), np.int64)
+            positions = codes.count_positions(keys, before)[places]
+        return FirstLook(
+            size,
+            selected,
+            places,
+            classes,
+            tuple(letters),
+            taken(keys, places) if every else keys,
+            positions,
+            substreams,
+            costs,
+        )
+
+    def expect(self, pieces: Sequence[FirstLook]) -> None:
+        """The next batch was looked at already, in these pieces."""
+        self._expected = LookedAt(pieces)
 
     @property
     def counted_keys(self) -> int:
@@ -162,12 +205,17 @@ class BatchReader:
         undo = self._undo()
         try:
             events = self._read(batch)
-            self.costs.events += batch.num_rows
+            looked = (
+                Costs(events=batch.num_rows) if self._expected is None else self._expected.costs
+            )
+            self.costs += looked
             self.costs.kept += len(events)
             return events
         except CereusError:
             undo()
             raise
+        finally:
+            self._expected = None
 
     def _undo(self) -> Callable[[], None]:
         """What takes back all that was read since."""
@@ -184,23 +232,18 @@ class BatchReader:
         return undo
 
     def _read(self, batch: pa.RecordBatch) -> Events:
-        rows = self._row_numbers(batch)
+        expected = self._expected
+        selected = self._selected(batch) if expected is None else expected.selected
+        rows = RowNumbers(self.row, selected, self.row_numbers)
         self._first = self.row
         self.row += batch.num_rows
-        if rows.selected is not None:
-            batch = batch.take(pa.array(rows.selected))
-        counted, time = self.reading.counts_positions, self.stream.time
-        everyone = counted or self.reading.watches_keys
+        if selected is not None:
+            batch = batch.take(pa.array(selected))
         times = self._times(batch, rows)
-        with self.lock:
-            places, classes = self.letters.classify(
-                batch, self.known, self.costs, keep_all=self.reading.keeps_all
-            )
-        keys = self._keys(batch, None if everyone else places)
-        if self.first_seen is not None:
-            self._note_first(keys, None if everyone else places, rows.selected)
-        self.substreams.check_order("time", time, times, keys, places, rows)
-        positions = self._positions(keys, places) if counted else zeros(len(places))
+        if expected is None:
+            places, classes, keys, positions = self._seen(batch, times, rows)
+        else:
+            places, classes, keys, positions = self._seen_ahead(expected)
         if not len(places):
             return no_events(rows)
         events = Events(
@@ -209,7 +252,7 @@ class BatchReader:
             classes=classes,
             positions=positions,
             times=self._times_at(places, times),
-            keys=keys[places] if everyone else keys,
+            keys=keys,
             key_of=np.zeros(1, np.int32),
             group_ends=np.array([len(places)]),
             grouped=self.reading.grouped,
@@ -229,13 +272,6 @@ class BatchReader:
         places = np.flatnonzero(wanted.to_numpy(zero_copy_only=False))
         return places if passing is None else np.intersect1d(places, passing, assume_unique=True)
 
-    def _row_numbers(self, batch: pa.RecordBatch) -> RowNumbers:
-        selected, called = self._selected(batch), self.rows_of_batch
-        if called is None:
-            return RowNumbers(self.row, selected, self.row_numbers)
-        numbers = called if self.row_numbers is None else self.row_numbers[called]
-        return RowNumbers(0, selected, numbers)
-
     def _times(self, batch: pa.RecordBatch, rows: RowNumbers) -> Ints:
         name = self.stream.time
         if name is None:
@@ -248,28 +284,40 @@ class BatchReader:
         every = len(places) == len(times) and self.clock is None
         return times if every or not len(times) else taken(times, places)
 
-    def _keys(self, batch: pa.RecordBatch, places: Ints | None) -> Codes:
-        """The numbers of the keys of the given rows, or of all."""
-        keys = self.substreams.codes(batch, places)
-        if self.reading.counts_positions:
-            self.seen = longer(self.seen, len(self.key_index), 0)
-        return keys
+    def _seen(self, batch: pa.RecordBatch, times: Ints, rows: RowNumbers) -> _Seen:
+        with self.lock:
+            places, classes = self.letters.classify(
+                batch, self.known, self.costs, keep_all=self.reading.keeps_all
+            )
+        every, counted = self.reading.every_key, self.reading.counts_positions
+        keys = self.substreams.codes(batch, None if every else places)
+        self.substreams.check_order("time", self.stream.time, times, keys, places, rows)
+        positions = self._positions(keys, places) if counted else zeros(len(places))
+        return _Seen(places, classes, keys[places] if every else keys, positions)
 
-    def _note_first(self, keys: Codes, places: Ints | None, selected: Ints | None) -> None:
-        """Note where keys come for the first time. They are numbered in the order in which they
-        do, so that is where the largest number so far grows."""
-        assert self.first_seen is not None
-        known = len(self.first_seen)
-        if len(self.key_index) == known:
-            return
-        new = np.flatnonzero(np.diff(np.maximum.accumulate(keys), prepend=known - 1) > 0)
-        new = new if places is None else places[new]
-        new = new if selected is None else selected[new]
-        self.first_seen = np.concatenate([self.first_seen, self.rows_read(new)])
+    def _seen_ahead(self, looked: LookedAt) -> _Seen:
+        """The same, of rows that were looked at before."""
+        with self.lock:
+            classes = looked.classes(self.known)
+        keys, positions = [], []
+        for piece in looked.pieces:
+            numbers = self.substreams.go_on(piece.substreams)
+            keys.append(codes.values_at(numbers, piece.keys))
+            if self.reading.counts_positions:
+                self._room_to_count()
+                positions.append(piece.positions + self.seen[numbers][piece.keys])
+                self.seen[numbers] += piece.substreams.counts
+        places = looked.places
+        counted = np.concatenate(positions) if positions else zeros(len(places))
+        return _Seen(places, classes, joined(keys), counted)
+
+    def _room_to_count(self) -> None:
+        self.seen = longer(self.seen, len(self.key_index), 0)
 
     def _positions(self, keys: Codes, places: Ints) -> Ints:
         """Positions within the key; `keys` are those of all rows."""
         if self.reading.keys:
+            self._room_to_count()
             counted: Ints = codes.count_positions(keys, self.seen)[places]
             return counted
         positions = places + int(self.seen[0])
@@ -369,8 +417,6 @@ class BatchReader:
         self.substreams.forget()
         self.compared.forget()
         self.seen = np.zeros(1, np.int64)
-        if self.first_seen is not None:
-            self.first_seen = np.zeros(0, np.int64)
         if self.idle_keys is not None:
             self.idle_keys.forget()
         if self.lookahead is not None:

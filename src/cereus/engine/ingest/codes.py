@@ -385,6 +385,44 @@ def first_backward(
     return i if i < n else -1
 
 
+def times_of_keys(
+    keys: cython.const[cython.int][::1],
+    times: cython.const[cython.longlong][::1],
+    n_keys: cython.longlong,
+) -> tuple[Ints, Ints, int]:
+    """Of each key the times of its first and its last row, and the first row whose time is before
+    an earlier row's of its key, or -1. Every key has a row."""
+    first = empty(n_keys, np.int64)
+    last = filled(n_keys, layout.NO_BOUND, np.int64)
+    out_first: cython.longlong[::1] = first
+    out_last: cython.longlong[::1] = last
+    i: cython.longlong = 0
+    n: cython.longlong = keys.shape[0]
+    with cython.nogil:
+        while i < n and times[i] >= out_last[keys[i]]:
+            if out_last[keys[i]] == layout.NO_BOUND:
+                out_first[keys[i]] = times[i]
+            out_last[keys[i]] = times[i]
+            i += 1
+    return first, last, i if i < n else -1
+
+
+def rows_of_keys(
+    keys: cython.const[cython.int][::1], chosen: cython.const[cython.uchar][::1]
+) -> Ints:
+    """The rows whose keys are chosen."""
+    n: cython.longlong = keys.shape[0]
+    result = empty(n, np.int64)
+    out: cython.longlong[::1] = result
+    i: cython.longlong
+    used: cython.longlong = 0
+    with cython.nogil:
+        for i in range(n):
+            out[used] = i
+            used += chosen[keys[i]]
+    return result[:used]
+
+
 def group_rows(
     keys: cython.const[cython.int][::1], n_keys: cython.longlong
 ) -> tuple[Codes, Codes, Ints]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import count
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,14 @@ MANY = 1024
 LARGEST_CODE = 2**62
 """Codes of combined columns stay below it: products of sizes would overflow without a word. A
 batch has less than 2**31 rows, so two numbers of what occurs in it always fit."""
+
+
+class LocalKeys(NamedTuple):
+    """The keys of some rows, numbered among themselves: the number of each row's key, and the
+    distinct keys in the order in which they first come."""
+
+    numbers: npt.NDArray[Any]
+    distinct: pa.RecordBatch
 
 
 class KeyIndex:
@@ -58,7 +66,14 @@ class KeyIndex:
         return codes.values_at(known, places)
 
     def _encode(self, columns: list[pa.Array]) -> npt.NDArray[np.int32]:
-        local, distinct = _combined(columns)
+        return self.encode_local(_combined(columns))
+
+    def encode_local(self, keys: LocalKeys) -> npt.NDArray[np.int32]:
+        """The same of rows whose keys were numbered among themselves before."""
+        return codes.values_at(self.encode_distinct(keys.distinct), keys.numbers)
+
+    def encode_distinct(self, distinct: pa.RecordBatch) -> npt.NDArray[np.int32]:
+        """The codes of keys, none of which comes twice."""
         numbers = self._looked_up(distinct) if self._are_many(distinct) else self._hashed(distinct)
         fresh = np.flatnonzero(numbers >= self._size)
         if len(fresh):
@@ -66,7 +81,7 @@ class KeyIndex:
                 _, first = np.unique(numbers[fresh], return_index=True)
                 fresh = fresh[first]
             self._add(distinct.take(pa.array(fresh)))
-        return codes.values_at(numbers, local)
+        return numbers
 
     def _add(self, keys: pa.RecordBatch) -> None:
         for part, column in zip(self._parts, keys.columns, strict=True):
@@ -145,13 +160,25 @@ class KeyIndex:
         self._codes = self._words = None
 
 
-def _combined(columns: list[pa.Array]) -> tuple[npt.NDArray[Any], pa.RecordBatch]:
-    """Codes local to this batch, and the distinct keys in their order: as they first come."""
+def local_keys(columns: list[pa.Array]) -> LocalKeys:
+    """What can be said of keys without knowing those before them: any thread may do it."""
+    (*others, column) = columns
+    if others or not pa.types.is_dictionary(column.type) or column.null_count:
+        return _combined(columns)
+    places = places_in_dictionary(column)
+    known = np.full(len(column.dictionary), -1, np.int32)
+    used = codes.places_without_value(known, places)
+    words = _combined([column.dictionary.take(pa.array(used))])  # where a word may come twice
+    known[used] = words.numbers
+    return LocalKeys(codes.values_at(known, places), words.distinct)
+
+
+def _combined(columns: list[pa.Array]) -> LocalKeys:
     names = [str(place) for place in range(len(columns))]
     encoded = [_dictionary(column) for column in columns]
     local: npt.NDArray[Any] = places_in_dictionary(encoded[0])
     if len(columns) == 1:
-        return local, pa.RecordBatch.from_arrays([encoded[0].dictionary], names)
+        return LocalKeys(local, pa.RecordBatch.from_arrays([encoded[0].dictionary], names))
     local, size = local.astype(np.int64), len(encoded[0].dictionary)
     for each in encoded[1:]:
         if size * len(each.dictionary) > LARGEST_CODE:  # number the combinations that occur
@@ -164,7 +191,8 @@ def _combined(columns: list[pa.Array]) -> tuple[npt.NDArray[Any], pa.RecordBatch
     first = np.zeros(len(codes_of_rows.dictionary), np.int64)
     first[local[::-1]] = np.arange(len(local) - 1, -1, -1)  # of several rows the last one stays
     rows = pa.array(first)
-    return local, pa.RecordBatch.from_arrays([_plain(c).take(rows) for c in columns], names)
+    distinct = pa.RecordBatch.from_arrays([_plain(c).take(rows) for c in columns], names)
+    return LocalKeys(local, distinct)
 
 
 def _dictionary(column: pa.Array) -> pa.DictionaryArray:

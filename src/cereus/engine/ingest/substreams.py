@@ -12,7 +12,8 @@ import pyarrow as pa
 
 from cereus.engine.ingest import codes
 from cereus.engine.ingest.clock import RowNumbers, read
-from cereus.engine.ingest.keys import KeyIndex
+from cereus.engine.ingest.first_look import LocalSubstreams
+from cereus.engine.ingest.keys import KeyIndex, local_keys
 from cereus.engine.match.forgetting import NEVER, Progress
 from cereus.engine.memory import empty, taken
 from cereus.errors import DataError, did_you_mean
@@ -66,13 +67,59 @@ class Substreams:
         """Key codes of the given rows, or of all."""
         if not self.paths:
             return np.zeros(batch.num_rows if places is None else len(places), np.int32)
+        return self._known(self.index.encode(self._columns(batch, places)))
+
+    def _columns(self, batch: pa.RecordBatch, places: Ints | None) -> list[pa.Array]:
+        """The key columns of the given rows, or of all."""
         columns = [read(batch, path, "the key column") for path in self.paths]
         if places is not None and len(places) < batch.num_rows:
             columns = [column.take(pa.array(places)) for column in columns]
-        keys = self.index.encode([*map(_numbered, columns, self.fields)])
+        return [*map(_numbered, columns, self.fields)]
+
+    def _known(self, keys: Codes) -> Codes:
+        """Key codes, when there is room for what is watched of each of them."""
         for what, latest in self.latest.items():
             self.latest[what] = longer(latest, len(self.index), NEVER)
         return keys
+
+    def look(
+        self, batch: pa.RecordBatch, places: Ints | None, times: Ints
+    ) -> tuple[Codes, LocalSubstreams]:
+        """The substreams of the given rows, or of all, numbered among themselves. It depends on
+        nothing that was read, so any thread may do it."""
+        if not self.paths:
+            rows = batch.num_rows if places is None else len(places)
+            self._refuse_backwards(not ascending(times))
+            counts = np.array([batch.num_rows])
+            local = LocalSubstreams(None, counts, times[:1], times[-1:])
+            return np.zeros(rows, np.int32), local
+        keys = local_keys(self._columns(batch, places))
+        size = keys.distinct.num_rows
+        counts = np.bincount(keys.numbers, minlength=size)
+        first = last = np.zeros(0, np.int64)
+        if len(times):
+            of_rows = times if places is None else taken(times, places)
+            first, last, backward = codes.times_of_keys(keys.numbers, of_rows, size)
+            self._refuse_backwards(backward >= 0)
+        return keys.numbers, LocalSubstreams(keys.distinct, counts, first, last)
+
+    def go_on(self, local: LocalSubstreams) -> Codes:
+        """The numbers of substreams that were looked at; their times go on from here."""
+        keys = np.zeros(1, np.int32)
+        if local.distinct is not None:
+            keys = self._known(self.index.encode_distinct(local.distinct))
+        latest = self.latest.get("time")
+        if latest is not None and len(local.first):
+            late = (local.first < latest[keys]) | (local.first < self.progress.closed)
+            self._refuse_backwards(bool(late.any()))
+            latest[keys] = local.last
+        return keys
+
+    @staticmethod
+    def _refuse_backwards(goes: bool) -> None:
+        """Where is found by who reads the rows one after the other."""
+        if goes:
+            raise DataError("time goes backwards")
 
     def check_order(
         self,

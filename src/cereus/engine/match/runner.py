@@ -153,11 +153,6 @@ class Runner:
         return self._spent + self.reader.costs
 
     @property
-    def steps(self) -> int:
-        """The steps of the kernel; none count where Python expands states again and again."""
-        return 0 if self.plan.traits.remembers_values else self.kernel.step_count
-
-    @property
     def key_count(self) -> int:
         """How many keys are known."""
         return len(self.reader.key_index)

@@ -1,58 +1,91 @@
-"""Shards of keys: the rows of a batch dealt out, those of one key always to the same part."""
+"""Shards of keys: the keys of a stream dealt out, so that every thread reads rows of its own."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import count
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cereus.engine.ingest.clock import RowNumbers, as_integers, read
-from cereus.engine.ingest.substreams import Substreams, ascending
+from cereus.engine.ingest.batch_reader import BatchReader
+from cereus.engine.ingest.first_look import FirstLook, Shards
+from cereus.engine.ingest.keys import KeyIndex
+from cereus.engine.ingest.substreams import key_field
+from cereus.engine.parallel.key_order import KeyOrder
 from cereus.engine.parallel.sharing import NotSplitError
-from cereus.engine.parallel.split import Split
+from cereus.engine.parallel.split import Path
 
-Ints = npt.NDArray[np.int64]
 MOST_IN_ONE = 0.8
 """If one part gets more than this of the rows, it is not worth it."""
 
 
+Piece = Sequence[FirstLook]
+"""A piece of a batch as every reader sees it."""
+
+
+def looked_at(readers: Sequence[BatchReader], batch: pa.RecordBatch) -> Piece:
+    """A piece of a batch, looked at for every reader."""
+    return [reader.look(batch) for reader in readers]
+
+
 class KeyShards:
-    """Deals out the keys of a stream to `parts` shards, so that these have about as many rows."""
+    """Deals out keys to `parts` shards, so that these have about as many rows.
 
-    def __init__(self, split: Split, schema: pa.Schema, parts: int, *, always: bool) -> None:
-        self._substreams = Substreams(split.keys, schema, ())
-        self._ascending, self._latest = split.ascending, -np.inf
-        self._parts, self._always = parts, always
-        self._shard_of: npt.NDArray[np.uint8] = np.zeros(0, np.uint8)
+    keys     the columns by which the keys of every reader are dealt out
+    readers  whose keys they are
+    order    numbers them as one thread does
+    """
 
-    def deal(self, batch: pa.RecordBatch) -> list[Ints]:
-        """The rows of each shard."""
-        self._refuse_backwards(batch)
-        keys = self._substreams.codes(batch)
-        self._know(keys)
-        shards = self._shard_of[keys]
-        dealt = [np.flatnonzero(shards == part) for part in range(self._parts)]
-        largest = max(len(rows) for rows in dealt)
-        if largest > MOST_IN_ONE * batch.num_rows and not self._always:
-            raise NotSplitError("most events have one key")
-        return dealt
+    def __init__(
+        self,
+        keys: tuple[Path, ...],
+        readers: Sequence[BatchReader],
+        schema: pa.Schema,
+        parts: int,
+    ) -> None:
+        self._parts = parts
+        self._dealt = KeyIndex([key_field(schema, path) for path in keys])
+        self._shard_of: Shards = np.zeros(0, np.uint8)
+        paths = [reader.reading.keys for reader in readers]
+        if not all(set(keys) <= set(each) for each in paths):
+            raise NotSplitError("its parts have other keys")
+        self._columns = [[each.index(path) for path in keys] for each in paths]
+        self.order = KeyOrder([reader.substreams.fields for reader in readers])
 
-    def _refuse_backwards(self, batch: pa.RecordBatch) -> None:
-        if self._ascending is None:
-            return
-        column = read(batch, (self._ascending,), "the time column")
-        times = as_integers(column, "the time column", RowNumbers())
-        if times[0] < self._latest or not ascending(times):
-            raise NotSplitError("times are not in order")
-        self._latest = times[-1]
+    def deal(self, pieces: Sequence[Piece]) -> list[tuple[Shards, ...]]:
+        """Of each piece of a batch, and each reader: the shards of the distinct keys."""
+        numbers = [tuple(map(self._numbers, count(), piece)) for piece in pieces]
+        self._give_out(pieces, numbers)
+        return [tuple(self._shard_of[each] for each in piece) for piece in numbers]
 
-    def _know(self, keys: npt.NDArray[np.int32]) -> None:
+    def _numbers(self, reader: int, look: FirstLook) -> npt.NDArray[np.int32]:
+        """The numbers of keys, as far as they are dealt out."""
+        distinct = look.substreams.distinct
+        assert distinct is not None
+        self.order.number(reader, distinct)
+        columns = [distinct.column(place) for place in self._columns[reader]]
+        return self._dealt.encode(columns)
+
+    def _give_out(
+        self,
+        pieces: Sequence[Piece],
+        numbers: Sequence[tuple[npt.NDArray[np.int32], ...]],
+    ) -> None:
         """Give every new key a shard: the most frequent ones first, there and back again."""
         known = len(self._shard_of)
-        if len(self._substreams) == known:
+        if len(self._dealt) == known:
             return
-        counts = np.bincount(keys, minlength=len(self._substreams))[known:]
+        counts = np.zeros(len(self._dealt), np.int64)
+        for piece, of_piece in zip(pieces, numbers, strict=True):
+            for each, places in zip(piece, of_piece, strict=True):
+                np.add.at(counts, places, each.substreams.counts)
         there_and_back = np.concatenate([np.arange(self._parts), np.arange(self._parts)[::-1]])
-        shards = np.empty(len(counts), np.uint8)
-        shards[np.argsort(-counts, kind="stable")] = np.resize(there_and_back, len(counts))
+        shards = np.empty(len(counts) - known, np.uint8)
+        shards[np.argsort(-counts[known:], kind="stable")] = np.resize(there_and_back, len(shards))
         self._shard_of = np.concatenate([self._shard_of, shards])
+        self.largest = float(np.bincount(self._shard_of, counts).max() / max(1, counts.sum()))
+
+    largest = 0.0
+    """The part of the rows that the largest shard had, when keys were dealt out last."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -11,8 +11,6 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cereus.engine.ingest.batch_reader import BatchReader
-
-Ints = npt.NDArray[np.int64]
 
 
 class NotSplitError(Exception):
@@ -32,6 +30,13 @@ class ResultOrder(NamedTuple):
     reader: int = 0
 
 
+class OrderedBatch(NamedTuple):
+    """A batch of results, and what orders them."""
+
+    rows: pa.RecordBatch
+    order: ResultOrder
+
+
 @dataclass(frozen=True)
 class Sharing:
     """An executor as one of several.
@@ -45,25 +50,11 @@ class Sharing:
     last: Callable[[], ResultOrder]
     by_rows: bool = False
 
-    def number_rows(self, rows: int | Ints) -> None:
-        """The next rows are the input's from this one on, or those of the next batch are these."""
+    def number_rows(self, row: int) -> None:
+        """The next rows are the input's from this one on."""
         for reader in self.readers:
-            reader.number_rows(rows)
+            reader.number_rows(row)
 
-    def note_first(self) -> None:
-        """Note from now on in which row each key comes first."""
-        for reader in self.readers:
-            reader.first_seen = np.zeros(0, np.int64)
-
-    def first_seen(self, order: ResultOrder) -> Ints:
-        """What is common to all executors: the first rows of keys, or the rows."""
-        if self.by_rows:
-            return order.numbers.astype(np.int64)
-        first = self.readers[order.reader].first_seen
-        assert first is not None
-        rows: Ints = first[order.numbers]
-        return rows
-
-    def keys(self) -> list[pa.Array]:
-        """The keys that the first reader has seen, in the order of their numbers."""
-        return self.readers[0].key_index.values()
+    def ordered(self, results: Iterator[pa.RecordBatch]) -> list[OrderedBatch]:
+        """All results of a push, each with its order."""
+        return [OrderedBatch(batch, self.last()) for batch in results]

@@ -21,13 +21,13 @@ class Split:
 
     keys      the columns whose values may be dealt out; () if none may
     window    the length that slices of time overlap by; None if there are no slices
-    ascending  a column that must not go back over all keys, where keys are dealt out
+    ahead     events are tested one by one, which threads may do before they are read
     why_not   why there is no slice, or no cut at all
     """
 
     keys: tuple[Path, ...] = ()
     window: Window | None = None
-    ascending: str | None = None
+    ahead: bool = True
     why_not: str = ""
 
     @property
@@ -42,7 +42,8 @@ class Split:
             return f"the input is cut into slices of time that overlap by the window{dealt}"
         if self.keys:
             return f"the values of {names} are dealt out"
-        return f"one: {self.why_not}"
+        ahead = ", and the others test events ahead" if self.ahead else ""
+        return f"one{ahead}: {self.why_not}"
 
 
 def apart(plan: Plan) -> tuple[Path, ...]:

@@ -30,6 +30,14 @@ class Slice:
     before: tuple[tuple[int, pa.RecordBatch], ...]
     first: int
     rows: pa.RecordBatch
+    measures: Ints
+    """Of its rows, and of the one before them."""
+
+    def refuse_backwards(self) -> None:
+        """The rows before a slice are found by the order of their measures. Whoever reads a slice
+        looks whether its rows have that order, and gives no results otherwise."""
+        if not ascending(self.measures):
+            raise NotSplitError("times are not in order")
 
 
 @dataclass(frozen=True)
@@ -64,8 +72,7 @@ class TimeSlices:
         assert self._clock.path is not None
         column = read(batch, self._clock.path, "the window's column")
         measures = as_integers(column, "the window's column", RowNumbers())
-        earlier = self._recent and measures[0] < self._recent[-1].measures[-1]
-        if earlier or not ascending(measures):
+        if self._recent and measures[0] < self._recent[-1].measures[-1]:
             raise NotSplitError("times are not in order")
         return measures
 
@@ -81,7 +88,8 @@ class TimeSlices:
             if start > 0:
                 break
         rows = here.batch.slice(begin, end - begin)
-        return Slice(tuple(before), here.first + begin, rows)
+        measures = here.measures[max(0, begin - 1) : end]
+        return Slice(tuple(before), here.first + begin, rows, measures)
 
     def _refuse_overlap(self, slices: list[Slice], rows: int) -> None:
         twice = sum(each.num_rows for slice in slices for _, each in slice.before)

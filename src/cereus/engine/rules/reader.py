@@ -105,11 +105,11 @@ class RuleReader(BatchReader):
         self, batch: pa.RecordBatch, places: Ints, alike: Masks, times: Ints, numbers: RowNumbers
     ) -> ConcernedRows:
         size, counted = batch.num_rows, self.reading.counts_positions
-        everyone = counted or self.reading.watches_keys
-        keys = self.substreams.codes(batch, None if everyone else places)
+        every = self.reading.every_key
+        keys = self.substreams.codes(batch, None if every else places)
         self.substreams.check_order("time", self.stream.time, times, keys, places, numbers)
         positions = self._positions_of_all(keys) if counted else None
-        keys = keys[places] if everyone else keys
+        keys = keys[places] if every else keys
         measures, floors = self._measures(batch, places, keys, positions, times, numbers)
         return ConcernedRows(
             places,

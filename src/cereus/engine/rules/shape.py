@@ -9,7 +9,8 @@ one *shape* have the same automaton, and what is left of each is a row of consta
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import hashlib
+from dataclasses import dataclass, fields, is_dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -65,6 +66,23 @@ class Shape:
         return replace(
             self, plan=replace(self.plan, query=replace(query, select=select, returned=read))
         )
+
+    @property
+    def state_identity(self) -> str:
+        """What the state of a run depends on, in a form that is the same in every process."""
+        return hashlib.sha256(_stable(self.without_output).encode()).hexdigest()[:16]
+
+
+def _stable(value: Any) -> str:
+    """Like `repr`, with the members of sets in order."""
+    if isinstance(value, frozenset | set):
+        return "{" + ", ".join(sorted(map(_stable, value))) + "}"
+    if isinstance(value, tuple | list):
+        return "(" + ", ".join(map(_stable, value)) + ")"
+    if is_dataclass(value) and not isinstance(value, type):
+        compared = [getattr(value, each.name) for each in fields(value) if each.compare]
+        return type(value).__name__ + _stable(compared)
+    return repr(value)
 
 
 @dataclass(frozen=True)

@@ -142,8 +142,12 @@ class DetectingExecutor(Executor):
 
     # ------------------------------------------------------------ state
 
+    @property
+    def readers(self) -> tuple[BatchReader, ...]:
+        return (self.reader,)
+
     def sharing(self) -> Sharing | None:
-        return Sharing((self.reader,), lambda: ResultOrder(self._turn, self._keys_of_last))
+        return Sharing(self.readers, lambda: ResultOrder(self._turn, self._keys_of_last))
 
     @property
     def header(self) -> dict[str, Any]:

@@ -163,7 +163,7 @@ class MatchRecognizeQuery(EventwiseQuery):
         return frozenset((name,) for name in read if name in schema.names)
 
     def split(self, schema: pa.Schema | None = None) -> Split:
-        return Split(why_not="all rows are sorted and matched together")
+        return Split(ahead=False, why_not="all rows are sorted and matched together")
 
     def executor(
         self,
@@ -291,8 +291,8 @@ class MatchRecognizeQuery(EventwiseQuery):
         rows = results.column(POSITIONS)
         return rows if pa.types.is_list(rows.type) else as_lists(rows)
 
-    def ending(self) -> MatchRecognizeQuery:
-        return self.of(showing_last_row(self.clause)) if self._shows_rows else self
+    def ending(self, column: str | None = None) -> MatchRecognizeQuery:
+        return self.of(showing_last_row(self.clause, column)) if self._shows_rows else self
 
     def diagram(self) -> str:
         return dot(self.clause, self.automaton)

@@ -109,8 +109,12 @@ class ReactiveExecutor(Executor):
             self._events, self._event_rows = pa.Table.from_batches([kept]), rows
         return pa.RecordBatch.from_arrays(columns, schema=self.schema)
 
+    @property
+    def readers(self) -> tuple[BatchReader, ...]:
+        return (self.reader,)
+
     def sharing(self) -> Sharing | None:
-        return Sharing((self.reader,), lambda: ResultOrder(0, self._rows_of_last), by_rows=True)
+        return Sharing(self.readers, lambda: ResultOrder(0, self._rows_of_last), by_rows=True)
 
     @property
     def header(self) -> dict[str, Any]:

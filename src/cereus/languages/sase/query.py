@@ -142,8 +142,7 @@ class SaseQuery(EventwiseQuery):
         if not plan.splits:
             return Split(why_not="its matches wait for time to pass in the whole input")
         keys = tuple((name,) for name in (*self.stream.keys, *shared_keys(plan)))
-        ordered = None if self.stream.keys else self.stream.time
-        return Split(keys, ascending=ordered, why_not="there are no keys")
+        return Split(keys, why_not="there are no keys")
 
     def span(self, schema: pa.Schema) -> Window | None:
         plan = self.plan(schema)

@@ -14,7 +14,8 @@ def changed(before: Iterable[str], text: str) -> CereusError:
         "the checkpoint holds the state of another query, or of other columns or options"
         f"{was}{is_now}",
         hint="go on with the query that made it, give this one a new checkpoint location, "
-        'or drop the state: match(…, on_change="restart")',
+        'or drop the state: match(…, on_change="restart"); if only constants or the output are '
+        'different, on_change="keep" keeps it',
     )
 
 

@@ -30,6 +30,7 @@ class StoredQuery:
 
     fingerprint: str
     text: str
+    carries: str | None
 
 
 def stored_queries(session: SparkSession, checkpoint: str) -> list[StoredQuery]:
@@ -54,12 +55,15 @@ def _of_operator(session: SparkSession, checkpoint: str, number: int) -> Iterato
         return  # the state of an operator that is not ours
     for row in rows:
         head = json.loads(row["description"])["head"]
-        yield StoredQuery(head["fingerprint"], head["text"])
+        yield StoredQuery(head["fingerprint"], head["text"], head.get("carries"))
 
 
 def refuse_changed(stored: Iterable[StoredQuery], recipe: Recipe) -> None:
     """Raise where a checkpoint has state, and none of it is of this query."""
     before = list(stored)
-    if not before or recipe.restart or recipe.fingerprint in [each.fingerprint for each in before]:
+    known = any(
+        each.fingerprint == recipe.fingerprint or recipe.keeps(each.carries) for each in before
+    )
+    if not before or known or recipe.on_change == "restart":
         return
     raise changed([each.text for each in before], recipe.text)

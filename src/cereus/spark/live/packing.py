@@ -14,6 +14,8 @@ from cereus.spark.live.recipe import AT, BUCKET, DATA
 from cereus.spark.worker import joined
 
 PACKED = pa.schema([(BUCKET, pa.int32()), (DATA, pa.binary())])
+PACKED_AT_ONCE = 1 << 18
+"""Rows that are packed together: each packed row has a fixed cost, here and where it is read."""
 PACKED_TYPE = f"{BUCKET} int, {DATA} binary"
 
 
@@ -31,7 +33,7 @@ class Packing:
         if context is None or context.partitionId() == 0:
             every = pa.array(range(self.buckets), pa.int32())
             yield pa.record_batch([every, pa.nulls(self.buckets, pa.binary())], schema=PACKED)
-        for batch in joined(batches):
+        for batch in joined(batches, PACKED_AT_ONCE):
             yield self.packed(batch)
 
     def packed(self, batch: pa.RecordBatch) -> pa.RecordBatch:

@@ -73,8 +73,8 @@ class SparkStore:
         stored = self._value.get()
         return None if stored is None else (stored[0], bytes(stored[1]))
 
-    def write(self, description: str, small: bytes) -> None:
-        self._value.update((description, small))
+    def write(self, description: str) -> None:
+        self._value.update((description, b""))
 
     def chunk(self, name: str) -> bytes:
         stored = self._chunks.getValue((name,))

@@ -1,6 +1,8 @@
 """What a checkpoint holds: which keys have partial matches, since when, and how large the state is.
 
 Spark's state data source reads the buckets (`state`), and the snapshots in them are decoded here.
+What was read since a snapshot (`journal`) would need the query to be made into partial matches; so
+the rows are as of the snapshots, and say how many events these have not read.
 """
 
 from __future__ import annotations
@@ -17,15 +19,18 @@ from cereus.engine.kernel import layout
 from cereus.engine.snapshot import MAGIC, restoring, unsealed
 from cereus.errors import CereusError
 from cereus.spark.files import located
-from cereus.spark.live.bucket import ENGINE
 from cereus.spark.live.checkpoint import OPERATORS
+from cereus.spark.live.journal import ENGINE
+from cereus.spark.live.state import Head, small_pieces
 from cereus.spark.session import session as session_of
 from cereus.state import codec
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row, SparkSession
 
-STATE_TYPE = "query string, bucket int, key string, oldest long, partial long, bytes long"
+STATE_TYPE = (
+    "query string, bucket int, key string, oldest long, partial long, unread long, bytes long"
+)
 
 
 def state(checkpoint: str, *, session: SparkSession | None = None) -> DataFrame:
@@ -37,6 +42,8 @@ def state(checkpoint: str, *, session: SparkSession | None = None) -> DataFrame:
              does not run on the automaton kernel, or nothing is begun in it)
     oldest   the time of the oldest event of a partial match, in units of the time column
     partial  how many events of partial matches the key holds
+    unread   how many events are stored beside the bucket's last snapshot, of which the columns
+             before this one tell: those that wait for the watermark, and those that were read since
     bytes    what the state of the whole bucket takes"""
     spark = session or session_of()
     place = located(checkpoint)
@@ -65,27 +72,18 @@ def _of_operator(spark: SparkSession, place: str, number: int) -> Iterator[tuple
     for row in variable("bucket"):
         bucket, (description, small) = row["key"][0], row["value"]
         described = json.loads(description)
-        engine = _engine(described, bytes(small), bucket, chunks)
+        pieces = small_pieces(described, bytes(small))
+        count = described["large"].get(ENGINE, 0)
+        engine = b"".join(chunks[bucket, f"{ENGINE}/{n}"] for n in range(count))
+        engine = engine or pieces.get(ENGINE, b"")
         size = len(small) + sum(len(c) for (b, _), c in chunks.items() if b == bucket)
-        text = described["head"]["text"]
+        head = Head.of(described["head"])
+        unread = sum(segment.rows for segment in head.segments)
         for each in keys_of_state(engine) if engine else [NOTHING]:
-            yield (text, bucket, *each, size)
+            yield (head.text, bucket, *each, unread, size)
 
 
 NOTHING = (None, None, None)
-
-
-def _engine(
-    described: dict[str, Any], small: bytes, bucket: int, chunks: dict[tuple[int, str], bytes]
-) -> bytes | None:
-    """The snapshot of a bucket's engine, if it has one."""
-    begin = 0
-    for name, size in described["small"].items():
-        if name == ENGINE:
-            return small[begin : begin + size]
-        begin += size
-    count = described["large"].get(ENGINE)
-    return count and b"".join(chunks[bucket, f"{ENGINE}/{n}"] for n in range(count))
 
 
 def keys_of_state(snapshot: bytes) -> list[tuple[str | None, int | None, int | None]]:

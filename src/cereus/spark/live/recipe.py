@@ -29,7 +29,9 @@ class Recipe:
     idle         milliseconds of silence of the whole source after which time passes by the clock;
                  None: never
     late         whether late events come out, in the column LATE
-    restart      whether the state of another query is dropped; else it is refused
+    on_change    what to do with the state of another query: refuse it, restart without it, or keep
+                 it, if it has the same `carries`
+    carries      identifies the queries that can go on with each other's state; None: there are none
     rules        all rules, as JSON, where rules may change and do not come in the stream
     """
 
@@ -42,16 +44,21 @@ class Recipe:
     window: int | None
     timed: bool
     late: bool
-    restart: bool
+    on_change: str
     text: str
     fingerprint: str
     idle: int | None = None
     rules: tuple[str, ...] | None = None
+    carries: str | None = None
 
     @property
     def packed(self) -> pa.Schema:
         """What travels: AT, and the columns of the events."""
         return pa.schema([pa.field(AT, pa.int64()), *self.events])
+
+    def keeps(self, carries: str | None) -> bool:
+        """Whether to go on with the state of a query that is not this one."""
+        return self.on_change == "keep" and carries is not None and carries == self.carries
 
     def next_time(self, watermark: int) -> int:
         """A time before which no event comes, in the units of the time column, when the watermark

@@ -140,7 +140,7 @@ class RulePacking:
 
     def run(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            rows = [json.dumps(row) for row in batch.to_pylist()]
+            rows = [json.dumps(row, default=str) for row in batch.to_pylist()]
             if rows:
                 data = to_bytes(pa.record_batch([pa.array(rows, pa.string())], schema=PACKED_RULES))
                 every = pa.array(range(self.buckets), pa.int32())
@@ -150,8 +150,13 @@ class RulePacking:
 def rows_of(tables: Iterable[pa.Table]) -> list[dict[str, Any]]:
     """Packed changes as rows, in the order in which they were made, as far as `at` says it."""
     rows = [json.loads(row) for table in tables for row in table.column(ROW).to_pylist()]
-    rows.sort(key=lambda row: (str(row.get(AT) or ""), str(row.get("name"))))
+    rows.sort(key=lambda row: (_moment(row.get(AT)), str(row.get("name"))))
     return [{name: value for name, value in row.items() if name != AT} for row in rows]
+
+
+def _moment(at: Any) -> tuple[float, str]:
+    """Numbers in their order, and times, which are texts by now, in theirs."""
+    return (at, "") if isinstance(at, int | float) else (0, str(at or ""))
 
 
 AT = "at"

@@ -1,33 +1,33 @@
 """The state of a bucket in Spark's store: a head, and pieces of any size by name.
 
-Every call of the store is a message to the JVM and back, so the small pieces lie beside the head
-in one value, which is read and written at once. The large ones are values of their own, split so
-that none is too large for the store.
+Every call of the store is a message to the JVM and back, and to read bytes costs the JVM far more
+than to write them. So the head is all that is read in every step, and a piece only where a worker
+does not remember it (`warm`). Pieces are split, so that none is too large for the store.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from cereus.engine.snapshot import restoring
 from cereus.state import checked
 
-SMALL = 1 << 18
-"""Bytes up to which a piece lies beside the head."""
 CHUNK = 1 << 20
 """Bytes of one value of the state."""
 
 
 class Segment(NamedTuple):
-    """Events that wait: a number to find them by, their first and last time, and how many."""
+    """Events in the store: a number to find them by, their first and last time, how many they are
+    and how large, and what their bytes are known by."""
 
     number: int
     first: int
     last: int
     rows: int
+    size: int = 0
+    known: str = ""
 
 
 @dataclass(frozen=True)
@@ -37,10 +37,15 @@ class Head:
     passed    the watermark of the last step, in microseconds; None before there was one
     latest    the time of the last event that the engine has read, if that was since it last
               looked what to forget
-    snapshot  what the engine's state is known by; None when there is none
+    snapshot  what the engine's snapshot is known by; None when there is none
+    size      how large the snapshot is
+    base      up to when the snapshot has read the events
+    steps     the watermarks up to which the engine has read since then
+    segments  the events that the snapshot has not read
     timer     when Spark is to wake the bucket
     heard     where a silent source is noticed: when events came last, by the clock, in milliseconds
     rules     what all rules are known by, where they may change
+    carries   identifies the queries that can go on with this state
     """
 
     fingerprint: str
@@ -48,24 +53,31 @@ class Head:
     passed: int | None = None
     latest: int | None = None
     snapshot: str | None = None
+    size: int = 0
+    base: int | None = None
+    steps: tuple[int, ...] = ()
     segments: tuple[Segment, ...] = ()
     timer: int | None = None
     heard: int | None = None
     rules: str | None = None
+    carries: str | None = None
 
     @classmethod
-    def of(cls, described: dict[str, object]) -> Head:
-        segments: Iterable[list[int]] = described["segments"]  # type: ignore[assignment]
-        return cls(**{**described, "segments": tuple(Segment(*each) for each in segments)})  # type: ignore[arg-type]
+    def of(cls, described: dict[str, Any]) -> Head:
+        segments = tuple(Segment(*each) for each in described["segments"])
+        # the first states had a snapshot of every step
+        log = {"base": described["passed"], "steps": ()} if "base" not in described else {}
+        steps = tuple(described.get("steps", ()))
+        return cls(**{**described, "steps": steps, **log, "segments": segments})
 
 
 class Store(Protocol):
     """Where the state of one bucket is kept."""
 
     def read(self) -> tuple[str, bytes] | None:
-        """The description of the state, and the small pieces."""
+        """The description of the state, and small pieces, which the first states had beside it."""
 
-    def write(self, description: str, small: bytes) -> None: ...
+    def write(self, description: str) -> None: ...
 
     def chunk(self, name: str) -> bytes: ...
 
@@ -79,71 +91,67 @@ class Store(Protocol):
 class BucketState:
     """The state as it was read; what is changed is written by `save`.
 
-    small   pieces that lie beside the head
-    large   how many chunks each of the others has
+    chunks       how many values each piece is split into
+    description  the text that the state is known by
     """
 
     store: Store
     head: Head | None = None
-    small: dict[str, bytes] = field(default_factory=dict)
-    large: dict[str, int] = field(default_factory=dict)
+    chunks: dict[str, int] = field(default_factory=dict)
+    description: str | None = None
 
     def __post_init__(self) -> None:
         stored = self.store.read()
-        if stored is None:
-            self._saved = None
-            return
-        with restoring():
-            self._take_up(*stored)
-        self._saved = self._described()
+        if stored is not None:
+            self.description = stored[0]
+            with restoring():
+                self._take_up(*stored)
 
     def _take_up(self, description: str, small: bytes) -> None:
         described = json.loads(description)
-        self.head, self.large = Head.of(described["head"]), described["large"]
-        begin = 0
-        for name, size in described["small"].items():
-            end = begin + checked.integer(size, f"the size of {name}", 0, len(small) - begin + 1)
-            self.small[name] = small[begin:end]
-            begin = end
+        self.head, self.chunks = Head.of(described["head"]), described["large"]
+        for name, data in small_pieces(described, small).items():
+            self.set(name, data)
 
-    def _described(self) -> str:
-        assert self.head is not None
-        small = {name: len(data) for name, data in self.small.items()}
-        return json.dumps({"head": asdict(self.head), "small": small, "large": self.large})
-
-    def save(self) -> None:
-        """Write the state if it changed. Pieces never change without the head."""
-        description = self._described()
-        if description != self._saved:
-            self.store.write(description, b"".join(self.small.values()))
+    def save(self, head: Head) -> str:
+        """Write the state if it changed, and what it is known by. Pieces never change without the
+        head."""
+        self.head = head
+        description = json.dumps({"head": asdict(head), "large": self.chunks})
+        if description != self.description:
+            self.store.write(description)
+            self.description = description
+        return description
 
     def get(self, name: str) -> bytes:
-        if name in self.small:
-            return self.small[name]
-        return b"".join(self.store.chunk(f"{name}/{n}") for n in range(self.large[name]))
+        return b"".join(self.store.chunk(f"{name}/{n}") for n in range(self.chunks[name]))
 
     def set(self, name: str, data: bytes) -> None:
-        if len(data) <= SMALL:
-            self.remove(name)
-            self.small[name] = data
-            return
         chunks = -(-len(data) // CHUNK)
         self._drop(name, chunks)
-        self.small.pop(name, None)
-        self.large[name] = chunks
+        self.chunks[name] = chunks
         for number in range(chunks):
             part = data[number * CHUNK : (number + 1) * CHUNK]
             self.store.set_chunk(f"{name}/{number}", part)
 
     def remove(self, name: str) -> None:
-        self.small.pop(name, None)
         self._drop(name, 0)
-        self.large.pop(name, None)
+        self.chunks.pop(name, None)
 
     def _drop(self, name: str, chunks: int) -> None:
-        for number in range(chunks, self.large.get(name, 0)):
+        for number in range(chunks, self.chunks.get(name, 0)):
             self.store.set_chunk(f"{name}/{number}", None)
 
     def clear(self) -> None:
-        for name in (*self.small, *self.large):
+        for name in tuple(self.chunks):
             self.remove(name)
+
+
+def small_pieces(described: dict[str, Any], small: bytes) -> dict[str, bytes]:
+    """The pieces that lie beside the head, in the first states."""
+    pieces, begin = {}, 0
+    for name, size in described.get("small", {}).items():
+        end = begin + checked.integer(size, f"the size of {name}", 0, len(small) - begin + 1)
+        pieces[name] = small[begin:end]
+        begin = end
+    return pieces

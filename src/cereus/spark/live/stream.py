@@ -17,6 +17,7 @@ from cereus.engine.executor import Executor
 from cereus.errors import CereusError, DataError, did_you_mean
 from cereus.expr import tree as ex
 from cereus.expr.types import NUMBERS, Kind
+from cereus.language.pattern import PatternQuery
 from cereus.language.registry import language
 from cereus.plan.plan import Plan
 from cereus.spark.expr.typed import TypedColumn, attribute, instant, micros
@@ -37,6 +38,7 @@ log = logging.getLogger("cereus.spark")
 
 VERSION = 1
 """Of the state in checkpoints."""
+ON_CHANGE = ("refuse", "restart", "keep")
 BUCKETS = 32
 MARK = "__cereus_time"
 """The time as Spark's watermark needs it, where the time column is no timestamp."""
@@ -91,8 +93,8 @@ class Live:
     idle: str | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        if self.on_change not in ("refuse", "restart"):
-            hint = did_you_mean(str(self.on_change), ["refuse", "restart"])
+        if self.on_change not in ON_CHANGE:
+            hint = did_you_mean(str(self.on_change), list(ON_CHANGE))
             raise CereusError(f"unknown on_change={self.on_change!r}", hint=hint)
         if not 0 < self.buckets <= 1 << 15:
             raise CereusError(f"buckets={self.buckets!r} is not from 1 to {1 << 15}")
@@ -191,11 +193,12 @@ class Live:
             _window(self._plan),
             self._timed,
             self.late,
-            self.on_change == "restart",
+            self.on_change,
             self.query.text,
             self._fingerprint(events, order),
             self._idle,
             self._rules,
+            self._carries(events, order),
         )
 
     @property
@@ -235,9 +238,20 @@ class Live:
         return getattr(self.arranged, "plan", None)
 
     def _fingerprint(self, events: pa.Schema, order: list[Path]) -> str:
-        header = self._executor.header
-        identity = (VERSION, header, str(events), order, self.arranged.groups, self.buckets)
-        return hashlib.sha256(repr((identity, self.arranged.shown)).encode()).hexdigest()[:16]
+        return self._digest(self._executor.header, events, order)
+
+    def _carries(self, events: pa.Schema, order: list[Path]) -> str | None:
+        """What queries have in common that differ in constants of tests and in the output only."""
+        compiled = getattr(self.query, "compiled", None)
+        shaped = compiled.shaped(events) if isinstance(compiled, PatternQuery) else None
+        if shaped is None:
+            return None
+        return self._digest(shaped.shape.state_identity, events, order)
+
+    def _digest(self, identity: object, events: pa.Schema, order: list[Path]) -> str:
+        """Identifies state of what has this identity."""
+        parts = (VERSION, identity, str(events), order, self.arranged.groups, self.buckets)
+        return hashlib.sha256(repr((parts, self.arranged.shown)).encode()).hexdigest()[:16]
 
 
 def with_watermark(df: DataFrame, query: LiveSource, watermark: str | None) -> DataFrame:

@@ -151,8 +151,8 @@ class QueryOf:
     events, columns  as of `cereus.spark.match`
     select, where    Spark SQL over the matches, before they become a stream
     type             the type that the matches have as events; the name of the query if not said
-    on_change        live: whether the state of another query in the checkpoint is refused, or
-                     dropped to start afresh
+    on_change        live: whether the state of another query in the checkpoint is refused,
+                     dropped to start afresh, or kept, where only constants or the output differ
     idle             live: when the source has been silent for so long, time passes by the clock
     """
 
@@ -170,7 +170,7 @@ class QueryOf:
     select: Names = ()
     where: str | None = None
     type: str | None = None
-    on_change: Literal["refuse", "restart"] = "refuse"
+    on_change: Literal["refuse", "restart", "keep"] = "refuse"
     idle: str | None = None
 
     @property

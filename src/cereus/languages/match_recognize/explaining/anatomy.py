@@ -83,10 +83,11 @@ def _showing_rows(clause: tree.Clause) -> tree.Clause:
     return replace(clause, subsets=(*others, every), measures=tuple(measures))
 
 
-def showing_last_row(clause: tree.Clause) -> tree.Clause:
-    """The last row of a match as the only measure."""
+def showing_last_row(clause: tree.Clause, name: str | None) -> tree.Clause:
+    """The last row of a match, and the rows of one variable, as the only measures."""
     last = tree.Step("LAST", ex.Attribute((ROW,), EVERY), semantics=tree.Semantics.FINAL)
-    return replace(clause, measures=(tree.Measure(last, POSITIONS),))
+    beside = () if name is None else (_rows(name, name),)
+    return replace(clause, measures=(tree.Measure(last, POSITIONS), *beside))
 
 
 def _rows(variable: str, name: str) -> tree.Measure:

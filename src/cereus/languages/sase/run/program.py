@@ -19,6 +19,7 @@ from cereus.clauses.tree import TimeWindow
 from cereus.engine import snapshot
 from cereus.engine.costs import Costs
 from cereus.engine.executor import Executor, runner_for
+from cereus.engine.ingest.batch_reader import BatchReader
 from cereus.engine.ingest.clock import RowNumbers, as_integers, read
 from cereus.engine.ingest.substreams import Substreams
 from cereus.engine.ingest.where import EventFilter
@@ -276,8 +277,9 @@ class ProgramExecutor(Executor):
         return replace(every, events=self.rows)
 
     @property
-    def steps(self) -> int:
-        return sum(run.runner.steps for run in self._every())
+    def readers(self) -> tuple[BatchReader, ...]:
+        """Those of the blocks that read the input."""
+        return tuple(run.runner.reader for run in self._every() if run.block.source is None)
 
     def sharing(self) -> Sharing | None:
         """Where no query reads another's events, and none of its matches waits for time to pass in
@@ -286,7 +288,7 @@ class ProgramExecutor(Executor):
             return None
         for run in self.runs[-1]:
             run.output.notes_keys = True
-        return Sharing(tuple(run.runner.reader for run in self.runs[-1]), self._order_of_last)
+        return Sharing(self.readers, self._order_of_last)
 
     def _order_of_last(self) -> ResultOrder:
         order = self.runs[-1][self._emitting].output.order_of_last()

@@ -1,0 +1,149 @@
+"""Spark batch next to what people write instead, as multiples of the floor, in one run.
+
+    python -m bench.spark_others --rows 20000000 --keys 1 100 100000
+
+An event of one kind, and one of another kind of the same key within a window after it: all pairs.
+
+    floor          read, shuffle by key, sort, count
+    cereus         `cs.match`, as it decides by itself
+    self-join      the pairs by a join on the key and a range of times
+    window         by a list of the earlier events in a range window of SQL, exploded
+    applyInPandas  by a loop over the events of a key, written by hand
+
+All of them find the same number of pairs, or the run stops. `uniform` keys have the same number of
+events; `skewed` are those of which one has 90 %. What would take too long is left out with
+--without.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import deque
+from collections.abc import Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import cereus
+from cereus import spark as cs
+
+from .spark_batch import EVENTS_IN_WINDOW, STREAM, Cost, best, cost, floor, generated
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from pyspark.sql import Column, DataFrame
+
+    from .spark_batch import Job
+
+TEXT = """
+    SELECT * WHERE (T1 AS a ; T2 AS b) FILTER a[price > 80] AND b[price < 20]
+    PARTITION BY k WITHIN {window} milliseconds
+"""
+WARM_UP = 100_000
+PAIR = "k long, first long, second long"
+
+
+def jobs(events: DataFrame, window: int) -> Iterator[tuple[str, Job]]:
+    query = cereus.compile(TEXT.format(window=window), stream=STREAM)
+    yield "floor", partial(floor, events, ["id", "type", "k", "price", "ts"])
+    yield "cereus", partial(cs.match, events, query, columns=["id"])
+    yield "self-join", partial(joined, events, window)
+    yield "window", partial(windowed, events, window)
+    yield "applyInPandas", partial(looped, events, window)
+
+
+def _kinds() -> tuple[Column, Column]:
+    from pyspark.sql import functions as F  # noqa: N812
+
+    first = (F.col("type") == "T1") & (F.col("price") > 80)
+    return first, (F.col("type") == "T2") & (F.col("price") < 20)
+
+
+def joined(events: DataFrame, window: int) -> DataFrame:
+    from pyspark.sql import functions as F  # noqa: N812
+
+    is_first, is_second = _kinds()
+    first = events.filter(is_first).select("k", F.col("id").alias("first"), "ts").alias("a")
+    second = events.filter(is_second).select("k", F.col("id").alias("second"), "ts").alias("b")
+    later = F.col("b.ts") > F.col("a.ts")
+    near = F.col("b.ts") <= F.col("a.ts") + F.make_dt_interval(secs=F.lit(window / 1000))
+    pairs = first.join(second, (F.col("a.k") == F.col("b.k")) & later & near)
+    return pairs.select("a.k", "first", "second")
+
+
+def windowed(events: DataFrame, window: int) -> DataFrame:
+    from pyspark.sql import Window
+    from pyspark.sql import functions as F  # noqa: N812
+
+    is_first, is_second = _kinds()
+    before = Window.partitionBy("k").orderBy("millis").rangeBetween(-window, -1)
+    some = events.filter(is_first | is_second).withColumn("millis", F.unix_millis("ts"))
+    firsts = F.collect_list(F.when(is_first, F.col("id"))).over(before)
+    seen = some.withColumn("firsts", firsts).filter(is_second)
+    return seen.select("k", F.explode("firsts").alias("first"), F.col("id").alias("second"))
+
+
+def looped(events: DataFrame, window: int) -> DataFrame:
+    is_first, is_second = _kinds()
+    some = events.filter(is_first | is_second).select("k", "id", "type", "ts")
+
+    def pairs(rows: pd.DataFrame) -> pd.DataFrame:
+        import pandas as pd
+
+        rows = rows.sort_values("ts")
+        begun: deque[tuple[int, int]] = deque()
+        found: list[tuple[int, int, int]] = []
+        times = rows["ts"].astype("int64") // 1_000_000
+        columns = (rows["id"], rows["type"], times, rows["k"])
+        for number, kind, time, key in zip(*columns, strict=True):
+            while begun and time - begun[0][1] > window:
+                begun.popleft()
+            if kind == "T1":
+                begun.append((number, time))
+            else:
+                found += [(key, other, number) for other, _ in begun]
+        return pd.DataFrame(found, columns=["k", "first", "second"])
+
+    return some.groupBy("k").applyInPandas(pairs, PAIR)
+
+
+def report(keys: str, rows: int, costs: Mapping[str, Cost]) -> None:
+    base = costs["floor"]
+    pairs = {took.rows for name, took in costs.items() if name != "floor"}
+    if len(pairs) > 1:
+        raise SystemExit(f"they do not find the same: { {n: t.rows for n, t in costs.items()} }")
+    for name, took in costs.items():
+        print(
+            f"{keys:>18}  {name:<14} {took.cpu / rows * 1e6:>8.2f} {took.cpu / base.cpu:>9.2f}"
+            f" {took.seconds / base.seconds:>9.2f} {took.rows:>11,}",
+            flush=True,
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--rows", type=int, default=300_000)
+    parser.add_argument("--keys", type=int, nargs="+", default=[1, 100, 100_000])
+    parser.add_argument("--repeat", type=int, default=2, help="rounds; the best of each job counts")
+    parser.add_argument("--without", nargs="*", default=[], help="jobs to leave out")
+    parser.add_argument("--master", default="local[*]")
+    parser.add_argument("--data", type=Path, default=Path("build/bench"))
+    options = parser.parse_args()
+    spark = cs.session(options.master, "cereus-bench")
+    print(
+        f"{'keys':>18}  {'job':<14} {'CPU s/M':>8} {'of floor':>9} {'by clock':>9} {'rows out':>11}"
+    )
+    for _, job in jobs(generated(spark, WARM_UP, 100, options.data), 100 * EVENTS_IN_WINDOW):
+        cost(job)  # the first job of its kind pays for the JVM's own compiler
+    for keys in options.keys:
+        for skewed in [False, True] if keys > 1 else [False]:
+            events = generated(spark, options.rows, keys, options.data, skewed=skewed)
+            window = EVENTS_IN_WINDOW * (1 if skewed else keys)
+            chosen = {n: job for n, job in jobs(events, window) if n not in options.without}
+            name = f"{keys:,} {'skewed' if skewed else 'uniform'}"
+            report(name, options.rows, best(chosen, options.repeat))
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main()

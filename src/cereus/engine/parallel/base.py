@@ -1,0 +1,77 @@
+"""A run before it is known how its input will be cut."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+import pyarrow as pa
+
+from cereus.engine.executor import Executor
+from cereus.engine.parallel.sharing import NotSplitError, Sharing
+from cereus.engine.parallel.split import Split
+from cereus.stream import Stream
+
+LEAST_ROWS = 1 << 16
+"""Of a part: fewer are read before threads have begun."""
+
+
+class Work(Protocol):
+    """One query over one input, which can be read again."""
+
+    def executor(self, share: int) -> Executor:
+        """What runs it, with one of so many shares of what a run may use."""
+
+    def batches(self) -> Iterator[tuple[int, pa.RecordBatch]]:
+        """The events that may matter, each batch with the row of its first."""
+
+
+class Stretch(NamedTuple):
+    """The results of some rows of the input, and the row after the last of these."""
+
+    end: int
+    results: Iterator[pa.RecordBatch]
+
+
+@dataclass
+class BaseRun:
+    """A query over an input, and who works on it.
+
+    rows    how many events there are, if that is known
+    least   the least rows of a part; with `always`, however little it is worth
+    result_schema  the columns of the results, known when some were asked for
+    """
+
+    work: Work
+    stream: Stream
+    schema: pa.Schema
+    split: Split
+    threads: int
+    rows: int | None = None
+    least: int = LEAST_ROWS
+    always: bool = False
+    result_schema: pa.Schema = None
+    at_work: list[Executor] = field(default_factory=list)
+
+    def started(self, share: int) -> Executor:
+        """What runs the query, with one of so many shares of what a run may use."""
+        executor = self.work.executor(share)
+        self.result_schema = executor.schema
+        self.at_work.append(executor)
+        return executor
+
+    def shared(self) -> tuple[Executor, Sharing]:
+        """The same as one of several, one for each thread."""
+        executor = self.started(self.threads)
+        sharing = executor.sharing()
+        if sharing is None:
+            raise NotSplitError("its results have no order")
+        return executor, sharing
+
+    def pieces(self, batch: pa.RecordBatch) -> list[pa.RecordBatch]:
+        """A batch in pieces, one for each thread if they are not too small, without copying."""
+        size, parts = batch.num_rows, max(1, min(self.threads, batch.num_rows // self.least))
+        begins = [size * part // parts for part in range(parts)]
+        ends = [*begins[1:], size]
+        return [batch.slice(begin, end - begin) for begin, end in zip(begins, ends, strict=True)]
