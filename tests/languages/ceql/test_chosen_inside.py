@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from random import Random
 
+import pyarrow as pa
 import pytest
 
 import cereus
@@ -70,3 +71,16 @@ def test_the_kernel_chooses_what_the_definition_chooses(pattern: str) -> None:
             assert_agrees(found, parse(text), TIMED, stream)
         except AssertionError as error:
             raise AssertionError(f"seed {seed}: {text}\n{error}") from None
+
+
+def test_events_are_forgotten_that_only_better_matches_out_of_the_window_have() -> None:
+    text = "SELECT * WHERE NEXT(A AS a ; B AS b FILTER a.x = b.x) ; A AS c WITHIN 5 seconds"
+    schema = pa.schema([("type", pa.string()), ("t", pa.int64()), ("x", pa.int64())])
+    recognizer = cereus.compile(text, stream=TIMED).recognizer(schema=schema)
+    sizes_of_state = []
+    for begin in range(0, 4000, 1000):
+        times = range(begin, begin + 1000)
+        columns = [["A", "B"] * 500, list(times), [time % 7 for time in times]]
+        recognizer.push(pa.table(columns, schema=schema))
+        sizes_of_state.append(len(recognizer.snapshot()))
+    assert len(set(sizes_of_state)) == 1

@@ -157,18 +157,18 @@ ENOUGH = 1 << 12
 def together(chunks: Iterator[MatchChunk]) -> Iterator[MatchChunk]:
     """The same listed matches in fewer chunks. Where the chunks end in an error, what came before
     it is given first."""
-    held: list[MatchChunk] = []
+    collected: list[MatchChunk] = []
     count = 0
     try:
         for chunk in chunks:
-            held.append(chunk.copied())
+            collected.append(chunk.copied())
             count += len(chunk)
             if count >= ENOUGH:
-                yield joined(held)
-                held, count = [], 0
+                yield joined(collected)
+                collected, count = [], 0
     except CereusError:
-        if held:
-            yield joined(held)
+        if collected:
+            yield joined(collected)
         raise
-    if held:
-        yield joined(held)
+    if collected:
+        yield joined(collected)

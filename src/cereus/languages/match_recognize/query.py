@@ -229,6 +229,7 @@ class MatchRecognizeQuery(EventwiseQuery):
                 "matching": self._matching(schema),
                 "partitions and order": self._order(),
                 "output": self._output(),
+                "memory": self._memory(schema),
                 "warnings": [*self.warnings, *self.live_warnings],
             }
         )
@@ -274,6 +275,16 @@ class MatchRecognizeQuery(EventwiseQuery):
         for measure in self.clause.measures:
             yield f"{measure.name} = {value_text(measure.value)}"
 
+    def _memory(self, schema: pa.Schema | None) -> Iterator[str]:
+        if schema is not None:
+            read = [schema.field(path[0]).type for path in self.columns(schema)]
+            fixed = sum(kind.bit_width for kind in read if _is_fixed(kind))
+            texts = "" if all(map(_is_fixed, read)) else " and its texts"
+            yield f"of a table every row, with {fixed // 8} bytes{texts} in the columns it reads"
+        within = self.clause.within
+        ends = "which WITHIN sees to" if within is not None else "however long that takes"
+        yield f"live, the rows of each partition until no match can have them, {ends}"
+
     def of(self, clause: Clause) -> MatchRecognizeQuery:
         """The same with another clause."""
         return MatchRecognizeQuery(clause, self.stream, self.limits)
@@ -296,6 +307,11 @@ class MatchRecognizeQuery(EventwiseQuery):
 
     def diagram(self) -> str:
         return dot(self.clause, self.automaton)
+
+
+def _is_fixed(kind: pa.DataType) -> bool:
+    """Whether all values of a type take the same room."""
+    return bool(pa.types.is_primitive(kind))
 
 
 def _timed(stream: Stream, clause: tree.Clause) -> Stream:
