@@ -73,12 +73,15 @@ PLAIN = frozenset(
     )
 )
 """Types that every part of the engine reads, whatever their parameters."""
-ZONELESS = frozenset(pa.timestamp(unit) for unit in ("s", "ms", "us", "ns"))
-"""Times whose zone need not be looked up."""
+TIME = pa.timestamp("s").id
+
+
+def _is_plain(kind: pa.DataType) -> bool:
+    return kind.id in PLAIN or (kind.id == TIME and kind.tz is None)
 
 
 def supported_schema(schema: pa.Schema) -> pa.Schema:
-    if all(kind.id in PLAIN or kind in ZONELESS for kind in schema.types):
+    if all(_is_plain(kind) for kind in schema.types):
         return schema  # most tables, without a look at every field
     fields = [field.with_type(supported_type(field.type)) for field in schema]
     return schema if fields == list(schema) else pa.schema(fields)
