@@ -51,7 +51,8 @@ ROWS = "SELL,21.0,2025-03-03 09:30:00\nBUY,22.5,2025-03-03 09:30:04\n"
 
 
 def test_every_language_has_its_mistakes() -> None:
-    assert set(QUERIES) == {each.name for each in languages()}
+    ours = [each for each in languages() if type(each).__module__.startswith("cereus.")]
+    assert set(QUERIES) == {each.name for each in ours}  # tests may have added one
 
 
 def test_every_kind_of_error_is_provoked() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from operator import add
 
 
 @dataclass
@@ -26,7 +27,7 @@ class Costs:
     bytes: int = 0
 
     def __add__(self, other: Costs) -> Costs:
-        return Costs(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
+        return Costs(*map(add, vars(self).values(), vars(other).values()))
 
     def __str__(self) -> str:
         return ", ".join(f"{getattr(self, f.name):,} {f.name}" for f in fields(self))

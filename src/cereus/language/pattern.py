@@ -41,6 +41,7 @@ class PatternQuery(CompiledQuery, Generic[P]):
     def __init__(self, query: ParsedQuery[P], stream: Stream, limits: Limits) -> None:
         self.query, self.stream, self.limits = query, stream, limits
         self._plans: dict[bytes | None, Plan] = {}
+        self._latest: tuple[pa.Schema | None, Plan | None] = (None, None)
         self._caches: dict[int, list[TableCache]] = {}
         self._shapes: dict[int, Shaped | None] = {}
 
@@ -92,6 +93,9 @@ class PatternQuery(CompiledQuery, Generic[P]):
 
     def plan(self, schema: pa.Schema | None = None) -> Plan:
         """The plan for events of a schema (checked against it), or for events yet unknown."""
+        known, latest = self._latest
+        if schema is not None and known is not None and latest is not None and known.equals(schema):
+            return latest  # a run asks several times, and a schema as bytes takes a while
         key = None if schema is None else schema.remove_metadata().serialize().to_pybytes()
         if key not in self._plans:
             if schema is not None:
@@ -99,6 +103,7 @@ class PatternQuery(CompiledQuery, Generic[P]):
             plan = self.build(schema)
             check_pattern(plan.query, plan.declared_keys, timed=self.stream.time is not None)
             self._plans[key] = plan
+        self._latest = schema, self._plans[key]
         return self._plans[key]
 
     def shaped(self, schema: pa.Schema) -> Shaped | None:
@@ -160,7 +165,8 @@ class PatternQuery(CompiledQuery, Generic[P]):
 
     def __getstate__(self) -> dict[str, Any]:
         """Plans and their tables stay here: another process makes them anew."""
-        return {**self.__dict__, "_plans": {}, "_caches": {}, "_shapes": {}}
+        made_here = {"_plans": {}, "_latest": (None, None), "_caches": {}, "_shapes": {}}
+        return {**self.__dict__, **made_here}
 
     def replaced(
         self, *, query: ParsedQuery[P] | None = None, stream: Stream | None = None
@@ -168,7 +174,8 @@ class PatternQuery(CompiledQuery, Generic[P]):
         """The same with another query, or over another stream."""
         made = copy(self)
         made.query, made.stream = query or self.query, stream or self.stream
-        made._plans, made._caches, made._shapes = {}, {}, {}
+        made._plans, made._latest = {}, (None, None)
+        made._caches, made._shapes = {}, {}
         return made
 
     @property

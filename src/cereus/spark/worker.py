@@ -99,9 +99,10 @@ def results(
 
 
 def joined(
-    batches: Iterator[pa.RecordBatch], rows_at_once: int = ROWS_AT_ONCE
+    batches: Iterator[pa.RecordBatch], rows_at_once: int | None = None
 ) -> Iterator[pa.RecordBatch]:
-    """The same rows in fewer batches."""
+    """The same rows in fewer batches, of ROWS_AT_ONCE or more."""
+    rows_at_once = rows_at_once or ROWS_AT_ONCE
     waiting: list[pa.RecordBatch] = []
     for batch in batches:
         waiting.append(batch)

@@ -96,7 +96,7 @@ def said(text: str, stream: list[Event]) -> str:
 @pytest.mark.parametrize("part", range(10))
 def test_random_queries_find_what_the_reference_finds(part: int) -> None:
     """600 queries, or 3,000, each under a strategy of its own or several."""
-    found, number = 0, volume(20, 150)
+    found, number = 0, max(20, volume(20, 150))  # fewer may find nothing
     for seed in range(number * part, number * (part + 1)):
         text, stream = case(seed, (None, *STRATEGIES)[seed % 5])
         asked = block(text)
