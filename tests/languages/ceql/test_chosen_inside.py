@@ -98,3 +98,27 @@ def test_a_snapshot_before_the_first_event_that_matters(clauses: str) -> None:
     assert not list(recognizer.push(strategies.table(stream[:1])))
     recognizer = query.restore(recognizer.snapshot())
     assert [row["positions"] for row in recognizer.push(strategies.table(stream[1:]))] == [[1, 2]]
+
+
+@pytest.mark.parametrize("rows", [1, 2, 5])
+def test_a_snapshot_whose_keys_have_windows_of_their_own(rows: int) -> None:
+    """A key that comes later begins below the floor of one whose events are forgotten."""
+    text = """SELECT * WHERE NEXT(* UNTIL ((C AS c) OR (A AS b)) ; A FILTER first(A.x) <= A.x)
+        PARTITION BY k WITHIN 1 EVENTS"""
+    query = cereus.compile(text, stream=TIMED)
+    values = [
+        ("D", 0, 2, 0.5, None, None),
+        ("B", 1, 1, 1.5, "a", None),
+        ("A", 2, None, 2.5, "a", 1),
+        ("B", 2, 0, 3.5, "a", 2),
+        ("A", 3, None, 4.5, None, None),
+        ("A", 4, 2, 5.0, "u", None),
+    ]
+    events = [dict(zip(("type", "t", "x", "w", "s", "k"), row, strict=True)) for row in values]
+    recognizer = query.recognizer(schema=strategies.SCHEMA)
+    emitted = []
+    for at in range(0, len(events), rows):
+        emitted += [*recognizer.push(strategies.table(events[at : at + rows]))]
+        recognizer = query.restore(recognizer.snapshot())
+    emitted += [*recognizer.finish()]
+    assert emitted == [*query.run(strategies.table(events))]

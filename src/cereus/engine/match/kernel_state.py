@@ -60,7 +60,7 @@ def check_kernel(saved: dict[str, Any], bounds: KernelBounds) -> None:
     if bounds.past:
         _check_past(saved, bounds)
     if bounds.totals is None:
-        _check_forest(nodes, bounds, saved["last_floor"])
+        _check_forest(nodes, bounds, saved)
     else:
         _check_vectors(nodes, saved, bounds.totals)
 
@@ -97,7 +97,7 @@ def _check_past(saved: dict[str, Any], bounds: KernelBounds) -> None:
         )
 
 
-def _check_forest(nodes: Ints, bounds: KernelBounds, floors: Ints) -> None:
+def _check_forest(nodes: Ints, bounds: KernelBounds, saved: dict[str, Any]) -> None:
     parts, ids = nodes.view(np.int32), np.arange(len(nodes))
     for place in (layout.NODE_LINK, layout.NODE_LEFT, layout.NODE_RIGHT):
         below = parts[1:, place]
@@ -110,16 +110,31 @@ def _check_forest(nodes: Ints, bounds: KernelBounds, floors: Ints) -> None:
     _check_starts(nodes[:, layout.NODE_START], link, left, right)
     _check_ranks(parts[:, layout.NODE_TAG] & layout.RANK_MASK, left, right)
     within(parts[1:, layout.NODE_TAG] >> layout.RANK_BITS, 0, bounds.labels, "the label of a node")
-    known = nodes[1:]
-    if bounds.outlives and len(floors):
-        known = known[known[:, layout.NODE_START] >= floors.min()]
-    events = known[:, layout.NODE_EVENT]
+    inside = np.ones(len(nodes) - 1, bool)
+    if bounds.outlives:
+        inside = nodes[1:, layout.NODE_START] >= _floors(parts, saved)[1:]
+    events = nodes[1:][inside, layout.NODE_EVENT]
     if bounds.history_keys is None:
         within(events, 0, bounds.first, "an event")
         return
     within(events, bounds.first, bounds.first + len(bounds.history_keys), "an event")
     keys = bounds.history_keys[events - bounds.first]
     refuse_unless(np.all(keys >= 0), "a node's event is of no key")
+
+
+def _floors(parts: Any, saved: dict[str, Any]) -> Ints:
+    """Of every node the floor of the key whose configurations reach it: a window of events begins
+    anew with every key. Nodes that none reaches are out of all windows."""
+    floors = np.full(len(parts), np.iinfo(np.int64).max)
+    counts = np.diff(saved["carry_from"])
+    of_rows = np.repeat(saved["last_floor"], counts)
+    for place in (layout.CARRY_ROOT, layout.CARRY_EMPTY):
+        roots = saved["carry"][:, place]
+        np.minimum.at(floors, roots[roots > 0], of_rows[roots > 0])
+    below = parts[:, [layout.NODE_LINK, layout.NODE_LEFT, layout.NODE_RIGHT]]
+    for node in range(len(parts) - 1, 0, -1):  # links lead to older nodes
+        floors[below[node]] = np.minimum(floors[below[node]], floors[node])
+    return floors
 
 
 def _check_starts(starts: Ints, link: Any, left: Any, right: Any) -> None:
