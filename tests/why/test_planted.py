@@ -162,6 +162,19 @@ def test_other_windows_are_measured_too(text: str, by: str) -> None:
     assert misses(answer) == {(0, 3): ("window", by)}
 
 
+@pytest.mark.parametrize(
+    ("select", "clause", "kind"),
+    [("*", "AFTER MATCH SKIP PAST LAST EVENT", "consumption"),
+     ("NEXT *", "CONSUME BY ANY", "strategy")],
+)  # fmt: skip
+def test_what_fits_the_window_is_not_too_long(select: str, clause: str, kind: str) -> None:
+    """Without the window rows 0, 1 and 3 are a match, and leave 4, 5 and 6 to be the next."""
+    times = pa.array([0, 1, 6, 7, 8, 9, 10], pa.timestamp("s"))
+    events = pa.table({"type": list("ABACABC"), "time": times})
+    answer = why(f"SELECT {select} WHERE A ; B ; C WITHIN 4 seconds {clause}", events=events)
+    assert misses(answer) == {(0, 1, 3): ("window", "3 seconds too long"), (4, 5, 6): (kind, None)}
+
+
 def test_a_composed_text_names_its_queries() -> None:
     text = (
         "PATTERN SEQ(SELL s) WHERE s.price > 15 RETURN s.price AS OUT(price) IN STREAM big\n"

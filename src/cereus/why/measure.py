@@ -99,18 +99,19 @@ def measure(rule: QueryRule, misses: Sequence[FoundMatch], events: EventTable) -
 
 @dataclass(frozen=True)
 class _TooLong(Measure):
-    """Misses that are too long for a window, by how much, and how long it is."""
+    """Misses that are too long for a window, by how much, and how long it is. One that is not has
+    no measure: without the window, what is consumed or skipped is something else."""
 
     overs: Floats
     size: float
     unit: Callable[[float], str]
 
     def distances(self) -> Floats:
-        return np.abs(self.overs) / self.size
+        return np.where(self.overs > 0, self.overs / self.size, np.inf)
 
-    def at(self, number: int) -> Measured:
+    def at(self, number: int) -> Measured | None:
         over = float(self.overs[number])
-        return Measured(f"{self.unit(over)} too long", over / self.size)
+        return Measured(f"{self.unit(over)} too long", over / self.size) if over > 0 else None
 
 
 def _window_measure(

@@ -263,3 +263,20 @@ def test_the_environment_says_how_many_threads(monkeypatch: pytest.MonkeyPatch) 
 )
 def test_explain_says_how_it_is_cut(text: str, says: str) -> None:
     assert says in cereus.compile(f"SELECT * WHERE {text}", stream=STREAM).explain()
+
+
+@pytest.mark.parametrize("encoded", [False, True])
+@pytest.mark.parametrize(
+    "pattern", ["A : B", "A ; B", "A ; B WITHIN 3 EVENTS", "A : B WITHIN 9 seconds"]
+)
+def test_zeros_of_both_signs_are_one_key_and_so_are_all_nans(pattern: str, encoded: bool) -> None:
+    before, within, window = pattern.partition(" WITHIN ")
+    text = f"SELECT * WHERE {before} PARTITION BY [k]{within}{window}"
+    query = cereus.compile(text, stream=STREAM)
+    for seed in range(4):
+        draw, nan = Random(seed), float("nan")
+        keys = pa.array(draw.choices((0.0, -0.0, nan, -nan, 1.0, None), k=60))
+        kinds, times = draw.choices("ABC", k=60), [row // 2 for row in range(60)]
+        keys = keys.dictionary_encode() if encoded else keys
+        ways = list(assert_same(query, pa.table({"type": kinds, "t": times, "k": keys})))
+        assert ways == ["time" if window.endswith("seconds") else "key"] * 2

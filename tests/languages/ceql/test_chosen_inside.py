@@ -84,3 +84,17 @@ def test_events_are_forgotten_that_only_better_matches_out_of_the_window_have() 
         recognizer.push(pa.table(columns, schema=schema))
         sizes_of_state.append(len(recognizer.snapshot()))
     assert len(set(sizes_of_state)) == 1
+
+
+@pytest.mark.parametrize("clauses", ["WITHIN 5 seconds", "PARTITION BY x WITHIN 5 seconds"])
+def test_a_snapshot_before_the_first_event_that_matters(clauses: str) -> None:
+    text = f"SELECT * WHERE NEXT(A AS a ; B AS b FILTER a.w = b.w) {clauses}"
+    query = cereus.compile(text, stream=TIMED)
+    recognizer = query.recognizer(schema=strategies.SCHEMA)
+    stream = [
+        dict.fromkeys(strategies.SCHEMA.names) | {"type": name, "t": t, "x": 1, "w": 1.0}
+        for t, name in enumerate("CAB")
+    ]
+    assert not list(recognizer.push(strategies.table(stream[:1])))
+    recognizer = query.restore(recognizer.snapshot())
+    assert [row["positions"] for row in recognizer.push(strategies.table(stream[1:]))] == [[1, 2]]

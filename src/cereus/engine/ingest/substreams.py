@@ -222,7 +222,15 @@ def moved(values: npt.NDArray[Number], to: Codes) -> npt.NDArray[Number]:
 
 
 def _numbered(column: pa.Array, field: pa.Field) -> pa.Array:
-    """The values of a key in a type whose distinct values Arrow can number."""
+    """The values of a key so that Arrow can number them, and tells none apart that are one key."""
+    if pa.types.is_dictionary(column.type) and pa.types.is_floating(column.type.value_type):
+        words = _numbered(column.dictionary, field)
+        return pa.DictionaryArray.from_arrays(column.indices, words)
+    if pa.types.is_floating(column.type):
+        nulls = column.is_null().to_numpy(zero_copy_only=False)
+        values = column.to_numpy(zero_copy_only=False) + 0  # there is one zero,
+        values[np.isnan(values)] = np.nan  # and one NaN
+        return pa.array(values, column.type, mask=nulls)
     return column.cast(field.type) if pa.types.is_decimal(column.type) else column
 
 

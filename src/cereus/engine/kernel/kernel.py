@@ -443,7 +443,7 @@ class Kernel(KeyedStepper):
     def oldest(self) -> int | None:
         """The smallest ordinal that a live node refers to (after a sweep), or None."""
         nodes = np.asarray(self.wide)[1 : self.used]
-        if self.scoped and self.windowed and not self.open_ended:
+        if len(nodes) and self.scoped and self.windowed and not self.open_ended:
             # what is only there to beat others is never reported
             nodes = nodes[nodes[:, layout.NODE_START] >= np.min(self.last_floor)]
         return int(nodes[:, layout.NODE_EVENT].min()) if len(nodes) else None
