@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from datetime import datetime, timedelta
 from functools import reduce
+from random import Random
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.parquet
 import pytest
 from hypothesis import Phase, given, settings
 
@@ -24,6 +26,8 @@ from tests.languages.match_recognize.random_clauses import (
 )
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pyspark.sql import DataFrame, SparkSession
 
 pytestmark = [pytest.mark.spark, pytest.mark.long]
@@ -46,11 +50,17 @@ def table() -> pa.Table:
 
 
 def queries(count: int) -> list[cereus.Query]:
-    """Random clauses that put something out over the table, all of them different."""
+    """Random clauses that emit something over the table, all of them different."""
     found: dict[str, cereus.Query] = {}
     rows = table()
 
-    @settings(max_examples=20 * count, database=None, derandomize=True, phases=[Phase.generate])
+    @settings(
+        max_examples=20 * count,
+        database=None,
+        derandomize=True,
+        deadline=None,
+        phases=[Phase.generate],
+    )
     @given(text=clauses(CONDITIONS))
     def collect(text: str) -> None:
         query = cereus.compile(text.replace("LAST(A.ts) - FIRST(ts) AS length", "1 AS length"),
@@ -66,13 +76,14 @@ def queries(count: int) -> list[cereus.Query]:
     return every[:: max(1, len(every) // count)][:count]
 
 
-def together(frame: DataFrame, chosen: list[cereus.Query]) -> DataFrame:
-    """The rows of all queries, as texts, with the number of the query."""
+def together(frame: DataFrame, chosen: list[cereus.Query], **options: Any) -> DataFrame:
+    """The rows of all queries, as texts, with the number of the query. Live ones have names of
+    their own."""
     from pyspark.sql import functions as f
 
     spelled = {"ignoreNullFields": "false", "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss"}
     parts = [
-        cs.match(frame, query).select(
+        cs.match(frame, query, **options, name=f"mr_{number}").select(
             f.lit(number).alias("query"), f.to_json(f.struct("*"), spelled).alias("row")
         )
         for number, query in enumerate(chosen)
@@ -102,3 +113,43 @@ def test_batches_give_what_a_run_here_gives(spark: SparkSession) -> None:
     wanted = [sorted(plain(row) for row in query.run(table())) for query in chosen]
     for here, there, query in zip(wanted, by_query(found, chosen), chosen, strict=True):
         assert there == here, query.text
+
+
+FILES = 4
+
+
+def streamed(spark: SparkSession, chosen: list[cereus.Query], where: Path) -> list[Any]:
+    """What one streaming query emits for all of them, over files whose rows come in any order."""
+    rows, size = table(), ROWS // FILES
+    for n in range(FILES):
+        order = Random(n).sample(range(n * size, (n + 1) * size), size)
+        pa.parquet.write_table(rows.take(pa.array(order)), where / f"{n}.parquet")
+    schema = spark.createDataFrame(rows).schema
+    stream = spark.readStream.schema(schema).option("maxFilesPerTrigger", 1).parquet(str(where))
+    running = (
+        together(stream, chosen, watermark="0 seconds", buckets=1)
+        .writeStream.format("memory")
+        .queryName("mr_random")
+        .option("checkpointLocation", str(where / "checkpoint"))
+        .trigger(availableNow=True)
+        .start()
+    )
+    running.awaitTermination()
+    return spark.table("mr_random").collect()
+
+
+def so_far(query: cereus.Query) -> list[str]:
+    """What is decided once time has passed the last row, and the stream may go on."""
+    rows = table()
+    recognizer = query.recognizer(schema=rows.schema)
+    emitted = list(recognizer.push(rows))
+    emitted += list(recognizer.advance(START + timedelta(seconds=ROWS - 1, microseconds=1)))
+    return sorted(plain(row) for row in emitted)
+
+
+def test_streams_give_what_is_decided_here(spark: SparkSession, tmp_path: Path) -> None:
+    chosen = [query for query in queries(8) if "PARTITION BY" in query.text]
+    found = by_query(streamed(spark, chosen, tmp_path), chosen)
+    for there, query in zip(found, chosen, strict=True):
+        assert there == so_far(query), query.text
+    assert sum(map(len, found)) > ROWS
