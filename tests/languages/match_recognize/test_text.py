@@ -192,7 +192,32 @@ def test_a_type_that_cannot_be_compared_is_said_of_its_column() -> None:
         cereus.compile(text, dialect="match_recognize", schema=schema)
 
 
+def test_the_hint_on_two_types_names_the_column() -> None:
+    text = "MATCH_RECOGNIZE (MEASURES 1 AS m PATTERN (a b) DEFINE b AS b.x > 0)"
+    with pytest.raises(QueryError) as caught:
+        cereus.compile(text, dialect="match_recognize", schema=pa.schema({"x": pa.string()}))
+    assert caught.value.hint is not None and 'types={"x": "double"}' in caught.value.hint
+
+
 # ---------------------------------------------------------------- statements
+
+
+@pytest.mark.parametrize(
+    "table",
+    ["t", "t AS t", "(SELECT * FROM t) T", "(SELECT * FROM t) AS t (x, y)", 'main."t"'],
+)
+def test_the_table_may_stand_before_columns_of_partition_and_order(table: str) -> None:
+    clause = "MATCH_RECOGNIZE (PARTITION BY t.y ORDER BY T . x DESC MEASURES a.x AS m PATTERN (a+))"
+    found = cereus.sql(f"SELECT * FROM {table} {clause}", t=pa.table({"x": [1, 2], "y": [3, 3]}))
+    assert found.to_pylist() == [{"y": 3, "m": 1}]
+
+
+def test_the_table_does_not_stand_before_columns_of_conditions() -> None:
+    """There, a name before a column is a variable."""
+    text = "SELECT * FROM t MATCH_RECOGNIZE (MEASURES t.x AS m PATTERN (a+) DEFINE a AS x > 0)"
+    with pytest.raises(QueryError, match="t is not a variable of the pattern") as caught:
+        cereus.sql(text, t=pa.table({"x": [1, 2]}))
+    assert caught.value.hint == "write x for the rows of all variables"
 
 
 def test_columns_that_differ_only_in_case_are_refused() -> None:

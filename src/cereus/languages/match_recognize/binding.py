@@ -151,6 +151,15 @@ class _Binder:
             f"unknown column {name!r}", span=span, hint=did_you_mean(name, self.schema.names)
         )
 
+    def check_prefix(self, path: tuple[str, ...], span: Span | None) -> None:
+        """Refuse the table's name before a column."""
+        if len(path) > 1 and path[0].lower() not in self.names and path[1].lower() in self.names:
+            raise UnknownNameError(
+                f"{path[0]} is not a variable of the pattern",
+                span=span,
+                hint=f"write {'.'.join(path[1:])} for the rows of all variables",
+            )
+
     def row(self, node: ex.Expression) -> ex.Expression:
         """An expression of one row, with the names of the table."""
         match node:
@@ -159,6 +168,7 @@ class _Binder:
             case values.Number():
                 return ex.Attribute((NUMBER,), span=node.span)
             case ex.Attribute(path):
+                self.check_prefix(path, node.span)
                 return replace(node, path=(self.named(path[0], node.span), *path[1:]))
         return ex.rebuild(node, self.row)
 
@@ -197,13 +207,11 @@ class _Binder:
         try:
             return check(expression, self.leaf_schema(leaves), None, None)
         except ConditionTypeError as error:
-            number = re.match(r"'(\d+)' is", error.message)
-            leaf = leaves[int(number[1])] if number else None
-            if leaf is None or not isinstance(getattr(leaf, "argument", None), ex.Attribute):
-                raise
-            column = ".".join(leaf.argument.path)  # type: ignore[union-attr]
-            message = error.message.replace(f"'{number[1]}'", f"{column!r}", 1)  # type: ignore[index]
-            raise ConditionTypeError(message, span=error.span, hint=error.hint) from None
+            raise ConditionTypeError(
+                _with_columns(error.message, leaves),
+                span=error.span,
+                hint=error.hint and _with_columns(error.hint, leaves),
+            ) from None
 
     def leaf(self, node: Leaf) -> Leaf:
         if isinstance(node, values.Number) or node.argument is None:
@@ -278,6 +286,19 @@ class _Binder:
                     f"{function} needs an order, and values of type {type_} have none",
                     span=argument.span,
                 )
+
+
+def _with_columns(text: str, leaves: tuple[Leaf, ...]) -> str:
+    """What is said of a leaf, said of its column: leaves are columns named by their numbers."""
+
+    def column(number: re.Match[str]) -> str:
+        place = int(number[2])
+        argument = getattr(leaves[place], "argument", None) if place < len(leaves) else None
+        if not isinstance(argument, ex.Attribute):
+            return number[0]
+        return f"{number[1]}{'.'.join(argument.path)}{number[3]}"
+
+    return re.sub(r"""(^'|types={")(\d+)(' is|")""", column, text)
 
 
 def _by_lower_case(names: list[str]) -> dict[str, str]:

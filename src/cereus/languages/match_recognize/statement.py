@@ -26,6 +26,8 @@ TOKEN = re.compile(
 )
 BEFORE_TABLE = frozenset(("FROM", "JOIN", "USING", "LATERAL"))
 """Words that stand right before a table."""
+BEHIND_ORDER = frozenset(("MEASURES", "ONE", "ALL", "AFTER", "INITIAL", "SEEK", "PATTERN"))
+"""Words that end PARTITION BY and ORDER BY in a clause."""
 NO_ALIAS = frozenset(
     [
         "WHERE",
@@ -74,6 +76,13 @@ class Token:
     @property
     def end(self) -> int:
         return self.start + len(self.text)
+
+    @property
+    def name(self) -> str:
+        """The table or column that this may name, as SQL compares names; "" for anything else."""
+        if self.kind == "quoted":
+            return self.text[1:-1]
+        return self.text.lower() if self.kind == "word" else ""
 
     @property
     def word(self) -> str:
@@ -135,7 +144,7 @@ def _embedded(text: str, found: list[Token], at: int) -> Embedded:
     source = f"{_common_tables(text, found, first)}SELECT * FROM {table}"
     return Embedded(
         source,
-        text[found[at].start : found[last].end],
+        _without_table(text, found[at : last + 1], _table_name(found[first:at])),
         (found[first].start, found[last].end),
         _alias_columns(text, found, last + 1),
     )
@@ -162,6 +171,33 @@ def _table_start(text: str, found: list[Token], at: int) -> int:
             hint="write FROM trades MATCH_RECOGNIZE ( … )",
         )
     return first
+
+
+def _table_name(table: list[Token]) -> str:
+    """The name that the columns of a table go by: its alias, or the last part of its own name;
+    "" for a subquery without an alias."""
+    names = [Token("sign", "", 0)]  # those outside of parentheses
+    depth = 0
+    for token in table:
+        depth += {"(": 1, ")": -1}.get(token.text, 0)
+        if depth == 0 and token.text != ")":
+            names.append(token)
+    return names[-1].name
+
+
+def _without_table(text: str, clause: list[Token], table: str) -> str:
+    """The clause's text, whose PARTITION BY and ORDER BY name columns without their table."""
+    start = clause[0].start
+    written = text[start : clause[-1].end]
+    sorts = False
+    for at, token in enumerate(clause[:-2]):
+        if sorts and token.word in BEHIND_ORDER:
+            break
+        sorts = sorts or (token.word == "BY")
+        if sorts and table and token.name == table and clause[at + 1].text == ".":
+            here, there = token.start - start, clause[at + 2].start - start
+            written = written[:here] + " " * (there - here) + written[there:]
+    return written
 
 
 def _closing(text: str, found: list[Token], opening: int) -> int:
