@@ -72,7 +72,7 @@ class GatheringKernel(Kernel):
             if s == self.initial or s == this_part or self.first[s] < 0:
                 continue
             n: cython.int = self.root[self.first[s]]
-            if n == 0 or self.wide[n, layout.NODE_START] < self.bound:
+            if n == 0 or self.wide[n, layout.NODE_START] < self.bound or parts == self.n_parts:
                 return False
             self.gathered[parts] = n
             parts += 1
