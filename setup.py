@@ -32,6 +32,7 @@ KERNEL_MODULES = (
     "cereus.engine.kernel.counting",
     "cereus.engine.kernel.sliding",
     "cereus.engine.kernel.choosing",
+    "cereus.engine.kernel.gathering",
     "cereus.engine.kernel.watching",
     "cereus.engine.rules.routing",
     "cereus.languages.algebra.detect.detection",

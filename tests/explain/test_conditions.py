@@ -238,5 +238,5 @@ def test_a_variable_repeats_where_an_iteration_is_around_it() -> None:
 
 def test_all_of_many_parts_is_warned_of() -> None:
     text = " ALL ".join(f"T{number}" for number in range(10))
-    (warning,) = cereus.compile(f"SELECT * WHERE {text} WITHIN 9 EVENTS").warnings
+    (warning,) = cereus.compile(f"SELECT * WHERE ({text}) ; U WITHIN 9 EVENTS").warnings
     assert "ALL of 10 parts has a state for every set of parts" in warning and "1,024" in warning

@@ -62,7 +62,7 @@ def _stages(plan: Plan, analysis: PlanAnalysis) -> Iterator[str]:
     yield from analysis.description.stages(plan)
     yield f"automaton  {_states_text(analysis.built, 'state')} over {_letters_text(analysis)}"
     parts = [_engine(plan)]
-    if not plan.traits.correlated:
+    if not plan.traits.correlated and plan.gathering is None:
         parts.append(_states_text(analysis.run, "I/O-deterministic state"))
     yield f"kernel     {': '.join(filter(None, parts))}"
 
@@ -72,6 +72,8 @@ def _engine(plan: Plan) -> str:
         return f"with registers: at most {several(plan.slots, 'value')} per partial match"
     if plan.traits.remembers_values:
         return "states that remember values" + (f": {plan.why_values}" if plan.why_values else "")
+    if plan.gathering is not None:
+        return "the events of each part on their own, combined where all parts have come"
     if plan.query.count:
         return "counting, without listing"
     return ENGINES.get(plan.traits.chosen_by, "")
@@ -234,6 +236,8 @@ def _memory(plan: Plan, analysis: PlanAnalysis) -> Iterator[str]:
         nodes = "a node where a match begins or ends, none where it goes on, each"
     elif plan.traits.correlated:
         nodes = "a node per state and remembered values that it extends, each"
+    elif plan.gathering is not None:
+        nodes = "a node"
     elif not analysis.run.complete:
         nodes = "a node per state that it extends, each"
     if plan.query.window is not None:

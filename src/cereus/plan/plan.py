@@ -7,6 +7,7 @@ from dataclasses import Field, dataclass, fields, is_dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from cereus.automata.gathering import Gathering
 from cereus.automata.memory.exception import Watching
 from cereus.automata.memory.slots import Column
 from cereus.automata.memory.terms import PastKind
@@ -14,6 +15,7 @@ from cereus.automata.model import Automaton, Label, marks
 from cereus.automata.selection import BEGINS_UNSEEN, NamedAutomaton
 from cereus.clauses.tree import AnyQuery, AttributeWindow
 from cereus.expr.tree import Expression, attributes
+from cereus.plan.gathering import gathering_of
 from cereus.plan.lowered import Lowered
 from cereus.plan.returned import ReturnedColumn, returned_columns, returned_variables
 from cereus.plan.tests import EventTest
@@ -119,10 +121,24 @@ class Plan:
     def fingerprint(self) -> str:
         """Identifies what a snapshot's state means: same fingerprint, same states and tests."""
         parts = (self.version, _described(self.query), self.stream)
-        kinds = {"scoped": self.scoped, "watching": self.watching is not None}
+        kinds = {
+            "scoped": self.scoped,
+            "watching": self.watching is not None,
+            "gathering": self.gathering is not None,
+        }
         more = (self.implied_keys, *(name for name, is_such in kinds.items() if is_such))
         description = repr((*parts, *more) if any(more) else parts)
         return hashlib.sha256(description.encode()).hexdigest()[:16]
+
+    @cached_property
+    def gathering(self) -> Gathering | None:
+        """What gathers the events of each part of an ALL, where that is all there is to do."""
+        return gathering_of(self)
+
+    @property
+    def runs(self) -> Automaton:
+        """The automaton that the kernel runs."""
+        return self.automaton if self.gathering is None else self.gathering
 
     @property
     def keys(self) -> tuple[tuple[str, ...], ...]:

@@ -29,6 +29,7 @@ DATA = Path(__file__).parents[2] / "data" / "snapshots"
 WHOLE = pa.int64()
 TIMED = {"time": "t", "unit": "s"}
 KEYED = {**TIMED, "keys": "k"}
+FIVE = "A ALL B ALL C ALL D ALL E"
 ANY, NEXT = "skip_till_any_match(a, b[], c)", "skip_till_next_match(a, b[], c)"
 PENDING = """
 PATTERN SEQ(A a, B b, ~C c) WHERE skip_till_any_match(a, b) { a.x <= b.x } WITHIN 20 seconds
@@ -50,6 +51,7 @@ class Case:
     keep: bool = False
     size: int = 36
     kind: pa.DataType = WHOLE
+    types: str = "AABBC"
 
     @cached_property
     def query(self) -> cereus.Query:
@@ -61,7 +63,7 @@ class Case:
         draw, size = Random(self.name), self.size
         return pa.table(
             {
-                "type": [draw.choice("AABBC") for _ in range(size)],
+                "type": [draw.choice(self.types) for _ in range(size)],
                 "t": [2 * i + draw.randrange(2) for i in range(size)],
                 "k": [draw.choice("uvw") for _ in range(size)],
                 "x": [draw.randrange(6) for _ in range(size)],
@@ -128,6 +130,13 @@ CASES = [
         kind=pa.timestamp("ns"),
     ),
     Case("counted", "SELECT COUNT(*) WHERE A ; B+ ; C WITHIN 30 seconds", "CountingRunner"),
+    Case("gathered", f"SELECT * WHERE {FIVE} WITHIN 20 seconds", "Runner", types="ABCDE"),
+    Case(
+        "gathered and counted",
+        f"SELECT COUNT(*) WHERE {FIVE} WITHIN 30 seconds",
+        "CountingRunner",
+        types="ABCDE",
+    ),
     Case(
         "totals",
         "SELECT COUNT(*), SUM(b.x), MAX(a.x) WHERE A AS a ; B AS b PARTITION BY k",

@@ -5,5 +5,15 @@ from cereus.compiled import all_or_none, obey_pure
 obey_pure(__path__)  # before any other module of this package is imported
 all_or_none(
     __name__,
-    ("terms_vm", "stepper", "scopes", "keyed", "kernel", "counting", "choosing", "watching"),
+    (
+        "terms_vm",
+        "stepper",
+        "scopes",
+        "keyed",
+        "kernel",
+        "counting",
+        "choosing",
+        "gathering",
+        "watching",
+    ),
 )

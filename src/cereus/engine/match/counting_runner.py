@@ -11,6 +11,7 @@ import pyarrow as pa
 from cereus.engine.ingest.clock import read
 from cereus.engine.ingest.events import Events
 from cereus.engine.kernel.counting import CountingKernel
+from cereus.engine.kernel.gathering import GatheringCountingKernel
 from cereus.engine.kernel.kernel import Kernel
 from cereus.engine.kernel.sliding import SlidingCountingKernel
 from cereus.engine.match.kernel_options import KernelOptions
@@ -27,9 +28,11 @@ class CountingRunner(Runner):
     """A runner for `SELECT COUNT(*), SUM(b.volume)`."""
 
     def _new_kernel(self) -> Kernel:
-        kind = (
-            CountingKernel if self.plan.slots or self.plan.traits.closes else SlidingCountingKernel
-        )
+        kind: type[CountingKernel] = SlidingCountingKernel
+        if self.plan.gathering is not None:
+            kind = GatheringCountingKernel
+        elif self.plan.slots or self.plan.traits.closes:
+            kind = CountingKernel
         return kind(self.table, KernelOptions.of(self.plan, self.limits))
 
     def _remember(self, events: Events, batch: pa.RecordBatch) -> Events:

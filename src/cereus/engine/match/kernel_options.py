@@ -26,7 +26,7 @@ KINDS_OF_TOTALS = {
 @dataclass(frozen=True)
 class KernelOptions:
     """What a kernel knows of its plan, from the start. `limit_if_distinct` is a limit that holds as
-    long as no match can be found in several ways."""
+    long as no match can be found in several ways; `parts` are those whose events are gathered."""
 
     windowed: bool
     open_ended: bool
@@ -49,6 +49,7 @@ class KernelOptions:
     past: tuple[PastKind, ...] = ()
     scoped: bool = False
     limit_if_distinct: int | None = None
+    parts: int = 0
 
     @classmethod
     def of(cls, plan: Plan, limits: Limits) -> KernelOptions:
@@ -75,4 +76,5 @@ class KernelOptions:
             limit_if_distinct=(
                 None if plan.traits.hides or plan.traits.chosen_late else plan.traits.limit
             ),
+            parts=0 if plan.gathering is None else len(plan.gathering.parts),
         )

@@ -21,6 +21,7 @@ from cereus.engine.ingest.shared_letters import LettersView
 from cereus.engine.ingest.substreams import Codes, Ints
 from cereus.engine.kernel.choosing import ChoosingKernel
 from cereus.engine.kernel.counting import CountingKernel
+from cereus.engine.kernel.gathering import GatheringKernel
 from cereus.engine.kernel.kernel import Kernel
 from cereus.engine.kernel.layout import (
     CHUNK_FULL,
@@ -144,7 +145,11 @@ class Runner:
         return [Watcher(part, slots, compared, self.limits) for part in self.plan.watching.parts]
 
     def _new_kernel(self) -> Kernel:
-        kind = ChoosingKernel if self.plan.traits.chosen_by is ChosenBy.KERNEL else Kernel
+        kind: type[Kernel] = Kernel
+        if self.plan.traits.chosen_by is ChosenBy.KERNEL:
+            kind = ChoosingKernel
+        elif self.plan.gathering is not None:
+            kind = GatheringKernel
         return kind(self.table, KernelOptions.of(self.plan, self.limits))
 
     @property
@@ -288,7 +293,7 @@ class Runner:
     def _forget_states(self) -> None:
         """Number anew the states that are in use, and forget the others."""
         subsets, kept = self.table.subsets, self._states_in_use()
-        table = TransitionTable(self.plan.automaton, self.labels, max_states=self.limits.states)
+        table = TransitionTable(self.plan.runs, self.labels, max_states=self.limits.states)
         table.preload([subsets[state] for state in kept])
         table.ambiguous = self.table.ambiguous
         numbers = np.zeros(len(subsets), np.int32)

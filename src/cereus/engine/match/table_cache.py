@@ -66,4 +66,4 @@ class TableCache:
     @classmethod
     def empty(cls, plan: Plan, max_states: int) -> TableCache:
         labels = LabelCodes(plan)
-        return cls(labels, TransitionTable(plan.automaton, labels, max_states=max_states), {})
+        return cls(labels, TransitionTable(plan.runs, labels, max_states=max_states), {})
