@@ -149,7 +149,7 @@ def test_sase() -> None:
         except CereusError:
             continue  # a name that is a key as well
         ways.update(answered(query, sase.table(sase.events(draw, 24))))
-    assert ways["key"] and ways["ahead"]
+    assert ways["time"] and ways["key"] and ways["ahead"]
 
 
 ROWS = pa.table(

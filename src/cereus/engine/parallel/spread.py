@@ -18,7 +18,7 @@ class Spread(Protocol):
         """What the work makes of each part, in their order."""
 
 
-class Alone:
+class OneThread:
     """The thread that asks."""
 
     threads = 1
@@ -27,7 +27,7 @@ class Alone:
         return list(map(work, *parts))
 
 
-ALONE = Alone()
+ALONE = OneThread()
 
 
 def cuts(size: int, threads: int, least: int) -> list[tuple[int, int]]:
