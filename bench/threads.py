@@ -151,9 +151,9 @@ def measured(case: Case, table: pa.Table, threads: int) -> tuple[Cost, Cost]:
 
 
 def main(threads: int = 2, words: tuple[str, ...] = ()) -> None:
-    from cereus.engine.parallel import ahead, by_key, by_time
+    from cereus.engine.parallel import ahead, by_key, by_piece, by_time
 
-    for module in (by_time, by_key, ahead):
+    for module in (by_time, by_key, by_piece, ahead):
         module.Workers = _Timed  # type: ignore[attr-defined]
     pa.set_cpu_count(1)  # Arrow's own threads would not be seen
     table = long_stream(TIMES_OVER)

@@ -27,6 +27,7 @@ from cereus.engine.match.strategies.replay import ReplayRunner
 from cereus.engine.match.table_cache import TableCache
 from cereus.engine.match.value_letters import ValueLetters
 from cereus.engine.parallel.sharing import Sharing
+from cereus.engine.parallel.spread import Spread
 from cereus.engine.results.counts import CountRows
 from cereus.engine.results.event_rows import EventRows, EventShape
 from cereus.engine.results.results import Results
@@ -98,6 +99,11 @@ class Executor(ABC):
         """The stream is read to its end before anyone looks: results may wait for `finish`, where
         that is quicker. To be called before the first batch."""
         return
+
+    def pieces(self, spread: Spread) -> Iterator[Callable[[], list[pa.RecordBatch]]]:
+        """What `finish` would give, where results were deferred: in pieces that can be computed at
+        once, by as many threads as there are, in the order of the results."""
+        raise NotImplementedError
 
     def skip_to(self, row: int) -> None:
         """The next batch begins at this row of the input; the rows since the last do not matter."""

@@ -14,15 +14,19 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import cereus
 from cereus.errors import CereusError
 from cereus.languages.ceql.text import to_text
+from cereus.languages.match_recognize.match import partitions, sorting
 from cereus.languages.sremo.text import to_text as sremo_text
 from cereus.sources import source
 from tests.languages.algebra.drawing import expression
 from tests.languages.algebra.test_query import PRIMITIVES
 from tests.languages.ceql import strategies as ceql
+from tests.languages.match_recognize import random_clauses as rows
 from tests.languages.sase import strategies as sase
 from tests.languages.sremo import random_queries as sremo
 from tests.volume import volume
@@ -57,6 +61,8 @@ def assert_same(query: cereus.Query, table: pa.Table) -> Iterator[str]:
         assert Counter(map(str, found)) == Counter(map(str, expected)), query.text
         if not query.compiled.emits_late:
             assert [*map(event_of, found)] == [*map(event_of, expected)], query.text
+        if how == "piece":
+            assert [*map(str, found)] == [*map(str, expected)], query.text
         yield how
 
 
@@ -143,7 +149,7 @@ def test_sase() -> None:
         except CereusError:
             continue  # a name that is a key as well
         ways.update(answered(query, sase.table(sase.events(draw, 24))))
-    assert ways["key"] and ways["ahead"]
+    assert ways["time"] and ways["key"] and ways["ahead"]
 
 
 ROWS = pa.table(
@@ -172,6 +178,18 @@ def test_event_algebra(values: bool, time: str | None) -> None:
         stream = cereus.Stream(time=time, keys="k")
         query = cereus.compile(text, dialect="algebra", stream=stream, values=values)
         assert list(assert_same(query, ROWS)) == ["key", "key"]
+
+
+@settings(max_examples=CASES, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_match_recognize(data: st.DataObject) -> None:
+    text = data.draw(rows.clauses(rows.OF_ROW + rows.OF_SLOTS))
+    query = cereus.compile(text, dialect="match_recognize")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(partitions, "LEAST", 2)
+        patch.setattr(sorting, "PIECE", data.draw(st.integers(1, 4)))
+        ways = answered(query, data.draw(rows.tables(most=20)))
+    assert set(ways) <= {"piece" if query.keys else ""}
 
 
 # ---------------------------------------------------------------- what is common to all

@@ -18,6 +18,7 @@ from cereus.languages.match_recognize.match import (
     matching,
     runs,
     slots_kernel,
+    sorting,
 )
 from cereus.languages.match_recognize.match.program import automaton
 from cereus.languages.match_recognize.output import batch
@@ -106,7 +107,9 @@ def test_pieces_of_partitions_are_as_one(data: st.DataObject) -> None:
         patch.setattr(letters, "LARGE", 1)
         patch.setattr(matching, "MOST_MATCHES", data.draw(st.integers(1, 3)))
         try:
-            batches = batch.run_in_pieces(finder, table, data.draw(st.integers(1, 4)))
+            rows = sorting.SortedRows(table, over.partition, over.order)
+            pieces = rows.pieces(data.draw(st.integers(1, 4)))
+            batches = (each for piece in pieces for each in batch.results(finder, piece))
             found = [row for each in batches for row in each.to_pylist()]
         except DataError:
             found = None
@@ -193,7 +196,8 @@ def test_a_pattern_that_nothing_completes_reads_each_row_twice(partitions: int) 
         table = table.append_column("x", pa.array([1] * rows))
         over, states = bound(clause, table.schema), automaton(clause.pattern)
         finder = finding.Finder(over, states, finding.path_of(over, states), Limits())
-        assert sum(each.num_rows for each in batch.run_in_pieces(finder, table)) == 0
+        pieces = sorting.SortedRows(table, over.partition, over.order).pieces()
+        assert not [each for piece in pieces for each in batch.results(finder, piece)]
         read.append(finder.passes.steps)
     assert read == [2 * ROWS_WITHOUT_B // 10, 2 * ROWS_WITHOUT_B]
 

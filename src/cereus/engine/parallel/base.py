@@ -11,6 +11,7 @@ import pyarrow as pa
 from cereus.engine.executor import Executor
 from cereus.engine.parallel.sharing import NotSplitError, Sharing
 from cereus.engine.parallel.split import Split
+from cereus.engine.parallel.spread import cuts
 from cereus.stream import Stream
 
 LEAST_ROWS = 1 << 16
@@ -71,7 +72,5 @@ class BaseRun:
 
     def pieces(self, batch: pa.RecordBatch) -> list[pa.RecordBatch]:
         """A batch in pieces, one for each thread if they are not too small, without copying."""
-        size, parts = batch.num_rows, max(1, min(self.threads, batch.num_rows // self.least))
-        begins = [size * part // parts for part in range(parts)]
-        ends = [*begins[1:], size]
-        return [batch.slice(begin, end - begin) for begin, end in zip(begins, ends, strict=True)]
+        ranges = cuts(batch.num_rows, self.threads, self.least)
+        return [batch.slice(begin, end - begin) for begin, end in ranges]

@@ -19,6 +19,7 @@ from cereus.engine.costs import Costs
 from cereus.engine.parallel.ahead import ahead
 from cereus.engine.parallel.base import BaseRun, Stretch
 from cereus.engine.parallel.by_key import by_key
+from cereus.engine.parallel.by_piece import by_piece
 from cereus.engine.parallel.by_time import by_time
 from cereus.engine.parallel.sharing import NotSplitError
 from cereus.errors import CereusError
@@ -31,8 +32,8 @@ class ParallelRun(BaseRun):
     """The results of a query.
 
     shed    what one thread has left out because a limit was reached
-    how     how threads shared the work in the end: "time" or "key", by which the input was cut,
-            "ahead", or "" if there was one thread
+    how     how threads shared the work in the end: "time", "key" or "piece", by which the input was
+            cut, "ahead", or "" if there was one thread
     """
 
     progress: Progress | None = None
@@ -75,6 +76,8 @@ class ParallelRun(BaseRun):
                 yield "time", by_time
             if self.split.keys:
                 yield "key", by_key
+            if self.split.pieces:
+                yield "piece", by_piece
             if self.split.ahead:
                 yield "ahead", ahead
         yield "", self._by_one

@@ -21,12 +21,14 @@ class Split:
 
     keys      the columns whose values may be dealt out; () if none may
     window    the length that slices of time overlap by; None if there are no slices
+    pieces    what the input falls into when all of it was read; "" if nothing
     ahead     events are tested one by one, which threads may do before they are read
     why_not   why there is no slice, or no cut at all
     """
 
     keys: tuple[Path, ...] = ()
     window: Window | None = None
+    pieces: str = ""
     ahead: bool = True
     why_not: str = ""
 
@@ -42,6 +44,8 @@ class Split:
             return f"the input is cut into slices of time that overlap by the window{dealt}"
         if self.keys:
             return f"the values of {names} are dealt out"
+        if self.pieces:
+            return f"all rows are read, then {self.pieces} are dealt out"
         ahead = ", and the others test events ahead" if self.ahead else ""
         return f"one{ahead}: {self.why_not}"
 

@@ -16,6 +16,7 @@ import pyarrow as pa
 from cereus.engine.ingest.clock import Clock, RowNumbers, as_integers, read
 from cereus.engine.ingest.substreams import ascending
 from cereus.engine.parallel.sharing import NotSplitError
+from cereus.engine.parallel.spread import cuts
 
 Ints = npt.NDArray[np.int64]
 MOST_OVERLAP = 0.25
@@ -60,10 +61,8 @@ class TimeSlices:
             return []
         measures = self._measures(batch)
         self._recent.append(_Recent(first, batch, measures))
-        parts = max(1, min(self._parts, batch.num_rows // self._least))
-        ends = [batch.num_rows * (part + 1) // parts for part in range(parts)]
-        begins = [0, *ends[:-1]]
-        slices = [self._slice(begin, end) for begin, end in zip(begins, ends, strict=True)]
+        ranges = cuts(batch.num_rows, self._parts, self._least)
+        slices = [self._slice(begin, end) for begin, end in ranges]
         self._refuse_overlap(slices, batch.num_rows)
         self._forget(int(measures[-1]))
         return slices

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -39,11 +39,17 @@ class Workers:
     """Threads that work until they are left; whatever they are at ends soon after that."""
 
     def __init__(self, threads: int) -> None:
+        self.threads = threads
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="cereus")
         self._stop = threading.Event()
 
     def submit(self, work: Callable[..., Made], *arguments: Any) -> Future[Made]:
         return self._pool.submit(self._work, work, arguments)
+
+    def map(self, work: Callable[..., Made], *parts: Iterable[Any]) -> list[Made]:
+        """What the work makes of each part, in their order; for who is no worker."""
+        tasks = [self.submit(work, *each) for each in zip(*parts, strict=True)]
+        return [task.result() for task in tasks]
 
     def _work(self, work: Callable[..., Made], arguments: tuple[Any, ...]) -> Made:
         with stopping_at(self._stop):

@@ -163,7 +163,9 @@ class MatchRecognizeQuery(EventwiseQuery):
         return frozenset((name,) for name in read if name in schema.names)
 
     def split(self, schema: pa.Schema | None = None) -> Split:
-        return Split(ahead=False, why_not="all rows are sorted and matched together")
+        if not self.clause.partition:
+            return Split(ahead=False, why_not="without PARTITION BY all rows are one partition")
+        return Split(pieces="partitions", ahead=False)
 
     def executor(
         self,

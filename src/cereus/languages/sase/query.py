@@ -142,10 +142,13 @@ class SaseQuery(EventwiseQuery):
         if not plan.splits:
             return Split(why_not="its matches wait for time to pass in the whole input")
         keys = tuple((name,) for name in (*self.stream.keys, *shared_keys(plan)))
-        return Split(keys, why_not="there are no keys")
+        return Split(keys, self._span(plan), why_not="there are no keys")
 
     def span(self, schema: pa.Schema) -> Window | None:
-        plan = self.plan(schema)
+        return self._span(self.plan(schema))
+
+    @staticmethod
+    def _span(plan: ProgramPlan) -> Window | None:
         blocks = [block for stage in plan.stages for block in stage.blocks]
         if len(blocks) > 1 or plan.emits_late:
             return None

@@ -14,8 +14,8 @@ the first state of a match.
 """
 
 import cython
-import numpy as np
 
+from cereus.engine.interrupts import look_up
 from cereus.languages.match_recognize.match import codes
 
 if cython.compiled:
@@ -37,14 +37,18 @@ on each."""
 
 
 @cython.cfunc
+@cython.nogil
 @cython.exceptval(-1)
 def interrupted() -> cython.int:
     """Raise what Ctrl-C raises. Uncompiled, Python itself does."""
-    if cython.compiled:
-        PyErr_CheckSignals()
+    with cython.gil:
+        look_up()
+        if cython.compiled:
+            PyErr_CheckSignals()
     return 0
 
 
+@cython.ccall
 def find(
     letters: cython.const[cython.ushort][::1],
     bounds: cython.const[cython.longlong][::1],
@@ -78,83 +82,85 @@ def find(
     cython.declare(begin=cython.Py_ssize_t)
     cython.declare(row=cython.Py_ssize_t, at=cython.Py_ssize_t, start=cython.Py_ssize_t)
     cython.declare(target=cython.Py_ssize_t, set_=cython.int, next_=cython.int, q=cython.int)
-    while part < parts:
-        low = bounds[part]
-        high = bounds[part + 1]
-        row = progress[1]
-        if row < 0:
-            begin = high - low - 1
-            if row < -1:
-                begin = -2 - row
-            else:
-                sets[high - low] = 0
-            set_ = sets[begin + 1]
-            for i in range(begin, -1, -1):
-                next_ = steps[set_, letters[low + i]]
-                if next_ < 0:
-                    progress[0] = part
-                    progress[1] = -2 - i
-                    progress[2] = matches
-                    progress[3] = written
-                    progress[4] = letters[low + i]
-                    progress[5] = set_
-                    progress[6] = read
-                    return UNKNOWN_SET
-                set_ = next_
-                sets[i] = set_
+    with cython.nogil:
+        while part < parts:
+            low = bounds[part]
+            high = bounds[part + 1]
+            row = progress[1]
+            if row < 0:
+                begin = high - low - 1
+                if row < -1:
+                    begin = -2 - row
+                else:
+                    sets[high - low] = 0
+                set_ = sets[begin + 1]
+                for i in range(begin, -1, -1):
+                    next_ = steps[set_, letters[low + i]]
+                    if next_ < 0:
+                        progress[0] = part
+                        progress[1] = -2 - i
+                        progress[2] = matches
+                        progress[3] = written
+                        progress[4] = letters[low + i]
+                        progress[5] = set_
+                        progress[6] = read
+                        return UNKNOWN_SET
+                    set_ = next_
+                    sets[i] = set_
+                    read += 1
+                    if read >= look_at:
+                        look_at = read + LOOK_EVERY
+                        interrupted()
+                row = low
+            while row < high:
                 read += 1
                 if read >= look_at:
                     look_at = read + LOOK_EVERY
                     interrupted()
-            row = low
-        while row < high:
-            read += 1
-            if read >= look_at:
-                look_at = read + LOOK_EVERY
-                interrupted()
-            q = begins[sets[row - low], 1 if row == low else 0]
-            if q == -1:
-                row += 1
-                continue
-            if matches == most_matches or most_states - written < high - row:
-                progress[0] = part
-                progress[1] = row
-                progress[2] = matches
-                progress[3] = written
-                progress[6] = read
-                return OUTPUT_FULL
-            start = row
-            at = row - low
-            target = -1
-            while q >= 0:
-                states[written] = q
-                written += 1
-                if skip >= TO_FIRST and targets[q] and (skip == TO_LAST or target < 0):
-                    target = at + low
-                at += 1
-                q = choices[sets[at], q]
-            read += at + low - start
-            starts[matches] = start
-            ends[matches] = at + low
-            matches += 1
-            if at + low == start or skip == NEXT_ROW:
-                row = start + 1
-            elif skip == PAST_LAST_ROW:
-                row = at + low
-            else:
-                if target < 0 or target == start:
-                    progress[4] = start
-                    return NOT_MAPPED if target < 0 else FIRST_ROW
-                row = target
-        part += 1
-        progress[1] = -1
-    progress[0] = part
-    progress[2] = matches
-    progress[3] = written
-    progress[6] = read
-    return FINISHED
+                q = begins[sets[row - low], 1 if row == low else 0]
+                if q == -1:
+                    row += 1
+                    continue
+                if matches == most_matches or most_states - written < high - row:
+                    progress[0] = part
+                    progress[1] = row
+                    progress[2] = matches
+                    progress[3] = written
+                    progress[6] = read
+                    return OUTPUT_FULL
+                start = row
+                at = row - low
+                target = -1
+                while q >= 0:
+                    states[written] = q
+                    written += 1
+                    if skip >= TO_FIRST and targets[q] and (skip == TO_LAST or target < 0):
+                        target = at + low
+                    at += 1
+                    q = choices[sets[at], q]
+                read += at + low - start
+                starts[matches] = start
+                ends[matches] = at + low
+                matches += 1
+                if at + low == start or skip == NEXT_ROW:
+                    row = start + 1
+                elif skip == PAST_LAST_ROW:
+                    row = at + low
+                else:
+                    if target < 0 or target == start:
+                        progress[4] = start
+                        return NOT_MAPPED if target < 0 else FIRST_ROW
+                    row = target
+            part += 1
+            progress[1] = -1
+        progress[0] = part
+        progress[2] = matches
+        progress[3] = written
+        progress[6] = read
+        return FINISHED
 
 
+@cython.ccall
 def find_by_states(
     letters: cython.const[cython.ushort][::1],
     bounds: cython.const[cython.longlong][::1],
@@ -195,128 +201,131 @@ def find_by_states(
     cython.declare(row=cython.Py_ssize_t, at=cython.Py_ssize_t, start=cython.Py_ssize_t)
     cython.declare(target=cython.Py_ssize_t, k=cython.Py_ssize_t, limit=cython.Py_ssize_t)
     cython.declare(best=cython.int, q=cython.int, first=cython.int, letter=cython.int)
-    while part < parts:
-        low = bounds[part]
-        high = bounds[part + 1]
-        row = progress[1]
-        if row < 0:
-            for i in range(high - low - 1, -1, -1):
-                letter = letters[low + i]
-                for q in range(size):
-                    best = 0
-                    if reads[letter, q]:
-                        if i == high - low - 1:
-                            best = last[q]
-                        else:
-                            for k in range(move_starts[q], move_starts[q + 1]):
-                                if moves[k] < 0:
-                                    best = 1
-                                elif reach[i + 1, moves[k]] > 0 and (
-                                    best == 0 or reach[i + 1, moves[k]] + 1 < best
-                                ):
-                                    best = reach[i + 1, moves[k]] + 1
-                    reach[i, q] = best
+    with cython.nogil:
+        while part < parts:
+            low = bounds[part]
+            high = bounds[part + 1]
+            row = progress[1]
+            if row < 0:
+                for i in range(high - low - 1, -1, -1):
+                    letter = letters[low + i]
+                    for q in range(size):
+                        best = 0
+                        if reads[letter, q]:
+                            if i == high - low - 1:
+                                best = last[q]
+                            else:
+                                for k in range(move_starts[q], move_starts[q + 1]):
+                                    if moves[k] < 0:
+                                        best = 1
+                                    elif reach[i + 1, moves[k]] > 0 and (
+                                        best == 0 or reach[i + 1, moves[k]] + 1 < best
+                                    ):
+                                        best = reach[i + 1, moves[k]] + 1
+                        reach[i, q] = best
+                    read += 1
+                    if read >= look_at:
+                        look_at = read + FEWER_ROWS
+                        interrupted()
+                row = low
+            limit = row
+            while row < high:
                 read += 1
                 if read >= look_at:
                     look_at = read + FEWER_ROWS
                     interrupted()
-            row = low
-        limit = row
-        while row < high:
-            read += 1
-            if read >= look_at:
-                look_at = read + FEWER_ROWS
-                interrupted()
-            if matches == most_matches or most_states - written < high - row:
-                progress[0] = part
-                progress[1] = row
-                progress[2] = matches
-                progress[3] = written
-                progress[6] = read
-                return OUTPUT_FULL
-            if length < 0:
-                limit = high
-            else:
-                if limit < row:
-                    limit = row
-                while limit < high and times[limit] - times[row] < length:
-                    limit += 1
-            first = 1 if row == low else 0
-            q = -1
-            for k in range(begin_starts[first], begin_starts[first + 1]):
-                if begins[k] < 0:
-                    q = -2
-                    break
-                best = reach[row - low, begins[k]]
-                if best > 0 and row + best <= limit:
-                    q = begins[k]
-                    break
-            if q == -1:
-                row += 1
-                continue
-            start = row
-            at = row
-            target = -1
-            while q >= 0:
-                states[written] = q
-                written += 1
-                if skip >= TO_FIRST and targets[q] and (skip == TO_LAST or target < 0):
-                    target = at
-                at += 1
-                if at == high:
-                    break
-                first = q
-                for k in range(move_starts[first], move_starts[first + 1]):
-                    q = moves[k]
-                    if q < 0:
+                if matches == most_matches or most_states - written < high - row:
+                    progress[0] = part
+                    progress[1] = row
+                    progress[2] = matches
+                    progress[3] = written
+                    progress[6] = read
+                    return OUTPUT_FULL
+                if length < 0:
+                    limit = high
+                else:
+                    if limit < row:
+                        limit = row
+                    while limit < high and times[limit] - times[row] < length:
+                        limit += 1
+                first = 1 if row == low else 0
+                q = -1
+                for k in range(begin_starts[first], begin_starts[first + 1]):
+                    if begins[k] < 0:
+                        q = -2
                         break
-                    best = reach[at - low, q]
-                    if best > 0 and at + best <= limit:
+                    best = reach[row - low, begins[k]]
+                    if best > 0 and row + best <= limit:
+                        q = begins[k]
                         break
-            read += at - start
-            starts[matches] = start
-            ends[matches] = at
-            matches += 1
-            if at == start or skip == NEXT_ROW:
-                row = start + 1
-            elif skip == PAST_LAST_ROW:
-                row = at
-            else:
-                if target < 0 or target == start:
-                    progress[4] = start
-                    return NOT_MAPPED if target < 0 else FIRST_ROW
-                row = target
-        part += 1
-        progress[1] = -1
-    progress[0] = part
-    progress[2] = matches
-    progress[3] = written
-    progress[6] = read
-    return FINISHED
+                if q == -1:
+                    row += 1
+                    continue
+                start = row
+                at = row
+                target = -1
+                while q >= 0:
+                    states[written] = q
+                    written += 1
+                    if skip >= TO_FIRST and targets[q] and (skip == TO_LAST or target < 0):
+                        target = at
+                    at += 1
+                    if at == high:
+                        break
+                    first = q
+                    for k in range(move_starts[first], move_starts[first + 1]):
+                        q = moves[k]
+                        if q < 0:
+                            break
+                        best = reach[at - low, q]
+                        if best > 0 and at + best <= limit:
+                            break
+                read += at - start
+                starts[matches] = start
+                ends[matches] = at
+                matches += 1
+                if at == start or skip == NEXT_ROW:
+                    row = start + 1
+                elif skip == PAST_LAST_ROW:
+                    row = at
+                else:
+                    if target < 0 or target == start:
+                        progress[4] = start
+                        return NOT_MAPPED if target < 0 else FIRST_ROW
+                    row = target
+            part += 1
+            progress[1] = -1
+        progress[0] = part
+        progress[2] = matches
+        progress[3] = written
+        progress[6] = read
+        return FINISHED
 
 
-def grouped(
+def count_codes(codes: cython.const[cython.int][::1], counts: cython.longlong[::1]) -> None:
+    """Add how often each code comes."""
+    i: cython.Py_ssize_t
+    with cython.nogil:
+        for i in range(codes.shape[0]):
+            counts[codes[i]] += 1
+
+
+def place_rows(
     codes: cython.const[cython.int][::1],
-    bounds: cython.longlong[::1],
+    first: cython.Py_ssize_t,
+    places: cython.longlong[::1],
     rows: cython.int[::1],
 ) -> None:
-    """The rows by code, those of one code in their order: `bounds[c]` to `bounds[c + 1]` of
-    `rows` are those of code c."""
+    """Write the rows of these codes, from row `first` on, to their places: `places[c]` is where
+    the next of code c belongs, and moves on."""
     i: cython.Py_ssize_t
-    c: cython.Py_ssize_t
-    place: cython.int[::1] = np.zeros(bounds.shape[0], np.int32)
-    for i in range(codes.shape[0]):
-        place[codes[i]] += 1
-    bounds[0] = 0
-    for c in range(bounds.shape[0] - 1):
-        bounds[c + 1] = bounds[c] + place[c]
-        place[c] = bounds[c]
-    for i in range(codes.shape[0]):
-        c = codes[i]
-        rows[place[c]] = i
-        place[c] += 1
+    with cython.nogil:
+        for i in range(codes.shape[0]):
+            rows[places[codes[i]]] = first + i
+            places[codes[i]] += 1
 
 
+@cython.ccall
 def look_ahead(
     letters: cython.const[cython.ushort][::1],
     bounds: cython.const[cython.longlong][::1],
@@ -329,28 +338,29 @@ def look_ahead(
     part: cython.Py_ssize_t = progress[0]
     cython.declare(i=cython.Py_ssize_t, set_=cython.int, next_=cython.int)
     cython.declare(begin=cython.Py_ssize_t)
-    while part < bounds.shape[0] - 1:
-        begin = bounds[part + 1] - 1
-        set_ = 0
-        if progress[1] > 0:
-            begin = progress[1] - 1
-            if begin + 1 < bounds[part + 1]:
-                set_ = sets[begin + 1]
-            progress[1] = 0
-        for i in range(begin, bounds[part] - 1, -1):
-            next_ = steps[set_, letters[i]]
-            if next_ < 0:
-                progress[0] = part
-                progress[1] = i + 1
-                progress[4] = letters[i]
-                progress[5] = set_
-                return UNKNOWN_SET
-            set_ = next_
-            sets[i] = set_
-            if i % LOOK_EVERY == 0:
-                interrupted()
-        part += 1
-    return FINISHED
+    with cython.nogil:
+        while part < bounds.shape[0] - 1:
+            begin = bounds[part + 1] - 1
+            set_ = 0
+            if progress[1] > 0:
+                begin = progress[1] - 1
+                if begin + 1 < bounds[part + 1]:
+                    set_ = sets[begin + 1]
+                progress[1] = 0
+            for i in range(begin, bounds[part] - 1, -1):
+                next_ = steps[set_, letters[i]]
+                if next_ < 0:
+                    progress[0] = part
+                    progress[1] = i + 1
+                    progress[4] = letters[i]
+                    progress[5] = set_
+                    return UNKNOWN_SET
+                set_ = next_
+                sets[i] = set_
+                if i % LOOK_EVERY == 0:
+                    interrupted()
+            part += 1
+        return FINISHED
 
 
 def latest_rows(
@@ -369,20 +379,21 @@ def latest_rows(
     i: cython.Py_ssize_t
     k: cython.Py_ssize_t
     cython.declare(q=cython.int, best=cython.int, found=cython.int)
-    for part in range(bounds.shape[0] - 1):
-        for i in range(bounds[part + 1] - 1, bounds[part] - 1, -1):
-            if i % FEWER_ROWS == 0:
-                interrupted()
-            for q in range(last.shape[0]):
-                best = -2
-                if reads[letters[i], q]:
-                    if i == bounds[part + 1] - 1:
-                        best = -1 if last[q] else -2
-                    else:
-                        for k in range(move_starts[q], move_starts[q + 1]):
-                            found = -1 if moves[k] < 0 else latest[i + 1, moves[k]]
-                            if found != -2 and (best == -2 or found < best):
-                                best = found
-                    if best == -1 and bounded[q]:
-                        best = i
-                latest[i, q] = best
+    with cython.nogil:
+        for part in range(bounds.shape[0] - 1):
+            for i in range(bounds[part + 1] - 1, bounds[part] - 1, -1):
+                if i % FEWER_ROWS == 0:
+                    interrupted()
+                for q in range(last.shape[0]):
+                    best = -2
+                    if reads[letters[i], q]:
+                        if i == bounds[part + 1] - 1:
+                            best = -1 if last[q] else -2
+                        else:
+                            for k in range(move_starts[q], move_starts[q + 1]):
+                                found = -1 if moves[k] < 0 else latest[i + 1, moves[k]]
+                                if found != -2 and (best == -2 or found < best):
+                                    best = found
+                        if best == -1 and bounded[q]:
+                            best = i
+                    latest[i, q] = best

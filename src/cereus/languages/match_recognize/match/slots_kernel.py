@@ -15,6 +15,7 @@ from typing import Any
 
 import cython
 
+from cereus.engine.interrupts import look_up
 from cereus.languages.match_recognize.match import codes
 
 if cython.compiled:
@@ -78,11 +79,14 @@ SMALL_PRIME = cython.declare(cython.ulonglong, 0x100000001B3)
 
 
 @cython.cfunc
+@cython.nogil
 @cython.exceptval(-1)
 def interrupted() -> cython.int:
     """Raise what Ctrl-C raises. Uncompiled, Python itself does."""
-    if cython.compiled:
-        PyErr_CheckSignals()
+    with cython.gil:
+        look_up()
+        if cython.compiled:
+            PyErr_CheckSignals()
     return 0
 
 
@@ -205,6 +209,7 @@ class Search:
         self.paused = False
 
     @cython.cfunc
+    @cython.nogil
     @cython.exceptval(check=False)
     def update(
         self,
@@ -262,6 +267,7 @@ class Search:
                     self.float_cells[side, run, slot] = self.floats[size, row]
 
     @cython.cfunc
+    @cython.nogil
     @cython.exceptval(check=False)
     def holds(
         self,
@@ -403,6 +409,7 @@ class Search:
         return self.known[0] != 0 and self.registers[0] != 0
 
     @cython.cfunc
+    @cython.nogil
     @cython.exceptval(check=False)
     def wait(
         self,
@@ -488,6 +495,7 @@ class Search:
         self.prunes = True
 
     @cython.cfunc
+    @cython.nogil
     @cython.inline
     @cython.exceptval(check=False)
     def in_time(
@@ -499,6 +507,7 @@ class Search:
             return latest == -1
         return self.deadline_times[latest] - self.deadline_times[start] <= self.deadline
 
+    @cython.ccall
     def find(
         self,
         lows: cython.const[cython.longlong][::1],
@@ -541,185 +550,193 @@ class Search:
         cython.declare(best=cython.longlong, best_end=cython.Py_ssize_t, state=cython.int)
         cython.declare(done=cython.bint, first=cython.int, target=cython.Py_ssize_t)
         cython.declare(open_=cython.bint, at=cython.Py_ssize_t, late=cython.bint)
-        while part < highs.shape[0]:
-            high = highs[part]
-            while resume[part] < high:
-                row = resume[part]
-                progress[0] = part
-                progress[2] = matches
-                progress[3] = written
-                self.number = numbers[part] + 1
-                first = 1 if row == lows[part] and not begun[part] else 0
-                if self.paused:
-                    here = self.paused_side
-                    count = self.paused_count
-                    nodes = self.paused_nodes
-                    best = self.paused_best
-                    best_end = self.paused_end
-                    i = self.paused_at
-                    self.paused = False
-                else:
-                    here = 0
-                    count = 0
-                    nodes = 0
-                    best = -2
-                    best_end = row
-                    self.stamp += most_runs + 1
-                    for j in range(self.slots):
-                        self.cells[1, most_runs, j] = self.initial[j]
-                    for j in range(self.float_slots):
-                        self.float_cells[1, most_runs, j] = 0.0
-                    for k in range(self.begin_starts[first], self.begin_starts[first + 1]):
-                        if self.begins[k] < 0:
-                            best = -1
-                            break
-                        if not self.alive[self.sets[row], self.begins[k]]:
-                            continue
-                        if self.prunes and not self.in_time(row, row, self.begins[k]):
-                            continue
-                        if self.wait(0, count, 1, most_runs, self.begins[k], -1):
-                            count += 1
-                    i = row
-                open_ = False
-                while count > 0:
-                    if i == high:
-                        open_ = ends_open and (
-                            self.length < 0
-                            or horizon < self.times[row]
-                            or horizon - self.times[row] < self.length
-                            or (
-                                high < tails[part]
-                                and self.times[high] - self.times[row] < self.length
+        with cython.nogil:
+            while part < highs.shape[0]:
+                high = highs[part]
+                while resume[part] < high:
+                    row = resume[part]
+                    progress[0] = part
+                    progress[2] = matches
+                    progress[3] = written
+                    self.number = numbers[part] + 1
+                    first = 1 if row == lows[part] and not begun[part] else 0
+                    if self.paused:
+                        here = self.paused_side
+                        count = self.paused_count
+                        nodes = self.paused_nodes
+                        best = self.paused_best
+                        best_end = self.paused_end
+                        i = self.paused_at
+                        self.paused = False
+                    else:
+                        here = 0
+                        count = 0
+                        nodes = 0
+                        best = -2
+                        best_end = row
+                        self.stamp += most_runs + 1
+                        for j in range(self.slots):
+                            self.cells[1, most_runs, j] = self.initial[j]
+                        for j in range(self.float_slots):
+                            self.float_cells[1, most_runs, j] = 0.0
+                        for k in range(self.begin_starts[first], self.begin_starts[first + 1]):
+                            if self.begins[k] < 0:
+                                best = -1
+                                break
+                            if not self.alive[self.sets[row], self.begins[k]]:
+                                continue
+                            if self.prunes and not self.in_time(row, row, self.begins[k]):
+                                continue
+                            if self.wait(0, count, 1, most_runs, self.begins[k], -1):
+                                count += 1
+                        i = row
+                    open_ = False
+                    while count > 0:
+                        if i == high:
+                            open_ = ends_open and (
+                                self.length < 0
+                                or horizon < self.times[row]
+                                or horizon - self.times[row] < self.length
+                                or (
+                                    high < tails[part]
+                                    and self.times[high] - self.times[row] < self.length
+                                )
                             )
-                        )
-                        if open_ and self.carries_on:
-                            self.paused = True
-                            self.paused_side = here
-                            self.paused_count = count
-                            self.paused_at = i
-                            self.paused_nodes = nodes
-                            self.paused_best = best
-                            self.paused_end = best_end
-                        break
-                    if self.length >= 0 and self.times[i] - self.times[row] >= self.length:
-                        break
-                    there = 1 - here
-                    next_count = 0
-                    done = False
-                    self.stamp += most_runs + 1
-                    for k in range(count):
-                        state = self.states[here, k]
-                        if not self.alive[self.sets[i], state]:
-                            continue
-                        self.update(here, k, state, i)
-                        if not self.holds(here, k, state, row, i):
-                            continue
-                        if nodes == most_nodes:
-                            return TOO_MANY_NODES
-                        self.parents[nodes] = self.nodes_of[here, k]
-                        self.node_states[nodes] = state
-                        node = nodes
-                        nodes += 1
-                        if i == high - 1 and not ends_open and (self.last[state] or not timeouts):
-                            done = self.last[state]
-                        else:
-                            for m in range(self.move_starts[state], self.move_starts[state + 1]):
-                                if self.moves[m] < 0:
-                                    done = True
-                                    break
-                                if (
-                                    i + 1 < high
-                                    and not timeouts
-                                    and (
-                                        not self.alive[self.sets[i + 1], self.moves[m]]
-                                        or (
-                                            self.prunes
-                                            and not self.in_time(row, i + 1, self.moves[m])
-                                        )
-                                    )
+                            if open_ and self.carries_on:
+                                self.paused = True
+                                self.paused_side = here
+                                self.paused_count = count
+                                self.paused_at = i
+                                self.paused_nodes = nodes
+                                self.paused_best = best
+                                self.paused_end = best_end
+                            break
+                        if self.length >= 0 and self.times[i] - self.times[row] >= self.length:
+                            break
+                        there = 1 - here
+                        next_count = 0
+                        done = False
+                        self.stamp += most_runs + 1
+                        for k in range(count):
+                            state = self.states[here, k]
+                            if not self.alive[self.sets[i], state]:
+                                continue
+                            self.update(here, k, state, i)
+                            if not self.holds(here, k, state, row, i):
+                                continue
+                            if nodes == most_nodes:
+                                return TOO_MANY_NODES
+                            self.parents[nodes] = self.nodes_of[here, k]
+                            self.node_states[nodes] = state
+                            node = nodes
+                            nodes += 1
+                            if (
+                                i == high - 1
+                                and not ends_open
+                                and (self.last[state] or not timeouts)
+                            ):
+                                done = self.last[state]
+                            else:
+                                for m in range(
+                                    self.move_starts[state], self.move_starts[state + 1]
                                 ):
-                                    continue
-                                if next_count == most_runs:
-                                    return TOO_MANY_RUNS
-                                if self.wait(there, next_count, here, k, self.moves[m], node):
-                                    next_count += 1
-                        if done:
-                            best = node
-                            best_end = i + 1
+                                    if self.moves[m] < 0:
+                                        done = True
+                                        break
+                                    if (
+                                        i + 1 < high
+                                        and not timeouts
+                                        and (
+                                            not self.alive[self.sets[i + 1], self.moves[m]]
+                                            or (
+                                                self.prunes
+                                                and not self.in_time(row, i + 1, self.moves[m])
+                                            )
+                                        )
+                                    ):
+                                        continue
+                                    if next_count == most_runs:
+                                        return TOO_MANY_RUNS
+                                    if self.wait(there, next_count, here, k, self.moves[m], node):
+                                        next_count += 1
+                            if done:
+                                best = node
+                                best_end = i + 1
+                                break
+                            if i == high - 1 and self.last[state] and ends_open:
+                                # it ends here if no row comes
+                                open_ = True
+                                break
+                        here = there
+                        count = next_count
+                        i += 1
+                        self.work += count
+                        if self.work >= self.look_at:
+                            self.look_at = self.work + LOOK_EVERY
+                            interrupted()
+                        if self.most_work >= 0 and self.work > self.most_work:
+                            return TOO_MUCH_WORK
+                        if open_:
                             break
-                        if i == high - 1 and self.last[state] and ends_open:
-                            # it ends here if no row comes
-                            open_ = True
-                            break
-                    here = there
-                    count = next_count
-                    i += 1
-                    self.work += count
-                    if self.work >= self.look_at:
-                        self.look_at = self.work + LOOK_EVERY
-                        interrupted()
-                    if self.most_work >= 0 and self.work > self.most_work:
-                        return TOO_MUCH_WORK
                     if open_:
                         break
-                if open_:
-                    break
-                if self.carries_on:
-                    return OUTPUT_FULL
-                late = False
-                if best == -2:
-                    if (
-                        timeouts
-                        and count > 0
-                        and i > row
-                        and (row >= reported[part] or skip == NEXT_ROW)
-                    ):
-                        late = True
-                        best = self.nodes_of[here, 0]
-                        best_end = i
-                    else:
+                    if self.carries_on:
+                        return OUTPUT_FULL
+                    late = False
+                    if best == -2:
+                        if (
+                            timeouts
+                            and count > 0
+                            and i > row
+                            and (row >= reported[part] or skip == NEXT_ROW)
+                        ):
+                            late = True
+                            best = self.nodes_of[here, 0]
+                            best_end = i
+                        else:
+                            resume[part] = row + 1
+                            continue
+                    if matches == starts.shape[0] or out.shape[0] - written < best_end - row:
+                        return OUTPUT_FULL
+                    target = -1
+                    at = written + (best_end - row) - 1
+                    node = best
+                    for i in range(best_end - 1, row - 1, -1):
+                        state = self.node_states[node]
+                        out[at] = state
+                        if skip >= TO_FIRST and targets[state] and (skip == TO_FIRST or target < 0):
+                            target = i
+                        node = self.parents[node]
+                        at -= 1
+                    written += best_end - row
+                    starts[matches] = row
+                    ends[matches] = best_end
+                    if timeouts:
+                        timed_out[matches] = late
+                    matches += 1
+                    if late:
+                        reported[part] = best_end
                         resume[part] = row + 1
                         continue
-                if matches == starts.shape[0] or out.shape[0] - written < best_end - row:
-                    return OUTPUT_FULL
-                target = -1
-                at = written + (best_end - row) - 1
-                node = best
-                for i in range(best_end - 1, row - 1, -1):
-                    state = self.node_states[node]
-                    out[at] = state
-                    if skip >= TO_FIRST and targets[state] and (skip == TO_FIRST or target < 0):
-                        target = i
-                    node = self.parents[node]
-                    at -= 1
-                written += best_end - row
-                starts[matches] = row
-                ends[matches] = best_end
-                if timeouts:
-                    timed_out[matches] = late
-                matches += 1
-                if late:
-                    reported[part] = best_end
-                    resume[part] = row + 1
-                    continue
-                numbers[part] += 1
-                if best_end == row or skip == NEXT_ROW:
-                    resume[part] = row + 1
-                elif skip == PAST_LAST_ROW:
-                    resume[part] = best_end
-                else:
-                    if target < 0 or target == row:
-                        progress[4] = row
-                        return NOT_MAPPED if target < 0 else FIRST_ROW
-                    resume[part] = target
-            part += 1
-        progress[0] = part
-        progress[2] = matches
-        progress[3] = written
-        return FINISHED
+                    numbers[part] += 1
+                    if best_end == row or skip == NEXT_ROW:
+                        resume[part] = row + 1
+                    elif skip == PAST_LAST_ROW:
+                        resume[part] = best_end
+                    else:
+                        if target < 0 or target == row:
+                            progress[4] = row
+                            return NOT_MAPPED if target < 0 else FIRST_ROW
+                        resume[part] = target
+                part += 1
+            progress[0] = part
+            progress[2] = matches
+            progress[3] = written
+            return FINISHED
 
 
 @cython.cfunc
+@cython.nogil
 @cython.inline
 @cython.exceptval(check=False)
 def fmod(f: cython.double, g: cython.double) -> cython.double:

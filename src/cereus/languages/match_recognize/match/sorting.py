@@ -17,14 +17,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cereus.engine.memory import empty
+from cereus.engine.parallel.spread import ALONE, Spread
 from cereus.errors import DataError
 from cereus.languages.match_recognize import tree
-from cereus.languages.match_recognize.match.rows_kernel import grouped
-
-Ints = npt.NDArray[np.int64]
-Indices = npt.NDArray[np.int32] | Ints
-"""Of rows; 32 bits where that is enough."""
+from cereus.languages.match_recognize.match.partitions import Indices, Ints, by_code, codes_of
 
 PIECE = 1 << 18
 """Rows of a piece, unless a partition alone has more."""
@@ -42,19 +38,19 @@ class SortedRows:
         table: pa.Table | pa.RecordBatch,
         partition: Sequence[str],
         order: Sequence[tree.Order],
+        spread: Spread = ALONE,
     ) -> None:
         self.table = without_views(table)
         self._columns: dict[str, pa.Array] = {}
         self.rows: Indices | None = None
         """The row of the table at each position; None where both are the same."""
         self.bounds = np.array([0, table.num_rows], np.int64)
-        codes = None
         if partition:
-            codes = codes_of([one_array(table.column(name)) for name in partition])
-        if codes is None or not self._grouped_in_order(codes, order):
+            columns = [one_array(self.table.column(name)) for name in partition]
+            self._group(codes_of(columns, spread), spread)
+            self._sort(order, spread)
+        else:
             self.rows = in_order(self.table, order)
-            if codes is not None:
-                self._group(codes)
 
     @classmethod
     def placed(
@@ -68,8 +64,9 @@ class SortedRows:
     def __len__(self) -> int:
         return int(self.bounds[-1])
 
-    def pieces(self, size: int = PIECE) -> Iterator[SortedRows]:
+    def pieces(self, size: int | None = None) -> Iterator[SortedRows]:
         """Whole partitions of about so many rows together, one after the other."""
+        size = PIECE if size is None else size
         begin = 0
         while begin < len(self.bounds) - 1:
             most = int(self.bounds[begin]) + size
@@ -99,19 +96,35 @@ class SortedRows:
         found._columns = columns
         return found
 
-    def _grouped_in_order(self, codes: npt.NDArray[np.int32], order: Sequence[tree.Order]) -> bool:
-        """Group rows that lie in order inside each partition, though not as a whole: as a table
-        sorted by its keys does. Nothing is done where that is not quick to see."""
-        if not order or len(codes) < 2 or _is_sorted(_order_keys(self.table, order)):
-            return False
-        if any(_numbers(column) is None for column, _ in _order_keys(self.table, order)):
-            return False
-        self._group(codes)
-        if self._lies_in_order(order):
-            return True
-        self.rows = None
+    def _sort(self, order: Sequence[tree.Order], spread: Spread) -> None:
+        """Put the rows of each partition in order, some partitions at a time."""
+        if self._is_in_order(order):
+            return
+        if self.rows is None:
+            self.rows = np.arange(len(self))
+        spread.map(lambda piece: piece._sort_here(order), self.pieces())
         self._columns = {}
-        return False
+
+    def _is_in_order(self, order: Sequence[tree.Order]) -> bool:
+        """Whether the rows lie in order as a whole, or, where that is quick to see, in each
+        partition: as a table sorted by its keys does."""
+        keys = _order_keys(self.table, order)
+        if not keys or len(self) < 2 or _is_sorted(keys):
+            return True
+        quick = all(_numbers(column) is not None for column, _ in keys)
+        return quick and self._lies_in_order(order)
+
+    def _sort_here(self, order: Sequence[tree.Order]) -> None:
+        """Put the rows of each partition in order, in place."""
+        assert self.rows is not None
+        names = dict.fromkeys(each.path[0] for each in order)
+        moved = in_order(pa.table({name: self.column(name) for name in names}), order)
+        if moved is None:
+            return
+        if len(self.bounds) > 2:
+            part = np.repeat(np.arange(len(self.bounds) - 1, dtype=np.int32), np.diff(self.bounds))
+            moved = moved[by_code(part[moved])[0]]
+        self.rows[:] = self.rows[moved]
 
     def _lies_in_order(self, order: Sequence[tree.Order]) -> bool:
         """Whether it is quick to see that every partition is in order."""
@@ -128,16 +141,14 @@ class SortedRows:
         first = tree.Order(("part",))
         return in_order(pa.table(keys), (first, *order)) is None
 
-    def _group(self, codes: npt.NDArray[np.int32]) -> None:
-        placed = codes if self.rows is None else codes[self.rows]
-        if not len(placed):
+    def _group(self, codes: npt.NDArray[np.int32], spread: Spread) -> None:
+        if not len(codes):
             self.bounds = np.zeros(1, np.int64)
-        elif _all_rise(placed, placed):
-            changes = np.flatnonzero(placed[1:] != placed[:-1]) + 1
-            self.bounds = np.concatenate([[0], changes, [len(placed)]]).astype(np.int64)
+        elif _all_rise(codes, codes):
+            changes = np.flatnonzero(codes[1:] != codes[:-1]) + 1
+            self.bounds = np.concatenate([[0], changes, [len(codes)]]).astype(np.int64)
         else:
-            rows, self.bounds = _by_code(placed)
-            self.rows = rows if self.rows is None else self.rows[rows]
+            self.rows, self.bounds = by_code(codes, spread)
 
     @cached_property
     def largest(self) -> int:
@@ -179,62 +190,6 @@ def one_array(data: pa.Array | pa.ChunkedArray) -> pa.Array:
     if not isinstance(data, pa.ChunkedArray):
         return data
     return data.chunk(0) if data.num_chunks == 1 else data.combine_chunks()
-
-
-# ---------------------------------------------------------------- partitions
-
-
-def _by_code(codes: npt.NDArray[np.int32]) -> tuple[Indices, Ints]:
-    """The rows by their codes, and where those of each code begin; codes without rows are left
-    out."""
-    if len(codes) >= 1 << 31:
-        order = np.argsort(codes, kind="stable")
-        changes = np.flatnonzero(np.diff(codes[order])) + 1
-        return order, np.concatenate([[0], changes, [len(codes)]]).astype(np.int64)
-    bounds = np.zeros(int(codes.max()) + 2, np.int64)
-    rows = empty(len(codes), np.int32)
-    grouped(codes, bounds, rows)
-    return rows, bounds[np.append(True, bounds[1:] > bounds[:-1])]
-
-
-def codes_of(columns: Sequence[pa.Array]) -> npt.NDArray[np.int32]:
-    """A number for every combination of values; null is a value."""
-    codes, _ = _code(columns[0])
-    for column in columns[1:]:
-        more, count = _code(column)
-        codes, _ = _code(pa.array(codes.astype(np.int64) * count + more))
-    return codes
-
-
-def _code(column: pa.Array) -> tuple[npt.NDArray[np.int32], int]:
-    if pa.types.is_nested(column.type):
-        raise DataError(f"rows cannot be partitioned by values of type {column.type}")
-    numbers = _small_numbers(column)
-    if numbers is not None:
-        return numbers
-    if not isinstance(column, pa.DictionaryArray) or _repeats(column.dictionary):
-        plain = column.dictionary_decode() if isinstance(column, pa.DictionaryArray) else column
-        column = plain.dictionary_encode(null_encoding="encode")
-    indices = column.indices
-    size = len(column.dictionary)
-    if indices.null_count:
-        indices, size = pc.fill_null(indices.cast(pa.int32()), size), size + 1
-    return np.asarray(indices).astype(np.int32, copy=False), size
-
-
-def _small_numbers(column: pa.Array) -> tuple[npt.NDArray[np.int32], int] | None:
-    """Whole numbers that lie close together are their own codes, which no table has to give."""
-    if not pa.types.is_integer(column.type) or column.null_count or not len(column):
-        return None
-    numbers = column.to_numpy(zero_copy_only=False)
-    low, high = int(numbers.min()), int(numbers.max())
-    if high - low > max(len(numbers), 1 << 10):
-        return None
-    return (numbers - low).astype(np.int32, copy=False), high - low + 1
-
-
-def _repeats(dictionary: pa.Array) -> bool:
-    return len(pc.unique(dictionary)) < len(dictionary)
 
 
 # ---------------------------------------------------------------- ORDER BY

@@ -12,7 +12,7 @@ from cereus.languages.match_recognize import tree
 from cereus.languages.match_recognize.binding import Bound
 from cereus.languages.match_recognize.match.finding import Finder
 from cereus.languages.match_recognize.match.matching import Found
-from cereus.languages.match_recognize.match.sorting import PIECE, SortedRows
+from cereus.languages.match_recognize.match.sorting import SortedRows
 from cereus.languages.match_recognize.output.cells import (
     Cells,
     Ints,
@@ -30,17 +30,14 @@ def run(finder: Finder, table: pa.Table | pa.RecordBatch) -> pa.RecordBatch:
     return _put_out(finder, rows, finder.found(rows))
 
 
-def run_in_pieces(
-    finder: Finder, table: pa.Table | pa.RecordBatch, size: int = PIECE
-) -> Iterator[pa.RecordBatch]:
-    """The same, in batches: whole partitions that have about so many rows together, and of a large
-    one some matches at a time."""
-    rows = SortedRows(table, finder.bound.partition, finder.bound.order)
+def results(finder: Finder, piece: SortedRows) -> Iterator[pa.RecordBatch]:
+    """The same in batches, of some whole partitions: many matches at a time."""
+    before = np.zeros(len(piece.bounds) - 1, np.int64)
     unmatched = finder.bound.clause.rows is tree.Rows.UNMATCHED
-    for piece in rows.pieces(size):
-        before = np.zeros(len(piece.bounds) - 1, np.int64)
-        for found in [finder.found(piece)] if unmatched else finder.chunks(piece):
-            yield _put_out(finder, piece, found, before)
+    for found in [finder.found(piece)] if unmatched else finder.chunks(piece):
+        batch = _put_out(finder, piece, found, before)
+        if batch.num_rows:
+            yield batch
 
 
 def _put_out(

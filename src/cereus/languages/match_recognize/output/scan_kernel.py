@@ -33,28 +33,29 @@ def running_floats(
     step: cython.double
     none: cython.bint = True
     every: cython.bint = valid.shape[0] == 0
-    for i in range(values.shape[0]):
-        if first[i]:
-            value = 0.0
-            mean = 0.0
-            count = 0.0
-            none = True
-        if every or valid[i]:
-            if function == SUM:
-                value += values[i]
-            elif function == SQUARES:
-                count += 1.0
-                step = values[i] - mean
-                mean += step / count
-                value += step * (values[i] - mean)
-            elif none or value != value:
-                value = values[i]
-            elif function == MINIMUM:
-                value = values[i] if values[i] < value else value
-            else:
-                value = values[i] if values[i] > value else value
-            none = False
-        out[i] = value
+    with cython.nogil:
+        for i in range(values.shape[0]):
+            if first[i]:
+                value = 0.0
+                mean = 0.0
+                count = 0.0
+                none = True
+            if every or valid[i]:
+                if function == SUM:
+                    value += values[i]
+                elif function == SQUARES:
+                    count += 1.0
+                    step = values[i] - mean
+                    mean += step / count
+                    value += step * (values[i] - mean)
+                elif none or value != value:
+                    value = values[i]
+                elif function == MINIMUM:
+                    value = values[i] if values[i] < value else value
+                else:
+                    value = values[i] if values[i] > value else value
+                none = False
+            out[i] = value
 
 
 def running_ints(
@@ -69,21 +70,22 @@ def running_ints(
     value: cython.longlong = 0
     none: cython.bint = True
     every: cython.bint = valid.shape[0] == 0
-    for i in range(values.shape[0]):
-        if first[i]:
-            value = 0
-            none = True
-        if every or valid[i]:
-            if function == SUM:
-                value += values[i]
-            elif (
-                none
-                or (function == MINIMUM and values[i] < value)
-                or (function == MAXIMUM and values[i] > value)
-            ):
-                value = values[i]
-            none = False
-        out[i] = value
+    with cython.nogil:
+        for i in range(values.shape[0]):
+            if first[i]:
+                value = 0
+                none = True
+            if every or valid[i]:
+                if function == SUM:
+                    value += values[i]
+                elif (
+                    none
+                    or (function == MINIMUM and values[i] < value)
+                    or (function == MAXIMUM and values[i] > value)
+                ):
+                    value = values[i]
+                none = False
+            out[i] = value
 
 
 def placed(
@@ -99,13 +101,14 @@ def placed(
     i: cython.Py_ssize_t
     at: cython.Py_ssize_t = 0
     before: cython.Py_ssize_t = -1
-    for i in range(rows.shape[0]):
-        while offsets[at + 1] <= rows[i]:
-            at += 1
-        match[i] = at
-        position[i] = rows[i] + moves[at]
-        first[i] = at != before
-        before = at
+    with cython.nogil:
+        for i in range(rows.shape[0]):
+            while offsets[at + 1] <= rows[i]:
+                at += 1
+            match[i] = at
+            position[i] = rows[i] + moves[at]
+            first[i] = at != before
+            before = at
 
 
 def nth_rows(
@@ -121,23 +124,24 @@ def nth_rows(
     m: cython.Py_ssize_t
     i: cython.Py_ssize_t
     left: cython.longlong
-    for m in range(out.shape[0]):
-        left = offset
-        out[m] = -1
-        if first:
-            for i in range(offsets[m], offsets[m + 1]):
-                if chosen[states[i]]:
-                    if left == 0:
-                        out[m] = i
-                        break
-                    left -= 1
-        else:
-            for i in range(offsets[m + 1] - 1, offsets[m] - 1, -1):
-                if chosen[states[i]]:
-                    if left == 0:
-                        out[m] = i
-                        break
-                    left -= 1
+    with cython.nogil:
+        for m in range(out.shape[0]):
+            left = offset
+            out[m] = -1
+            if first:
+                for i in range(offsets[m], offsets[m + 1]):
+                    if chosen[states[i]]:
+                        if left == 0:
+                            out[m] = i
+                            break
+                        left -= 1
+            else:
+                for i in range(offsets[m + 1] - 1, offsets[m] - 1, -1):
+                    if chosen[states[i]]:
+                        if left == 0:
+                            out[m] = i
+                            break
+                        left -= 1
 
 
 def counted(
@@ -153,12 +157,13 @@ def counted(
     i: cython.Py_ssize_t
     count: cython.longlong
     every: cython.bint = valid.shape[0] == 0
-    for m in range(out.shape[0]):
-        count = 0
-        for i in range(offsets[m], offsets[m + 1]):
-            if chosen[states[i]] and (every or valid[i + moves[m]]):
-                count += 1
-        out[m] = count
+    with cython.nogil:
+        for m in range(out.shape[0]):
+            count = 0
+            for i in range(offsets[m], offsets[m + 1]):
+                if chosen[states[i]] and (every or valid[i + moves[m]]):
+                    count += 1
+            out[m] = count
 
 
 def reduced_floats(
@@ -177,30 +182,31 @@ def reduced_floats(
     cython.declare(value=cython.double, mean=cython.double, count=cython.double)
     cython.declare(step=cython.double, each=cython.double, none=cython.bint)
     every: cython.bint = valid.shape[0] == 0
-    for m in range(out.shape[0]):
-        value = 0.0
-        mean = 0.0
-        count = 0.0
-        none = True
-        for i in range(offsets[m], offsets[m + 1]):
-            if chosen[states[i]] and (every or valid[i + moves[m]]):
-                each = values[i + moves[m]]
-                if function == SUM:
-                    value += each
-                elif function == SQUARES:
-                    count += 1.0
-                    step = each - mean
-                    mean += step / count
-                    value += step * (each - mean)
-                elif (
-                    none
-                    or value != value
-                    or (function == MINIMUM and each < value)
-                    or (function == MAXIMUM and each > value)
-                ):
-                    value = each
-                none = False
-        out[m] = value
+    with cython.nogil:
+        for m in range(out.shape[0]):
+            value = 0.0
+            mean = 0.0
+            count = 0.0
+            none = True
+            for i in range(offsets[m], offsets[m + 1]):
+                if chosen[states[i]] and (every or valid[i + moves[m]]):
+                    each = values[i + moves[m]]
+                    if function == SUM:
+                        value += each
+                    elif function == SQUARES:
+                        count += 1.0
+                        step = each - mean
+                        mean += step / count
+                        value += step * (each - mean)
+                    elif (
+                        none
+                        or value != value
+                        or (function == MINIMUM and each < value)
+                        or (function == MAXIMUM and each > value)
+                    ):
+                        value = each
+                    none = False
+            out[m] = value
 
 
 def reduced_ints(
@@ -218,19 +224,20 @@ def reduced_ints(
     i: cython.Py_ssize_t
     cython.declare(value=cython.longlong, each=cython.longlong, none=cython.bint)
     every: cython.bint = valid.shape[0] == 0
-    for m in range(out.shape[0]):
-        value = 0
-        none = True
-        for i in range(offsets[m], offsets[m + 1]):
-            if chosen[states[i]] and (every or valid[i + moves[m]]):
-                each = values[i + moves[m]]
-                if function == SUM:
-                    value += each
-                elif (
-                    none
-                    or (function == MINIMUM and each < value)
-                    or (function == MAXIMUM and each > value)
-                ):
-                    value = each
-                none = False
-        out[m] = value
+    with cython.nogil:
+        for m in range(out.shape[0]):
+            value = 0
+            none = True
+            for i in range(offsets[m], offsets[m + 1]):
+                if chosen[states[i]] and (every or valid[i + moves[m]]):
+                    each = values[i + moves[m]]
+                    if function == SUM:
+                        value += each
+                    elif (
+                        none
+                        or (function == MINIMUM and each < value)
+                        or (function == MAXIMUM and each > value)
+                    ):
+                        value = each
+                    none = False
+            out[m] = value

@@ -7,7 +7,9 @@ or the stream has ended. How the stream is cut into batches makes no difference.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
+from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,7 @@ from cereus.engine import snapshot
 from cereus.engine.costs import Costs
 from cereus.engine.executor import Executor
 from cereus.engine.ingest.where import EventFilter
+from cereus.engine.parallel.spread import ALONE, Spread
 from cereus.errors import DataError
 from cereus.languages.match_recognize import tree, values
 from cereus.languages.match_recognize.binding import Bound
@@ -63,7 +66,8 @@ class RecognizingExecutor(Executor):
         self.forgets = self.before == 0 and forgets_keys(bound)
         self.horizon = NEVER
         self._deferred: list[pa.RecordBatch] | None = None
-        self.finder = Finder(bound, automaton, path, limits, unit)
+        self._new_finder = partial(Finder, bound, automaton, path, limits, unit)
+        self.finder = self._new_finder()
         self.forget()
         self.schema = whole.run(self.finder, _empty(bound.schema)).schema
 
@@ -118,14 +122,26 @@ class RecognizingExecutor(Executor):
 
     def finish(self) -> Iterator[pa.RecordBatch]:
         if self._deferred is not None:
-            # In one piece: every column is read several times, and would be put together each time.
-            table = joined(self._deferred, self.bound.schema)
-            self._deferred = []
-            for result in whole.run_in_pieces(self.finder, table):
-                yield from _if_any(result)
+            for piece in self._sorted(ALONE).pieces():
+                yield from whole.results(self.finder, piece)
         else:
             self.waiting.end()
             yield from self._decided(self.keys.all(), ends_open=False)
+
+    def pieces(self, spread: Spread) -> Iterator[Callable[[], list[pa.RecordBatch]]]:
+        free: SimpleQueue[Finder] = SimpleQueue()
+        for _ in range(spread.threads):
+            free.put(self._new_finder())  # each remembers what it has met
+        for piece in self._sorted(spread).pieces():
+            yield partial(_results, free, piece)
+
+    def _sorted(self, spread: Spread) -> SortedRows:
+        """All rows that came, in order."""
+        assert self._deferred is not None
+        # In one piece: every column is read several times, and would be put together each time.
+        table = joined(self._deferred, self.bound.schema)
+        self._deferred = []
+        return SortedRows(table, self.bound.partition, self.bound.order, spread)
 
     def _decided(self, rows: SortedRows, *, ends_open: bool) -> Iterator[pa.RecordBatch]:
         """What the matches emit that are decided now; they are forgotten afterwards."""
@@ -195,6 +211,14 @@ class RecognizingExecutor(Executor):
     @property
     def event_rows(self) -> npt.NDArray[np.int64]:
         return np.zeros(0, np.int64)
+
+
+def _results(free: SimpleQueue[Finder], piece: SortedRows) -> list[pa.RecordBatch]:
+    finder = free.get()
+    try:
+        return list(whole.results(finder, piece))
+    finally:
+        free.put(finder)
 
 
 def _empty(schema: pa.Schema) -> pa.Table:

@@ -61,6 +61,8 @@ def build(
         ends_at_marks=True,
         distinct=True,
         position_sensitive=isinstance(query.window, EventWindow),
+        # runs know nothing of each other, and a leading negation reaches back to the window's begin
+        looks_back=None,
     )
     if not query.timeouts:
         return Plan.of(parsed, stream, lowered, facts)

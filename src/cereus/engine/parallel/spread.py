@@ -1,0 +1,37 @@
+"""Independent pieces of work, for one thread or for several."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Protocol, TypeVar
+
+Made = TypeVar("Made")
+
+
+class Spread(Protocol):
+    """Who does the work: `threads` threads at once."""
+
+    @property
+    def threads(self) -> int: ...
+
+    def map(self, work: Callable[..., Made], *parts: Iterable[Any]) -> list[Made]:
+        """What the work makes of each part, in their order."""
+
+
+class OneThread:
+    """The thread that asks."""
+
+    threads = 1
+
+    def map(self, work: Callable[..., Made], *parts: Iterable[Any]) -> list[Made]:
+        return list(map(work, *parts))
+
+
+ALONE = OneThread()
+
+
+def cuts(size: int, threads: int, least: int) -> list[tuple[int, int]]:
+    """The rows of so many in ranges, one for each thread if they are not too small."""
+    parts = max(1, min(threads, size // least))
+    ends = [size * (part + 1) // parts for part in range(parts)]
+    return list(zip([0, *ends[:-1]], ends, strict=True))
