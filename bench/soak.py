@@ -45,8 +45,8 @@ SCHEMA = pa.schema(
 
 class Soaked(NamedTuple):
     """A query. Its keys go for ever, or are `returning`, where something is remembered of each key
-    because no time says that it has gone. `advanced` has the recognizer told after each push how far
-    time has come, where rows are in order for each key only."""
+    because no time says that it has gone. Where rows are in order for each key only, `advanced`
+    tells the recognizer after each push how far time has come."""
 
     dialect: str
     text: str
