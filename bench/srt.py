@@ -1,8 +1,8 @@
 """The experiments of the SRT paper (§7, Fig. 6 to 10) repeated: `python -m bench srt`.
 
 Sequences with conditions between events, by length and by window; with iterations; with iterations
-inside iterations; with other operators. Stocks are the papers' where they are at hand, the two other
-streams are generated to the published shapes.
+inside iterations; with other operators. Stocks are the papers' where they are at hand, the two
+other streams are generated to the published shapes.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Setting(NamedTuple):
 
     table: Callable[[], pa.Table]
     stream: cereus.Stream
-    kind: Callable[[int], str]
+    kind: Callable[[int, int], str]
     test: Callable[[int], str]
     compared: str
     column: str
@@ -51,19 +51,24 @@ def _stocks() -> pa.Table:
     return data.stocks()[0]
 
 
+def _side(place: int, group: int) -> str:
+    """A sale and purchases; where iterations are nested, a sale at the end as well."""
+    return "SELL" if place % group == 0 or place % group == 3 else "BUY"
+
+
 SETTINGS = {
     "stocks": Setting(
-        _stocks, data.STREAM, lambda place: "(SELL OR BUY)", lambda place: f"name = '{NAMES[place]}'",
+        _stocks, data.STREAM, _side, lambda place: f"name = '{NAMES[place]}'",
         "price", "stock_time", 500, (500, 1_000, 2_000, 4_000),
     ),
     "smart homes": Setting(
-        twins.smart_homes, SECONDS, lambda place: "LOAD",
+        twins.smart_homes, SECONDS, lambda place, group: "LOAD",
         lambda place: f"plug < {100 * (place % 3 + 1)} AND load > 300", "load", "ts",
         5, (5, 10, 20, 40),
     ),
     "taxis": Setting(
-        twins.taxis, SECONDS, lambda place: "TRIP", lambda place: f"pickup = {40 + 7 * place}",
-        "total", "ts", 100, (100, 200, 400, 800),
+        twins.taxis, SECONDS, lambda place, group: "TRIP",
+        lambda place: f"pickup = {40 + 7 * place}", "total", "ts", 100, (100, 200, 400, 800),
     ),
 }  # fmt: skip
 
@@ -74,15 +79,16 @@ def pattern(of: Setting, length: int, window: int, group: int = 3, repeated: str
     parts, filters = [], []
     for first in range(0, length, group):
         places = range(first, first + group)
-        names = [f"{of.kind(place)} AS v{place}" for place in places]
+        names = [f"{of.kind(place, group)} AS v{place}" for place in places]
         if repeated == "+":
-            names[1] = f"{of.kind(first + 1)}+ AS v{first + 1}"
+            names[1] = f"{of.kind(first + 1, group)}+ AS v{first + 1}"
         if repeated == "nested":
-            inner = f"{of.kind(first + 2)}+ AS v{first + 2}"
+            inner = f"{of.kind(first + 2, group)}+ AS v{first + 2}"
             names[1:3] = [f"({names[1]} ; {inner})+"]
         parts += names
         filters += [f"v{place}[{of.test(place)}]" for place in places]
-        filters += [f"v{places[-1]}.{of.compared} > v{first}.{of.compared}"]
+        sign = "<" if repeated == "nested" else ">"
+        filters += [f"v{places[-1]}.{of.compared} {sign} v{first}.{of.compared}"]
     where = f"{' ; '.join(parts)} FILTER {' AND '.join(filters)}"
     return f"SELECT * WHERE {where} WITHIN {window - 1} [{of.column}]"
 

@@ -17,15 +17,20 @@ def _data(alt: Any, rows: Sequence[Row], names: Sequence[str]) -> Any:
     return alt.Data(values=values)
 
 
-def bars(rows: Sequence[Row], label: str, value: str, title: str, mark: float | None = 1) -> Any:
-    """One bar for each row that has the value, in the order of the rows; a line at `mark`."""
+def bars(
+    rows: Sequence[Row], label: str, value: str, title: str, *, logarithmic: bool = False
+) -> Any:
+    """One bar for each row that has the value, in the order of the rows; a line at one. Bars on a
+    logarithmic scale begin there."""
     alt = library("altair")
     shown = [row for row in rows if row.get(value) is not None]
+    ends = {"scale": alt.Scale(type="log")} if logarithmic else {}
     bar = (
         alt.Chart(_data(alt, shown, (label, value)))
         .mark_bar(color=BLUE, height={"band": 0.7})
         .encode(
-            x=alt.X(field_name(value), type="quantitative", title=title),
+            x=alt.X(field_name(value), type="quantitative", title=title, **ends),
+            x2=alt.datum(1 if logarithmic else 0),
             y=alt.Y(
                 field_name(label),
                 type="nominal",
@@ -35,10 +40,9 @@ def bars(rows: Sequence[Row], label: str, value: str, title: str, mark: float | 
             ),
         )
     )
-    if mark is not None:
-        line = alt.Chart(alt.Data(values=[{"at": mark}])).mark_rule(color="#555", strokeDash=[4, 3])
-        bar = bar + line.encode(x=alt.X("at", type="quantitative", title=title))
-    return bar.properties(width=480)
+    line = alt.Chart(alt.Data(values=[{"at": 1}])).mark_rule(color="#555", strokeDash=[4, 3])
+    both = bar + line.encode(x=alt.X("at", type="quantitative", title=title, **ends))
+    return both.properties(width=480)
 
 
 def lines(
