@@ -15,7 +15,7 @@ import importlib
 from pathlib import Path
 
 from bench import queries, scaling, srt
-from cereus.bench.page import Section, write
+from cereus.bench.page import ResultSection, write
 
 RESULTS = Path(__file__).parent / "results"
 TITLE = "Benchmarks of Cereus"
@@ -24,7 +24,7 @@ TITLE = "Benchmarks of Cereus"
 def page(peers: bool, other: Path | None) -> list[str]:
     """Measure and write all sections; what failed."""
     print("queries")
-    sections: list[Section] = queries.sections(other)
+    sections: list[ResultSection] = queries.sections(other)
     print("scaling laws")
     laws = scaling.sections()
     sections += laws

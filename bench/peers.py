@@ -21,7 +21,7 @@ from bench.environments import Missing, answer, python_of
 from bench.stocks import sequence
 from cereus.bench.charts import bars
 from cereus.bench.measuring import best, listed
-from cereus.bench.page import Row, Section
+from cereus.bench.page import ResultSection, Row
 
 ROWS = 1_000_000
 PATIENCE = 600
@@ -79,7 +79,7 @@ def _beside_core(name: str, text: str, table: pa.Table, theirs: dict[str, float]
     }
 
 
-def sections() -> list[Section]:
+def sections() -> list[ResultSection]:
     try:
         rows = core()
         chart = {"core.svg": bars(rows, "query", "× Cereus", "CPU time of CORE, × Cereus")}
@@ -92,8 +92,8 @@ def sections() -> list[Section]:
         raise SystemExit(f"other numbers of matches than Cereus: {', '.join(differ)}")
     bar = bars(engines, "engine", "× Cereus", "CPU time, × Cereus", logarithmic=True)
     return [
-        Section("Beside CORE", CORE_TEXT, rows, chart),
-        Section("Beside engines of SQL, and loops", CLAUSE_TEXT, engines, {"peers.svg": bar}),
+        ResultSection("Beside CORE", CORE_TEXT, rows, chart),
+        ResultSection("Beside engines of SQL, and loops", CLAUSE_TEXT, engines, {"peers.svg": bar}),
     ]
 
 

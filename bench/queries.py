@@ -14,7 +14,7 @@ from bench.environments import PROGRAMS, Missing, answer
 from cereus.bench import page
 from cereus.bench.charts import bars
 from cereus.bench.measuring import measured
-from cereus.bench.queries import QUERIES, Measured, built_in
+from cereus.bench.queries import QUERIES, BenchQuery, built_in
 from cereus.cli.commands.bench import SECTION, TEXT
 from cereus.demo import STOCK_EVENTS, stock_stream
 
@@ -24,7 +24,7 @@ ROUNDS = 2
 """How often each release runs; they take turns."""
 
 
-def columns(case: Measured) -> dict[str, object]:
+def columns(case: BenchQuery) -> dict[str, object]:
     """The stream of a query as what any release takes."""
     stream = case.stream
     given = {"type": stream.type, "time": stream.time, "unit": stream.unit, "keys": stream.keys}
@@ -72,13 +72,13 @@ def compared(rows: list[page.Row], other: Path | None) -> list[page.Row]:
     return [{**row, "× before": ratio} for row, ratio in zip(rows, before, strict=True)]
 
 
-def sections(other: Path | None = None) -> list[page.Section]:
+def sections(other: Path | None = None) -> list[page.ResultSection]:
     rows: list[page.Row] = []
     for name, query, table in built_in(STOCK_EVENTS):
         rows.append(measured(name, query, table))
         print(f"  {name:28} {rows[-1]['M events/s']:8.1f} M events/s", flush=True)
     chart = {"floor.svg": bars(rows, "query", "× floor", "× floor")}
-    return [page.Section(SECTION, TEXT, compared(rows, other), chart)]
+    return [page.ResultSection(SECTION, TEXT, compared(rows, other), chart)]
 
 
 def main() -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from bench.laws import LAWS, Law, power
 from cereus.bench.charts import lines
 from cereus.bench.measuring import best_of_each
-from cereus.bench.page import Row, Section
+from cereus.bench.page import ResultSection, Row
 
 TOLERANCE = 0.15
 """What caches, and a machine that is shared, may add to a power."""
@@ -48,7 +48,7 @@ def fitted(law: Law, rows: list[Row]) -> Row:
     }
 
 
-def sections() -> list[Section]:
+def sections() -> list[ResultSection]:
     every: list[Row] = []
     laws: list[Row] = []
     for law in LAWS:
@@ -58,12 +58,12 @@ def sections() -> list[Section]:
         print(f"  {law.name:20} {laws[-1]['measured power']:5.2f} of {law.power}", flush=True)
     chart = lines(every, "size", "× smallest", "law")
     return [
-        Section("Scaling laws", TEXT, laws, {"scaling.svg": chart}),
-        Section("Scaling laws, point by point", "", every),
+        ResultSection("Scaling laws", TEXT, laws, {"scaling.svg": chart}),
+        ResultSection("Scaling laws, point by point", "", every),
     ]
 
 
-def failures(sections: list[Section]) -> list[str]:
+def failures(sections: list[ResultSection]) -> list[str]:
     return [f"{row['law']} grows faster" for row in sections[0].rows if row["holds"] == "no"]
 
 

@@ -17,7 +17,7 @@ from bench import data, twins
 from bench.correlation import four, quantities
 from cereus.bench.charts import lines
 from cereus.bench.measuring import best_of_each, measured
-from cereus.bench.page import Row, Section
+from cereus.bench.page import ResultSection, Row
 
 LISTED = 5_000_000
 """Patterns with more matches than this are counted instead."""
@@ -137,7 +137,7 @@ def row(name: str, stream: str, length: int, window: int, text: str, of: Setting
             "M events/s": rate, "× floor": None, "how": "counted"}  # fmt: skip
 
 
-def sections() -> list[Section]:
+def sections() -> list[ResultSection]:
     rows: list[Row] = []
     for name, of in SETTINGS.items():
         table = of.table()
@@ -149,7 +149,7 @@ def sections() -> list[Section]:
                 f"{rows[-1]['M events/s']:6.1f} M events/s",
                 flush=True,
             )
-    return [Section("The experiments of the SRT paper", TEXT, rows, charts(rows))]
+    return [ResultSection("The experiments of the SRT paper", TEXT, rows, charts(rows))]
 
 
 def charts(rows: list[Row]) -> dict[str, object]:

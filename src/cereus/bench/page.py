@@ -19,7 +19,7 @@ Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Section:
+class ResultSection:
     """One part of a page: what was measured and how, a table, and charts of it by file name."""
 
     title: str
@@ -38,7 +38,7 @@ def machine() -> dict[str, Any]:
     }
 
 
-def write(folder: Path, title: str, sections: Sequence[Section]) -> Path:
+def write(folder: Path, title: str, sections: Sequence[ResultSection]) -> Path:
     """Write JSON, pictures and the page into a folder; the path of the page."""
     folder.mkdir(parents=True, exist_ok=True)
     tables = {section.title: list(section.rows) for section in sections}
@@ -52,7 +52,7 @@ def write(folder: Path, title: str, sections: Sequence[Section]) -> Path:
     return page
 
 
-def page_text(title: str, sections: Sequence[Section]) -> str:
+def page_text(title: str, sections: Sequence[ResultSection]) -> str:
     here = machine()
     about = (
         f"Cereus {here['cereus']}, Python {here['python']}, {here['system']}, "

@@ -18,7 +18,7 @@ TICKS = Stream(type="type")
 ROWS = Stream(time="stock_time", unit="ms")
 
 
-class Measured(NamedTuple):
+class BenchQuery(NamedTuple):
     """A query with a name."""
 
     name: str
@@ -37,43 +37,44 @@ ROW_PATTERN = """
       AFTER MATCH SKIP PAST LAST ROW PATTERN ({pattern}) DEFINE {define})
 """
 QUERIES = (
-    Measured("a sequence", "ceql", f"SELECT * WHERE {THREE} FILTER {NAMES} WITHIN 10 seconds"),
-    Measured("a long sequence", "ceql", f"SELECT * WHERE {NINE} WITHIN 2 seconds"),
-    Measured("an iteration", "ceql", "SELECT * WHERE SELL AS a ; BUY+ AS b ; SELL AS c "
+    BenchQuery("a sequence", "ceql", f"SELECT * WHERE {THREE} FILTER {NAMES} WITHIN 10 seconds"),
+    BenchQuery("a long sequence", "ceql", f"SELECT * WHERE {NINE} WITHIN 2 seconds"),
+    BenchQuery("an iteration", "ceql", "SELECT * WHERE SELL AS a ; BUY+ AS b ; SELL AS c "
              f"FILTER {NAMES} AND b[volume > 900] WITHIN 1 second"),
-    Measured("next to each other", "ceql", "SELECT * WHERE SELL AS a : BUY:+ AS b : SELL AS c "
+    BenchQuery("next to each other", "ceql", "SELECT * WHERE SELL AS a : BUY:+ AS b : SELL AS c "
              "FILTER a[volume > 900] WITHIN 1 second"),
-    Measured("keys", "ceql", f"SELECT * WHERE {THREE} FILTER {LARGE} PARTITION BY name "
+    BenchQuery("keys", "ceql", f"SELECT * WHERE {THREE} FILTER {LARGE} PARTITION BY name "
              "WITHIN 10 seconds"),
-    Measured("compared prices", "ceql", f"SELECT * WHERE {THREE} FILTER {NAMES} AND "
+    BenchQuery("compared prices", "ceql", f"SELECT * WHERE {THREE} FILTER {NAMES} AND "
              "c.price > a.price WITHIN 1 second"),
-    Measured("equal volumes", "ceql", "SELECT * WHERE SELL AS a ; BUY AS b FILTER "
+    BenchQuery("equal volumes", "ceql", "SELECT * WHERE SELL AS a ; BUY AS b FILTER "
              "a.volume = b.volume AND a[name = 'INTC'] WITHIN 1 second"),
-    Measured("the next match", "ceql", f"SELECT NEXT * WHERE {THREE} FILTER {NAMES} "
+    BenchQuery("the next match", "ceql", f"SELECT NEXT * WHERE {THREE} FILTER {NAMES} "
              "WITHIN 10 seconds"),
-    Measured("unless", "ceql", "SELECT * WHERE (SELL AS a ; BUY AS b) UNLESS (BUY AS c FILTER "
+    BenchQuery("unless", "ceql", "SELECT * WHERE (SELL AS a ; BUY AS b) UNLESS (BUY AS c FILTER "
              "c[volume > 9000]) FILTER a[name = 'RIMM'] AND b[name = 'RIMM'] "
              "WITHIN 10 seconds"),
-    Measured("many matches", "ceql", f"SELECT * WHERE {THREE} FILTER {NAMES} WITHIN 30 seconds"),
-    Measured("counted, an iteration", "ceql", "SELECT COUNT(*) WHERE SELL ; BUY+ ; SELL "
+    BenchQuery("many matches", "ceql", f"SELECT * WHERE {THREE} FILTER {NAMES} WITHIN 30 seconds"),
+    BenchQuery("counted, an iteration", "ceql", "SELECT COUNT(*) WHERE SELL ; BUY+ ; SELL "
              "PARTITION BY name WITHIN 10 seconds"),
-    Measured("registers", "sremo", "any({SELL: name = 'INTC'} -> x, {BUY: name = 'RIMM'}, "
+    BenchQuery("registers", "sremo", "any({SELL: name = 'INTC'} -> x, {BUY: name = 'RIMM'}, "
              "{BUY: name = 'QQQ' AND price > x.price}) WITHIN 1000 [stock_time]"),
-    Measured("a window of events", "sremo",
+    BenchQuery("a window of events", "sremo",
              "({SELL: volume > 4000} . SKIP* . {BUY: volume > 4000})[1..100]"),
-    Measured("the next event", "sase", "PATTERN SEQ(SELL a, BUY b, SELL c) WHERE "
+    BenchQuery("the next event", "sase", "PATTERN SEQ(SELL a, BUY b, SELL c) WHERE "
              "skip_till_next_match(a, b, c) { [name] AND a.volume > 4000 } WITHIN 10 seconds"),
-    Measured("a negation", "sase", "PATTERN SEQ(SELL a, ~(BUY x), SELL b) WHERE "
+    BenchQuery("a negation", "sase", "PATTERN SEQ(SELL a, ~(BUY x), SELL b) WHERE "
              "skip_till_next_match(a, b) { [name] AND a.volume > 4000 AND x.volume > 9000 } "
              "WITHIN 2 seconds"),
-    Measured("a program", "par", "repeat (SELL(volume > 4000)[X] ; BUY(volume > 900)[Y])"),
-    Measured("a program for each name", "par",
+    BenchQuery("a program", "par", "repeat (SELL(volume > 4000)[X] ; BUY(volume > 900)[Y])"),
+    BenchQuery("a program for each name", "par",
              "repeat (SELL(volume > 4000)[X] ; BUY(volume > 900)[Y])", KEYED),
-    Measured("an expression", "algebra", "((SELL(volume > 4000) ; BUY)_100 - SELL(volume > 9000))",
+    BenchQuery("an expression", "algebra",
+             "((SELL(volume > 4000) ; BUY)_100 - SELL(volume > 9000))",
              TICKS),
-    Measured("a fall and a rise", "match_recognize", ROW_PATTERN.format(
+    BenchQuery("a fall and a rise", "match_recognize", ROW_PATTERN.format(
         pattern="a b+ c", define="b AS price < PREV(price), c AS price > PREV(price)"), ROWS),
-    Measured("sums in conditions", "match_recognize", ROW_PATTERN.format(
+    BenchQuery("sums in conditions", "match_recognize", ROW_PATTERN.format(
         pattern="a b+", define="a AS volume > 4000, b AS sum(b.volume) < 20000"), ROWS),
 )  # fmt: skip
 

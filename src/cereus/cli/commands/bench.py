@@ -85,7 +85,7 @@ def bench(
     _print(rows)
     pictures = find_spec("altair") is not None and find_spec("vl_convert") is not None
     chart = {"floor.svg": bars(rows, "query", "× floor", "× floor")} if pictures else {}
-    written = page.write(output, TITLE, [page.Section(SECTION, TEXT, rows, chart)])
+    written = page.write(output, TITLE, [page.ResultSection(SECTION, TEXT, rows, chart)])
     out.print(f"written to {written} and {output / page.JSON}", highlight=False)
 
 
