@@ -1,19 +1,62 @@
-"""`python -m bench [name …]`: run the measurements, one after the other."""
+"""`python -m bench [NAME …]`: the benchmarks, as a page with pictures, or one of them by name.
+
+Without a name those run that make the page, one after the other: the built-in queries, the scaling
+laws and the experiments of the SRT paper; with `--peers` other engines too. JSON, the page and its
+pictures go to bench/results. `--against` compares the built-in queries with another checkout, which
+runs now, or with a results.json. The files beside this one are measurements by name: those that
+make a part of the page write it alone, to a folder of bench/results, the others print what they
+find.
+"""
 
 from __future__ import annotations
 
+import argparse
 import importlib
-import sys
+from pathlib import Path
 
-DEFAULT = ("stocks", "correlation", "memory")
-"""The ones that need nothing but this machine; others by name (see the files beside this one)."""
+from bench import queries, scaling, srt
+from cereus.bench.page import ResultSection, write
+
+RESULTS = Path(__file__).parent / "results"
+TITLE = "Benchmarks of Cereus"
+
+
+def page(peers: bool, other: Path | None) -> list[str]:
+    """Measure and write all sections; what failed."""
+    print("queries")
+    sections: list[ResultSection] = queries.sections(other)
+    print("scaling laws")
+    laws = scaling.sections()
+    sections += laws
+    print("the experiments of the SRT paper")
+    sections += srt.sections()
+    if peers:
+        from bench import peers as beside
+
+        print("other engines")
+        sections += beside.sections()
+    print(f"written to {write(RESULTS, TITLE, sections)}")
+    return scaling.failures(laws)
 
 
 def main() -> None:
-    for name in sys.argv[1:] or DEFAULT:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("names", nargs="*", help="measurements by name, instead of the page")
+    parser.add_argument("--peers", action="store_true", help="other engines as well")
+    parser.add_argument("--against", type=Path, help="a checkout, or a results.json")
+    options = parser.parse_args()
+    for name in options.names:
         print(f"── {name} " + "─" * (70 - len(name)))
-        importlib.import_module(f"bench.{name}").main()
+        module = importlib.import_module(f"bench.{name}")
+        if hasattr(module, "sections"):
+            print(f"written to {write(RESULTS / name, TITLE, module.sections())}")
+        else:
+            module.main()
         print()
+    if not options.names:
+        failed = page(options.peers, options.against)
+        if failed:
+            raise SystemExit("; ".join(failed))
 
 
 if __name__ == "__main__":

@@ -15,24 +15,18 @@ installed or run says why. NAMEs choose among the engines.
 
 from __future__ import annotations
 
-import json
-import subprocess
 import sys
 import tempfile
-import venv
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-HERE = Path(__file__).parent
-PROGRAMS = HERE / "other_engines"
-ENVIRONMENTS = HERE / "results" / "environments"
-INSTALLING = 900
-"""Seconds that an installation may take."""
+from bench.environments import Missing, answer, python_of
 
 
 @dataclass(frozen=True)
@@ -49,6 +43,7 @@ class Engine:
 
 ENGINES = (
     Engine("Cereus", "here"),
+    Engine("a Python loop by hand", "loop", share=5),
     Engine("DuckDB, MATCH_RECOGNIZE", "on_duckdb", ("clause",)),
     Engine("DuckDB, window functions", "on_duckdb", ("by_hand",)),
     Engine("Spark, Cereus", "on_spark", ("clause",), share=5),
@@ -56,15 +51,6 @@ ENGINES = (
     Engine("Flink SQL", "flink_sql", package="apache-flink", share=50),
     Engine("pandas-match-recognize", "pandas_package", package="pandas-match-recognize", share=50),
 )
-
-
-@dataclass(frozen=True)
-class Result:
-    """How many rows were put out in how many seconds; or why nothing was."""
-
-    rows: int = 0
-    seconds: float = 0.0
-    missing: str = ""
 
 
 def trades(count: int, symbols: int = 100) -> pa.Table:
@@ -89,76 +75,68 @@ def written(count: int, folder: Path) -> Path:
     return path
 
 
-def python_of(package: str | None) -> str | Result:
-    """The Python of the environment that has a package, or why there is none."""
-    if package is None:
-        return sys.executable
-    python = ENVIRONMENTS / package / "bin" / "python"
-    if not python.exists():
-        print(f"  making an environment with {package} …", flush=True)
-        venv.create(python.parent.parent, with_pip=True)
-        command = [str(python), "-m", "pip", "install", "--quiet", package]
-        installed = _ran(command, INSTALLING)
-        if installed.returncode:
-            subprocess.run(["rm", "-r", str(python.parent.parent)], check=False)
-            return Result(missing=f"{package} cannot be installed: {_last(installed.stderr)}")
-    return str(python)
-
-
-def measured(engine: Engine, count: int, folder: Path, patience: int) -> Result:
-    python = python_of(engine.package)
-    if isinstance(python, Result):
-        return python
-    program = str(PROGRAMS / f"{engine.program}.py")
-    data = str(written(count // engine.share, folder))
-    ran = _ran([python, program, data, *engine.arguments], patience)
-    if ran.returncode:
-        return Result(missing=_last(ran.stderr))
-    found = json.loads(ran.stdout.splitlines()[-1])
-    return Result(found.get("rows", 0), found.get("seconds", 0.0), found.get("missing", ""))
-
-
-def _ran(command: list[str], patience: int) -> subprocess.CompletedProcess[str]:
+def measured(engine: Engine, count: int, folder: Path, patience: int) -> Any:
+    """The rows found and the seconds, or what is missing."""
     try:
-        return subprocess.run(
-            command, capture_output=True, text=True, timeout=patience, check=False
-        )
-    except subprocess.TimeoutExpired:
-        return subprocess.CompletedProcess(command, 1, "", f"no answer in {patience} s")
+        python = python_of(engine.package)
+        data = str(written(count // engine.share, folder))
+        return answer([python, f"{engine.program}.py", data, *engine.arguments], patience)
+    except Missing as reason:
+        return {"missing": str(reason)}
 
 
-def _last(text: str) -> str:
-    return (text.strip().splitlines() or ["no reason given"])[-1][:200]
-
-
-def main(count: int = 1_000_000, patience: int = 600, *names: str) -> None:
-    print(f"falls and recoveries, {count:,} rows of 100 symbols, one core:")
+def compared(count: int, patience: int, names: tuple[str, ...] = ()) -> list[dict[str, Any]]:
+    """A row for each engine, with what it takes as a multiple of what Cereus takes for as many
+    rows."""
+    rows: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as made:
-        folder = Path(made)
-        counts: dict[int, int] = {}
-        differ = []
+        here: dict[int, Any] = {}
         for engine in ENGINES:
             if names and not any(name.lower() in engine.name.lower() for name in names):
                 continue
             share = count // engine.share
-            if share not in counts:
-                counts[share] = measured(ENGINES[0], share, folder, patience).rows
-            result = measured(engine, count, folder, patience)
-            shown(engine, share, result, counts[share])
-            if not result.missing and result.rows != counts[share]:
-                differ.append(engine.name)
+            if share not in here:
+                here[share] = measured(ENGINES[0], share, Path(made), patience)
+            result = measured(engine, count, Path(made), patience)
+            rows.append(row(engine, share, result, here[share]))
+            print(shown(rows[-1]), flush=True)
+    return rows
+
+
+def row(engine: Engine, rows: int, result: Any, here: Any) -> dict[str, Any]:
+    if "missing" in result:
+        return {"engine": engine.name, "rows": rows, "note": result["missing"]}
+    seconds = result["seconds"]
+    agrees = result["rows"] == here["rows"]
+    return {
+        "engine": engine.name,
+        "rows": rows,
+        "matches": result["rows"],
+        "M rows/s": rows / seconds / 1e6,
+        "× Cereus": seconds / here["seconds"],
+        "note": "" if agrees else f"not the {here['rows']:,} matches of Cereus",
+    }
+
+
+def shown(row: dict[str, Any]) -> str:
+    if "M rows/s" not in row:
+        return f"  {'-':>10}  {row['engine']:26} {row['note']}"
+    return (
+        f"  {row['M rows/s']:10.3f}  {row['engine']:26} million rows/s, {row['× Cereus']:.2f} × "
+        f"Cereus; {row['matches']:,} matches in {row['rows']:,} rows {row['note']}"
+    )
+
+
+def differing(rows: list[dict[str, Any]]) -> list[str]:
+    """The engines that found other matches."""
+    return [row["engine"] for row in rows if row.get("matches") is not None and row["note"]]
+
+
+def main(count: int = 1_000_000, patience: int = 600, *names: str) -> None:
+    print(f"falls and recoveries, {count:,} rows of 100 symbols, one core:")
+    differ = differing(compared(count, patience, names))
     if differ:
         raise SystemExit(f"other numbers of matches than Cereus: {', '.join(differ)}")
-
-
-def shown(engine: Engine, rows: int, result: Result, wanted: int) -> None:
-    if result.missing:
-        print(f"  {'-':>10}  {engine.name:26} {result.missing}", flush=True)
-        return
-    rate = rows / result.seconds / 1e6
-    agrees = "the same" if result.rows == wanted else f"not the {wanted:,} of Cereus"
-    found = f"{result.rows:,} matches in {rows:,} rows, {agrees}"
-    print(f"  {rate:10.3f}  {engine.name:26} million rows/s; {found}", flush=True)
 
 
 if __name__ == "__main__":

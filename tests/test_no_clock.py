@@ -14,6 +14,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 SHOWS_OR_WAITS = {
+    "src/cereus/bench/measuring.py",
     "src/cereus/cli/commands/demo.py",
     "src/cereus/cli/local.py",
     "src/cereus/cli/on_spark.py",

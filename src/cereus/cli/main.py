@@ -10,6 +10,7 @@ import typer
 import cereus
 from cereus.cli import run
 from cereus.cli.commands import (
+    bench,
     demo,
     equivalent,
     fmt,
@@ -97,6 +98,7 @@ app.command("lsp")(lsp.lsp)
 app.command("show")(queries.show)
 app.command("equivalent")(equivalent.equivalent)
 app.command("funnel")(funnel.run_funnel)
+app.command("bench")(bench.bench)
 app.command("demo")(demo.demo)
 app.add_typer(spark.app, name="spark")
 

@@ -1,0 +1,88 @@
+"""Other engines: a Python environment for each, made with pip, and what their programs answer."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+PROGRAMS = HERE / "other_engines"
+ENVIRONMENTS = HERE / "results" / "environments"
+INSTALLING = 900
+"""Seconds that an installation may take."""
+
+
+class Missing(Exception):
+    """Why an engine cannot run here."""
+
+
+def python_of(package: str | None, version: str | None = None) -> str:
+    """The Python of the environment that has a package, which is made where there is none; the
+    package may need a Python of one version."""
+    if package is None:
+        return sys.executable
+    python = ENVIRONMENTS / package / "bin" / "python"
+    if not python.exists():
+        print(f"  making an environment with {package} …", flush=True)
+        base = sys.executable if version is None else _python(version)
+        made = ran([base, "-m", "venv", str(python.parent.parent)], INSTALLING)
+        installed = ran([str(python), "-m", "pip", "install", "--quiet", package], INSTALLING)
+        if made.returncode or installed.returncode:
+            shutil.rmtree(python.parent.parent, ignore_errors=True)
+            raise Missing(f"{package} cannot be installed: {_last(installed.stderr)}")
+    return str(python)
+
+
+def _python(version: str) -> str:
+    """A Python of this version: on the path, or of pyenv, whose shims may refuse."""
+    for candidate in _candidates(version):
+        asked = ran([candidate, "-c", "import sys; print(sys.version)"], 60)
+        if asked.returncode == 0 and asked.stdout.startswith(version):
+            return candidate
+    raise Missing(f"it needs Python {version}, and there is none here")
+
+
+def _candidates(version: str) -> Iterator[str]:
+    yield sys.executable
+    on_path = shutil.which(f"python{version}")
+    if on_path is not None:
+        yield on_path
+    for path in sorted(Path.home().glob(f".pyenv/versions/{version}*/bin/python")):
+        yield str(path)
+
+
+def answer(command: list[str], patience: int, given: str = "") -> Any:
+    """What a program of `other_engines` prints last, from JSON: the Python, the program's file name
+    and its arguments."""
+    python, program, *arguments = command
+    result = ran([python, str(PROGRAMS / program), *arguments], patience, given)
+    if result.returncode:
+        raise Missing(_last(result.stderr))
+    return json.loads(result.stdout.splitlines()[-1])
+
+
+def ran(command: list[str], patience: int, given: str = "") -> subprocess.CompletedProcess[str]:
+    ENVIRONMENTS.mkdir(parents=True, exist_ok=True)
+    try:
+        return subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            timeout=patience,
+            check=False,
+            input=given,
+            cwd=ENVIRONMENTS,  # some of them leave logs where they run
+        )
+    except subprocess.TimeoutExpired:
+        return subprocess.CompletedProcess(command, 1, "", f"no answer in {patience} s")
+    except OSError as reason:
+        return subprocess.CompletedProcess(command, 1, "", str(reason))
+
+
+def _last(text: str) -> str:
+    return (text.strip().splitlines() or ["no reason given"])[-1][:200]

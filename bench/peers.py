@@ -1,0 +1,105 @@
+"""Cereus beside other engines, in one run: `python -m bench --peers`, or `python -m bench.peers`.
+
+CORE runs CEQL's own stock queries; the engines with MATCH_RECOGNIZE, and those that have to do
+without it, answer one question over trades (`bench.match_recognize_others`). Each engine has an
+environment of its own; one that cannot be had is named with the reason.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.csv
+
+import cereus
+from bench import match_recognize_others as others
+from bench.data import STREAM, stocks
+from bench.environments import Missing, answer, python_of
+from bench.stocks import sequence
+from cereus.bench.charts import bars
+from cereus.bench.measuring import best, listed
+from cereus.bench.page import ResultSection, Row
+
+ROWS = 1_000_000
+PATIENCE = 600
+CSV_COLUMNS = ["type", "id", "name", "volume", "price", "stock_time"]
+CORE_QUERIES = {
+    "3 names, 1 s": sequence(3, "1000 [stock_time]"),
+    "3 names, 10 s": sequence(3, "10000 [stock_time]"),
+    "6 names, 2 s": sequence(6, "2000 [stock_time]"),
+    "9 names, 2 s": sequence(9, "2000 [stock_time]"),
+    "3 names with +, 0.5 s": sequence(3, "500 [stock_time]", plus=True),
+    "3 names, SELL or BUY, 1 s": sequence(3, "1000 [stock_time]", either=True),
+}
+CORE_TEXT = """
+The stock queries of CORE's own evaluation, sequences by name, in the same text, over the same
+events, on one core. CORE has its events as objects in memory when the clock starts, and writes its
+matches into a text; Cereus reads Arrow and writes Arrow.
+"""
+CLAUSE_TEXT = """
+Falls and the recovery behind them, per symbol, over a million trades of 100 symbols (slow engines
+get fewer rows), each engine alone on one core, CPU time with that of the processes it starts. Flink
+CEP has no Python interface; Flink SQL's clause runs on it.
+"""
+
+
+def core() -> list[Row]:
+    table, _ = stocks()
+    texts = [text.replace("*", "* FROM Stock", 1) for text in CORE_QUERIES.values()]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "stocks.csv"
+        options = pa.csv.WriteOptions(include_header=False, quoting_style="none")
+        pa.csv.write_csv(table.select(CSV_COLUMNS), path, options)
+        python = python_of("pycer", "3.13")
+        found = answer([python, "core.py", str(path)], PATIENCE, json.dumps(texts) + "\n")
+    return [
+        _beside_core(name, text, table, theirs)
+        for (name, text), theirs in zip(CORE_QUERIES.items(), found, strict=True)
+    ]
+
+
+def _beside_core(name: str, text: str, table: pa.Table, theirs: dict[str, float]) -> Row:
+    query = cereus.compile(text, stream=STREAM, schema=table.schema)
+    seconds = best(lambda: listed(query, table), 3)
+    matches = listed(query, table)
+    same = matches == theirs["rows"]
+    print(
+        f"  {name:28} CORE {theirs['seconds'] / seconds:8.1f} × the CPU time of Cereus", flush=True
+    )
+    return {
+        "query": name,
+        "matches": matches,
+        "Cereus, CPU ms": seconds * 1000,
+        "CORE, CPU ms": theirs["seconds"] * 1000,
+        "× Cereus": theirs["seconds"] / seconds,
+        "note": "" if same else f"CORE finds {theirs['rows']:,.0f}",
+    }
+
+
+def sections() -> list[ResultSection]:
+    try:
+        rows = core()
+        chart = {"core.svg": bars(rows, "query", "× Cereus", "CPU time of CORE, × Cereus")}
+    except Missing as reason:
+        print(f"  CORE: {reason}", flush=True)
+        rows, chart = [{"query": "all", "note": f"CORE could not run: {reason}"}], {}
+    engines = others.compared(ROWS, PATIENCE)
+    differ = others.differing(engines)
+    if differ:
+        raise SystemExit(f"other numbers of matches than Cereus: {', '.join(differ)}")
+    bar = bars(engines, "engine", "× Cereus", "CPU time, × Cereus", logarithmic=True)
+    return [
+        ResultSection("Beside CORE", CORE_TEXT, rows, chart),
+        ResultSection("Beside engines of SQL, and loops", CLAUSE_TEXT, engines, {"peers.svg": bar}),
+    ]
+
+
+def main() -> None:
+    sections()
+
+
+if __name__ == "__main__":
+    main()
