@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+from pyspark import SparkFiles
 from pyspark.sql import Row
 from pyspark.sql import types as st
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from cereus.spark.live.bucket import Bucket
+from cereus.spark.live.copies import Copies
 from cereus.spark.live.pulse import BEAT
 from cereus.spark.live.recipe import DATA, Recipe
 
@@ -52,7 +55,8 @@ class Matcher(StatefulProcessor):
     def _step(
         self, key: Any, arrived: list[bytes], timers: Any, *, woken: bool, heard: bool
     ) -> Iterator[Row]:
-        bucket = Bucket(key[0], self.recipe, self.store)
+        folder = Path(SparkFiles.getRootDirectory(), "cereus", self.recipe.fingerprint, str(key[0]))
+        bucket = Bucket(key[0], self.recipe, self.store, Copies(folder))
         watermark, now = timers.getCurrentWatermarkInMs(), timers.getCurrentProcessingTimeInMs()
         for output in bucket.step(arrived, watermark, woken=woken, heard=heard, now=now):
             yield Row(**output._asdict())
