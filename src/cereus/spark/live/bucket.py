@@ -18,6 +18,7 @@ from cereus.engine.executor import Executor
 from cereus.spark.live.changed import changed
 from cereus.spark.live.copies import Copies, digest
 from cereus.spark.live.journal import Journal, cut
+from cereus.spark.live.meter import Meter
 from cereus.spark.live.packing import from_bytes, to_bytes
 from cereus.spark.live.recipe import AT, LATE, Recipe
 from cereus.spark.live.rule_changes import ROW, RulesExecutor, rows_of
@@ -29,13 +30,15 @@ MILLISECOND = 1000
 
 class BucketOutput(NamedTuple):
     """A packed piece of the result, and what is counted: events and late ones that arrived,
-    matches found, and remarks about matches that a limit left out."""
+    matches found, remarks about matches that a limit left out, and the CPU seconds of the engine.
+    """
 
     data: bytes | None = None
     events: int = 0
     late: int = 0
     matches: int = 0
     shed: int = 0
+    kernel_seconds: float = 0.0
 
 
 class Bucket:
@@ -180,9 +183,10 @@ class Bucket:
         executor = self.journal.executor()
         noted = len(executor.shed)
         latest = int(events.column(AT).to_numpy().max()) if events.num_rows else None
-        yield from self._outputs(self.journal.read(executor, events, passed), executor)
-        if len(executor.shed) > noted:
-            yield BucketOutput(shed=len(executor.shed) - noted)
+        meter = Meter()
+        results = meter.around(self.journal.read(executor, events, passed))
+        yield from self._outputs(results, executor)
+        yield BucketOutput(shed=len(executor.shed) - noted, kernel_seconds=meter.seconds)
         self.journal.know(latest=latest, steps=(*self.head.steps, passed))
 
     def _outputs(

@@ -8,6 +8,7 @@ that is made anew takes up the snapshot and reads again what was read since, in 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -105,7 +106,7 @@ class Journal:
         for _ in self.read(executor, self.in_order(events), passed):
             pass  # it was emitted when it was read first
 
-    def read(self, executor: Executor, events: pa.Table, passed: int) -> Any:
+    def read(self, executor: Executor, events: pa.Table, passed: int) -> Iterator[pa.RecordBatch]:
         """Let an engine read events in order, and know the time; what that completes."""
         for batch in events.drop_columns([AT]).combine_chunks().to_batches():
             yield from executor.push(batch)

@@ -20,7 +20,9 @@ from cereus.spark.live.recipe import DATA, Recipe
 VALUE = st.StructType().add("description", st.StringType()).add("small", st.BinaryType())
 CHUNK_NAME = st.StructType().add("name", st.StringType())
 CHUNK_DATA = st.StructType().add("data", st.BinaryType())
-OUTPUT_TYPE = f"{DATA} binary, events long, late long, matches long, shed long"
+COUNTS = {"events": "long", "late": "long", "matches": "long", "shed": "long"}
+COUNTS |= {"kernel_seconds": "double"}
+OUTPUT_TYPE = ", ".join([f"{DATA} binary", *(f"{name} {kind}" for name, kind in COUNTS.items())])
 
 
 class Matcher(StatefulProcessor):

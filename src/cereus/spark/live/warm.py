@@ -30,9 +30,10 @@ class BucketMemory:
     unread: dict[int, pa.Table] = field(default_factory=dict)
 
     @property
-    def bytes(self) -> int:
+    def size(self) -> int:
+        """In bytes, as far as the size of the engine's snapshot tells."""
         engine = 0 if self.head is None else self.head.size
-        return engine + sum(table.nbytes for table in self.unread.values())
+        return engine + sum(int(table.nbytes) for table in self.unread.values())
 
 
 class Warm:
@@ -47,7 +48,7 @@ class Warm:
 
     def keep(self, query: str, bucket: int, memory: BucketMemory) -> None:
         self._kept[query, bucket] = memory
-        while sum(each.bytes for each in self._kept.values()) > self.most_bytes:
+        while sum(each.size for each in self._kept.values()) > self.most_bytes:
             self._kept.popitem(last=False)
 
 
