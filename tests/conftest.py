@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, settings
 
 import cereus.engine
 from tests.golden import UPDATE, Golden
+from tests.spark_home import use_spark_home
 from tests.volume import LONG
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ if _soft == resource.RLIM_INFINITY:
 # Spark's JVM lives for minutes and sees little data: the optimising compiler costs more than it
 # gives (a third of the CPU time of these tests).
 os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+use_spark_home()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -19,6 +19,7 @@ SHOWS_OR_WAITS = {
     "src/cereus/cli/local.py",
     "src/cereus/cli/on_spark.py",
     "src/cereus/play/answers.py",
+    "src/cereus/spark/live/meter.py",
     "src/cereus/spark/pipeline/run/batch.py",
     "src/cereus/spark/pipeline/run/listening.py",
     "src/cereus/spark/pipeline/run/live.py",

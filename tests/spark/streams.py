@@ -6,6 +6,7 @@ import copy
 import random
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,10 @@ from cereus.language.pattern import PatternQuery
 from cereus.spark.batch.eventwise import EventwiseTask
 from cereus.spark.live import bucket as buckets_of
 from cereus.spark.live.bucket import Bucket, BucketOutput
+from cereus.spark.live.copies import Copies
 from cereus.spark.live.packing import Packing, from_bytes
 from cereus.spark.live.recipe import AT, BUCKET, LATE, Recipe
+from cereus.spark.live.warm import Warm
 from cereus.spark.worker import Task
 
 from .market import _plain
@@ -112,15 +115,25 @@ def _eventwise_schema(schema: pa.Schema) -> pa.Schema:
 class Stream:
     """A live query as Spark runs it: micro-batches, a watermark, retries.
 
-    `dice` makes some attempts fail after all their work, and some workers forget everything.
+    `dice` makes some attempts fail after all their work, gives a bucket now to this worker and then
+    to that one, and makes some workers forget everything.
     """
 
     def __init__(
-        self, recipe: Recipe, delay: float, *, buckets: int = 1, dice: random.Random | None = None
+        self,
+        recipe: Recipe,
+        delay: float,
+        *,
+        buckets: int = 1,
+        dice: random.Random | None = None,
+        forgetting: float = 0.2,
+        copies: Path | None = None,
     ) -> None:
+        self.forgetting, self.copies = forgetting, copies
         self.recipe, self.delay, self.dice = recipe, int(delay * 1000), dice
         self.stores = [Memory() for _ in range(buckets)]
         self.packing = Packing(buckets, recipe.packed, "ts")
+        self.workers = [Warm() for _ in range(1 if dice is None else dice.randint(1, 3))]
         self.watermark = self.latest = 0
         self.outputs: list[BucketOutput] = []
 
@@ -148,16 +161,26 @@ class Stream:
 
     def _step(self, number: int, arrived: list[bytes], *, woken: bool) -> None:
         if self.dice is not None and self.dice.random() < 0.2:
+            self._take_a_worker()
             failed = copy.deepcopy(self.stores[number])
-            list(Bucket(number, self.recipe, failed).step(arrived, self.watermark, woken=woken))
-        if self.dice is not None and self.dice.random() < 0.3:
-            buckets_of.WARM.__init__()  # type: ignore[misc]
+            list(self._bucket(number, failed).step(arrived, self.watermark, woken=woken))
+        self._take_a_worker()
         store = self.stores[number]
         (fired,) = store.timers if woken else (0,)
-        bucket = Bucket(number, self.recipe, store)
+        bucket = self._bucket(number, store)
         self.outputs += bucket.step(arrived, self.watermark, woken=woken)
         if woken:
             store.timers.discard(fired)
+
+    def _bucket(self, number: int, store: Memory) -> Bucket:
+        copies = None if self.copies is None else Copies(self.copies / str(number))
+        return Bucket(number, self.recipe, store, copies)
+
+    def _take_a_worker(self) -> None:
+        place = 0 if self.dice is None else self.dice.randrange(len(self.workers))
+        if self.dice is not None and self.dice.random() < self.forgetting:
+            self.workers[place] = Warm()
+        buckets_of.WARM = self.workers[place]
 
     def run(self, batches: Sequence[pa.Table]) -> None:
         """All batches; now and then Spark has time for one without events, and so at the end."""

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import cereus
+from tests.spark_home import spark_home
 
 pytestmark = pytest.mark.spark
 
@@ -40,16 +41,6 @@ def told(batches):
 asked = spark.range(8).repartition(8).mapInArrow(told, "pid long, path string").distinct()
 print(json.dumps({"matched": matched, "workers": [list(row) for row in asked.collect()]}))
 """
-
-
-def spark_home(where: Path) -> Path:
-    """The Spark inside the wheel, seen from a place where its workers may write."""
-    import pyspark
-
-    where.mkdir()
-    for part in Path(pyspark.__file__).parent.iterdir():
-        (where / part.name).symlink_to(part)
-    return where
 
 
 def packed(where: Path) -> Path:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -242,6 +243,15 @@ def test_the_state_of_another_query_is_refused(on_change: str) -> None:
     said = str(raised.value)
     assert PAIRS.text in said and OTHER.text in said
     assert "checkpoint location" in said and 'on_change="restart"' in said
+
+
+def test_the_same_query_with_other_options_is_told_which_these_may_be() -> None:
+    stream = changed("refuse")
+    made = recipe_of(PAIRS, ticks(1).schema)
+    stream.recipe = replace(made, fingerprint="with more buckets")
+    with pytest.raises(CereusError, match="of this query with other columns or options") as raised:
+        stream.batch(ticks(20))
+    assert "it was 32 in earlier versions" in str(raised.value)
 
 
 def test_the_state_of_another_query_is_dropped_when_told_to() -> None:

@@ -12,7 +12,6 @@ import pytest
 pytest.importorskip("pyspark")
 
 import cereus
-from tests.volume import volume
 
 from .driver import PATTERN
 from .killing import kill_some_worker, killed_drivers, needs_processes, release
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.spark, pytest.mark.long]
 
-DRIVERS, WORKERS = volume(2, 5), volume(3, 6)
+DRIVERS, WORKERS = 2, 3
 """How many of each are killed in one run."""
 FILES_PER_DRIVER = 2
 FILES = DRIVERS * FILES_PER_DRIVER + WORKERS

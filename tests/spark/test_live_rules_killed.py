@@ -23,7 +23,6 @@ pytest.importorskip("pyspark")
 
 from cereus import RuleRecognizer
 from cereus import spark as cs
-from tests.volume import volume
 
 from .driver import KEYED
 from .killing import kill_some_worker, killed_drivers, needs_processes, release
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.spark, pytest.mark.long]
 
-DRIVERS, WORKERS = volume(2, 4), volume(2, 4)
+DRIVERS, WORKERS = 2, 2
 FILES_PER_DRIVER = 2
 FILES = DRIVERS * FILES_PER_DRIVER + WORKERS
 PAIR = "SELECT * WHERE A ; B FILTER A[id > {}] WITHIN 20 seconds"

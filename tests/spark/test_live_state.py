@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import random
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -14,7 +15,8 @@ pytest.importorskip("pyspark")
 
 import cereus
 from cereus.spark.live import bucket as buckets_of
-from cereus.spark.live import journal
+from cereus.spark.live import copies, journal
+from cereus.spark.live.warm import Warm
 
 from . import recorded_state as recorded
 from .market import QUERIES, STREAM, locally, random_events
@@ -95,6 +97,72 @@ def test_a_worker_that_remembers_reads_nothing_but_the_head(
     for number in range(BATCHES):
         stream.batch(batch(number))
     assert stream.total("matches") > 0
+
+
+# ---------------------------------------------------------------- several workers
+
+
+@pytest.mark.parametrize("number", range(0, len(QUERIES), 3))
+@pytest.mark.parametrize("copied", [True, False])
+def test_a_bucket_goes_from_worker_to_worker(
+    number: int, copied: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each catches up with what the others have read, from copies, some of them damaged, or from
+    the store."""
+    monkeypatch.setattr(copies, "SMALLEST", 0)
+    events, query = random_events(number), cereus.compile(QUERIES[number], stream=STREAM)
+    for seed in range(2):
+        dice = random.Random(f"{number} {seed}")
+        monkeypatch.setattr(journal, "READ_TO_SNAPSHOT", dice.choice([2, 50, 10**9]))
+        batches = parts(shuffled(events, 5, dice), 15, dice)
+        batches[-1] = with_end(batches[-1])
+        folder = tmp_path / str(seed) if copied else None
+        stream = Stream(recipe_of(query, events.schema), 6, dice=dice, forgetting=0, copies=folder)
+        stream.workers = [Warm(), Warm(), Warm()]
+        for each in [*batches, events.slice(0, 0)]:
+            damage(folder, dice)
+            stream.batch(each)
+        assert matches(stream.rows, query) == locally(events, query)
+
+
+def damage(folder: Path | None, dice: random.Random) -> None:
+    files = sorted(folder.rglob("*-*")) if folder is not None else []
+    for path in files[: dice.randint(0, 1)]:
+        path.write_bytes(path.read_bytes()[: dice.randint(0, 100)])
+
+
+def test_a_worker_catches_up_with_what_was_read_elsewhere(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Two workers in turn: the second takes up a snapshot once, and no events are read twice."""
+    monkeypatch.setattr(journal, "READ_TO_SNAPSHOT", 10**9)
+    read: list[str] = []
+    get = Memory.chunk
+    monkeypatch.setattr(Memory, "chunk", lambda s, name: (read.append(name), get(s, name))[1])
+    stream = recorded.fresh()
+    workers = [Warm(), Warm()]
+    for number in range(BATCHES):
+        stream.workers = [workers[number % 2]]
+        stream.batch(batch(number))
+    assert stream.total("matches") > 0
+    engines = [name for name in read if name.startswith(f"{journal.ENGINE}/")]
+    assert len(engines) == len(stream.stores)
+    assert len(read) <= 2 * len(stream.stores) * BATCHES
+
+
+def test_what_another_worker_of_the_machine_has_written_is_not_read_from_the_store(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(Memory, "chunk", lambda *_: pytest.fail("a piece was read"))
+    monkeypatch.setattr(copies, "SMALLEST", 0)
+    stream = recorded.fresh()
+    stream.copies = tmp_path
+    for number in range(BATCHES):
+        forget_everything()
+        stream.batch(batch(number))
+    assert stream.total("matches") > 0
+    stored = {name.rsplit("/", 1)[0] for store in stream.stores for name in store.chunks}
+    assert {path.name.replace("-", "/") for path in tmp_path.rglob("*-*")} <= stored
 
 
 # ---------------------------------------------------------------- keys come and go

@@ -22,9 +22,10 @@ pytest.importorskip("pyspark")
 
 import cereus
 from cereus.spark.java import ensure_java
+from tests.spark_home import spark_home
 
 from .standalone import PATTERN
-from .test_cluster import packed, spark_home
+from .test_cluster import packed
 
 pytestmark = [pytest.mark.spark, pytest.mark.long]
 

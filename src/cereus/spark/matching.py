@@ -16,7 +16,7 @@ from cereus.spark.batch.pattern import Batch, batch
 from cereus.spark.batch.several import Queries, match_several, named
 from cereus.spark.live.checkpoint import refuse_changed, stored_queries
 from cereus.spark.live.recipe import LATE
-from cereus.spark.live.stream import BUCKETS, Live, with_watermark
+from cereus.spark.live.stream import Live, buckets_for, with_watermark
 from cereus.spark.schemas import arrow_schema, check_once
 from cereus.spark.slices import Split
 
@@ -41,7 +41,7 @@ def match(
     late: bool = False,
     on_change: Literal["refuse", "restart", "keep"] = "refuse",
     checkpoint: str | None = None,
-    buckets: int = BUCKETS,
+    buckets: int | None = None,
     name: str = "cereus",
 ) -> DataFrame:
     """The matches of a query in a DataFrame, as a DataFrame; nothing runs until that is used.
@@ -89,9 +89,10 @@ def match(
                  in the constants of tests or in the output only
     checkpoint   the checkpointLocation that the streaming query will have: with it, a query that
                  was changed is refused here, without it when the first events come
-    buckets      into how many pieces of state the keys are hashed; it never changes
+    buckets      into how many pieces of state the keys are hashed; four for each of
+                 spark.sql.shuffle.partitions, at most 32. It never changes
     name         what the counts are called in the progress of the query (`observedMetrics`):
-                 events, late, matches and shed of each micro-batch
+                 events, late, matches, shed and kernel_seconds of each micro-batch
 
     Names and types are checked here. What only the values show (a null time) is raised by the
     action that runs the query, as Spark's PythonException with the message of Cereus inside.
@@ -117,7 +118,8 @@ def match(
         _check_live(order, parallelism, split)
         marked = with_watermark(df, query, watermark)
         made = prepared(df, query, **{**options, "split": False})
-        live = Live(made, marked, query, late, on_change, buckets, name, idle=idle)
+        pieces = buckets_for(df.sparkSession) if buckets is None else buckets
+        live = Live(made, marked, query, late, on_change, pieces, name, idle=idle)
         if checkpoint is not None:
             refuse_changed(stored_queries(df.sparkSession, checkpoint), live.recipe)
         return live.run()

@@ -42,6 +42,7 @@ SEEN = Metrics(
     state_rows=32,
     state_bytes=4096,
     lag_seconds=12.5,
+    kernel_seconds=0.25,
 )
 
 
@@ -68,6 +69,7 @@ def test_prometheus_fetches_the_metrics_of_every_query() -> None:
         "cereus_matches_total": 6.0,
         "cereus_late_events_total": 2.0,
         "cereus_batch_seconds_total": 1.0,
+        "cereus_kernel_seconds_total": 0.5,
         "cereus_batch": 7.0,
         "cereus_state_bytes": 4096.0,
         "cereus_watermark_lag_seconds": 12.5,

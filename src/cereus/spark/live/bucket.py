@@ -16,38 +16,44 @@ import pyarrow as pa
 
 from cereus.engine.executor import Executor
 from cereus.spark.live.changed import changed
+from cereus.spark.live.copies import Copies, digest
 from cereus.spark.live.journal import Journal, cut
+from cereus.spark.live.meter import Meter
 from cereus.spark.live.packing import from_bytes, to_bytes
 from cereus.spark.live.recipe import AT, LATE, Recipe
 from cereus.spark.live.rule_changes import ROW, RulesExecutor, rows_of
 from cereus.spark.live.state import BucketState, Head, Store
-from cereus.spark.live.warm import WARM, digest
+from cereus.spark.live.warm import WARM
 
 MILLISECOND = 1000
 
 
 class BucketOutput(NamedTuple):
     """A packed piece of the result, and what is counted: events and late ones that arrived,
-    matches found, and remarks about matches that a limit left out."""
+    matches found, remarks about matches that a limit left out, and the CPU seconds of the engine.
+    """
 
     data: bytes | None = None
     events: int = 0
     late: int = 0
     matches: int = 0
     shed: int = 0
+    kernel_seconds: float = 0.0
 
 
 class Bucket:
     """One bucket in one step: a micro-batch of Spark's."""
 
-    def __init__(self, number: int, recipe: Recipe, store: Store) -> None:
+    def __init__(
+        self, number: int, recipe: Recipe, store: Store, copies: Copies | None = None
+    ) -> None:
         self.number, self.recipe, self.store = number, recipe, store
-        state = BucketState(store)
+        state = BucketState(store, copies)
         before, head = state.head, self._head(state)
         kept = before is not None and before.fingerprint != head.fingerprint
         self.must_save = kept and head.snapshot is not None
         """The engine is one that reading its events again would not make."""
-        memory = WARM.take(recipe.fingerprint, number, state.description)
+        memory = WARM.take(recipe.fingerprint, number)
         self.journal = Journal(recipe, state, head, memory, adopts=self.must_save)
 
     def _head(self, state: BucketState) -> Head:
@@ -98,9 +104,8 @@ class Bucket:
             self.store.wake(watermark + 1, None if woken else self.head.timer)
             self.journal.know(timer=watermark + 1)
         self.journal.write(events, waiting, snapshot=self.must_save)
-        description = self.journal.state.save(self.head)
-        memory = self.journal.memory
-        WARM.keep(self.recipe.fingerprint, self.number, description, memory, self.head.size)
+        self.journal.save()
+        WARM.keep(self.recipe.fingerprint, self.number, self.journal.memory)
 
     def _passed(self, watermark: int, now: int, heard: bool) -> int | None:
         """Up to when time has passed. In a silent source it passes by the clock, from where the
@@ -178,9 +183,10 @@ class Bucket:
         executor = self.journal.executor()
         noted = len(executor.shed)
         latest = int(events.column(AT).to_numpy().max()) if events.num_rows else None
-        yield from self._outputs(self.journal.read(executor, events, passed), executor)
-        if len(executor.shed) > noted:
-            yield BucketOutput(shed=len(executor.shed) - noted)
+        meter = Meter()
+        results = meter.around(self.journal.read(executor, events, passed))
+        yield from self._outputs(results, executor)
+        yield BucketOutput(shed=len(executor.shed) - noted, kernel_seconds=meter.seconds)
         self.journal.know(latest=latest, steps=(*self.head.steps, passed))
 
     def _outputs(

@@ -9,13 +9,27 @@ from cereus.errors import CereusError
 
 def changed(before: Iterable[str], text: str) -> CereusError:
     """Both queries in full, without empty lines: one would end the message inside Spark's."""
-    was, is_now = "".join(_shown("it was", each) for each in before), _shown("it is", text)
+    texts = list(before)
+    if text in texts:
+        return _other_options(text)
+    was, is_now = "".join(_shown("it was", each) for each in texts), _shown("it is", text)
     return CereusError(
         "the checkpoint holds the state of another query, or of other columns or options"
         f"{was}{is_now}",
         hint="go on with the query that made it, give this one a new checkpoint location, "
         'or drop the state: match(…, on_change="restart"); if only constants or the output are '
         'different, on_change="keep" keeps it',
+    )
+
+
+def _other_options(text: str) -> CereusError:
+    """The same query, run in another way."""
+    return CereusError(
+        "the checkpoint holds the state of this query with other columns or options"
+        f"{_shown('the query is', text)}",
+        hint="go on with the columns, ties and buckets that made it (buckets= is four for each of "
+        "spark.sql.shuffle.partitions, at most 32; it was 32 in earlier versions), give the query "
+        'a new checkpoint location, or drop the state: match(…, on_change="restart")',
     )
 
 

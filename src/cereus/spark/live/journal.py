@@ -8,6 +8,7 @@ that is made anew takes up the snapshot and reads again what was read since, in 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -18,10 +19,11 @@ import pyarrow as pa
 from cereus.engine.executor import Executor, PatternExecutor
 from cereus.engine.snapshot import load
 from cereus.spark.batch.ordering import in_order
+from cereus.spark.live.copies import digest
 from cereus.spark.live.packing import to_bytes
 from cereus.spark.live.recipe import AT, Recipe
 from cereus.spark.live.state import BucketState, Head, Segment
-from cereus.spark.live.warm import BucketMemory, digest
+from cereus.spark.live.warm import BucketMemory
 from cereus.state import checked
 from cereus.state.arrow import table_from
 
@@ -50,11 +52,32 @@ class Journal:
     ) -> None:
         self.recipe, self.state, self.head, self.memory = recipe, state, head, memory
         self.adopts = adopts
+        if memory.head != state.head:
+            self._catch_up()
 
     def know(self, **changes: Any) -> None:
         self.head = replace(self.head, **changes)
 
+    def save(self) -> None:
+        self.state.save(self.head)
+        self.memory.head = self.head
+
     # ------------------------------------------------------------ the engine
+
+    def _catch_up(self) -> None:
+        """Read what other workers have read since this one had the bucket; or remember nothing."""
+        then, now, executor = self.memory.head, self.state.head, self.memory.executor
+        if then is None or now is None or executor is None or not then.leads_to(now):
+            self.memory = BucketMemory()
+            return
+        known = {each.number for each in now.segments if each in then.segments}
+        unread = {n: events for n, events in self.memory.unread.items() if n in known}
+        self.memory = BucketMemory(None, executor, unread)
+        for step in now.steps[len(then.steps) :]:
+            for segment in now.begun(step):
+                if segment.number not in unread:
+                    unread[segment.number] = self._since(segment, then.passed)
+            self._reread(executor, self.due(step), step)
 
     def executor(self) -> Executor:
         """The engine, as it was when the last step ended."""
@@ -66,18 +89,24 @@ class Journal:
         executor = self.recipe.matching.executor(self.recipe.events)
         if self.adopts:
             assert isinstance(executor, PatternExecutor)
-            executor.adopt(load(self.state.get(ENGINE), {}))
+            executor.adopt(load(self._snapshot(), {}))
         elif self.head.snapshot is not None:
-            executor.restore(self.state.get(ENGINE))
+            executor.restore(self._snapshot())
         before = self.head.base
         for step in self.head.steps:
-            events = [cut(self._since(each, before), step)[0] for each in self._begun(step)]
-            for _ in self.read(executor, self.in_order(events), step):
-                pass  # it was emitted when it was read first
+            events = [cut(self._since(each, before), step)[0] for each in self.head.begun(step)]
+            self._reread(executor, events, step)
             before = step
         return executor
 
-    def read(self, executor: Executor, events: pa.Table, passed: int) -> Any:
+    def _snapshot(self) -> bytes:
+        return self.state.get(ENGINE, self.head.snapshot or "")
+
+    def _reread(self, executor: Executor, events: list[pa.Table], passed: int) -> None:
+        for _ in self.read(executor, self.in_order(events), passed):
+            pass  # it was emitted when it was read first
+
+    def read(self, executor: Executor, events: pa.Table, passed: int) -> Iterator[pa.RecordBatch]:
         """Let an engine read events in order, and know the time; what that completes."""
         for batch in events.drop_columns([AT]).combine_chunks().to_batches():
             yield from executor.push(batch)
@@ -92,14 +121,11 @@ class Journal:
     def due(self, passed: int) -> list[pa.Table]:
         """The stored events that the watermark passes now; they are not unread any more."""
         parts = []
-        for segment in self._begun(passed):
+        for segment in self.head.begun(passed):
             now, later = cut(self._unread(segment), passed)
             parts.append(now)
             self.memory.unread[segment.number] = later
         return parts
-
-    def _begun(self, passed: int) -> list[Segment]:
-        return [segment for segment in self.head.segments if segment.first <= passed]
 
     def _unread(self, segment: Segment) -> pa.Table:
         """The events of a segment that the engine has not read."""
@@ -108,7 +134,7 @@ class Journal:
 
     def _since(self, segment: Segment, passed: int | None) -> pa.Table:
         """The events of a segment after a time, from the store."""
-        data = table_from(self.state.get(_waiting(segment.number)))
+        data = table_from(self.state.get(_waiting(segment.number), segment.known))
         events = checked.table(data, "what waits", self.recipe.packed)
         return events if passed is None else cut(events, passed)[1]
 
@@ -118,7 +144,7 @@ class Journal:
     def _wants_snapshot(self) -> bool:
         if not self.head.steps:
             return False
-        read = sum(each.size for each in self._begun(self.head.steps[-1]))
+        read = sum(each.size for each in self.head.begun(self.head.steps[-1]))
         return len(self.head.steps) >= MOST_STEPS or read >= READ_TO_SNAPSHOT * self.head.size
 
     def write(self, arrived: pa.Table, waiting: pa.Table, *, snapshot: bool) -> None:
@@ -135,14 +161,15 @@ class Journal:
         made = self.executor().save()
         known = digest(made)
         if known != self.head.snapshot:
-            self.state.set(ENGINE, made)
+            self.state.set(ENGINE, made, known)
         self.know(snapshot=known, size=len(made), base=self.head.passed, steps=())
 
     def _rests(self) -> list[pa.Table]:
         """Drop the segments of which the snapshot has read half or more; what it has not read."""
         rests, kept = [], []
+        begun = set(self.head.begun(self.head.passed))
         for segment in self.head.segments:
-            unread = self._unread(segment) if self._is_begun(segment) else None
+            unread = self._unread(segment) if segment in begun else None
             if unread is None or 2 * unread.num_rows > segment.rows:
                 kept.append(segment)
                 continue
@@ -150,9 +177,6 @@ class Journal:
             self._drop(segment)
         self.know(segments=tuple(kept))
         return rests
-
-    def _is_begun(self, segment: Segment) -> bool:
-        return self.head.passed is not None and segment.first <= self.head.passed
 
     def _add(self, events: pa.Table, unread: pa.Table) -> None:
         if not events.num_rows:
@@ -175,9 +199,10 @@ class Journal:
     def _written(self, number: int, events: pa.Table) -> Segment:
         times = events.column(AT).to_numpy()
         data = to_bytes(*events.combine_chunks().to_batches())
-        self.state.set(_waiting(number), data)
+        known = digest(data)
+        self.state.set(_waiting(number), data, known)
         first, last = int(times.min()), int(times.max())
-        return Segment(number, first, last, len(times), len(data), digest(data))
+        return Segment(number, first, last, len(times), len(data), known)
 
     def _drop(self, segment: Segment) -> None:
         self.state.remove(_waiting(segment.number))

@@ -38,6 +38,8 @@ class Packing:
 
     def packed(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """The rows of a batch, one row per bucket that has any."""
+        if AT not in batch.schema.names:  # it is the time column itself
+            batch = batch.append_column(AT, batch.column(self.time).cast(pa.int64()))
         if batch.column(AT).null_count:
             raise DataError(
                 f"the time column {self.time!r} is null in an event",

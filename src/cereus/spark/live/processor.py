@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+from pyspark import SparkFiles
 from pyspark.sql import Row
 from pyspark.sql import types as st
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from cereus.spark.live.bucket import Bucket
+from cereus.spark.live.copies import Copies
 from cereus.spark.live.pulse import BEAT
 from cereus.spark.live.recipe import DATA, Recipe
 
@@ -17,7 +20,9 @@ from cereus.spark.live.recipe import DATA, Recipe
 VALUE = st.StructType().add("description", st.StringType()).add("small", st.BinaryType())
 CHUNK_NAME = st.StructType().add("name", st.StringType())
 CHUNK_DATA = st.StructType().add("data", st.BinaryType())
-OUTPUT_TYPE = f"{DATA} binary, events long, late long, matches long, shed long"
+COUNTS = {"events": "long", "late": "long", "matches": "long", "shed": "long"}
+COUNTS |= {"kernel_seconds": "double"}
+OUTPUT_TYPE = ", ".join([f"{DATA} binary", *(f"{name} {kind}" for name, kind in COUNTS.items())])
 
 
 class Matcher(StatefulProcessor):
@@ -52,7 +57,8 @@ class Matcher(StatefulProcessor):
     def _step(
         self, key: Any, arrived: list[bytes], timers: Any, *, woken: bool, heard: bool
     ) -> Iterator[Row]:
-        bucket = Bucket(key[0], self.recipe, self.store)
+        folder = Path(SparkFiles.getRootDirectory(), "cereus", self.recipe.fingerprint, str(key[0]))
+        bucket = Bucket(key[0], self.recipe, self.store, Copies(folder))
         watermark, now = timers.getCurrentWatermarkInMs(), timers.getCurrentProcessingTimeInMs()
         for output in bucket.step(arrived, watermark, woken=woken, heard=heard, now=now):
             yield Row(**output._asdict())

@@ -21,7 +21,7 @@ from cereus.rules.rule import Rule, rules_in
 from cereus.spark.batch.rules import matches_of_rules, with_changes
 from cereus.spark.live.packing import PACKED_TYPE
 from cereus.spark.live.rule_changes import AT, CHANGE, ERROR, REMOVED, RulePacking, RulesTask
-from cereus.spark.live.stream import BUCKETS, VERSION, Live, with_watermark
+from cereus.spark.live.stream import VERSION, Live, buckets_for, with_watermark
 from cereus.spark.relevance import where
 from cereus.spark.schemas import (
     Path,
@@ -48,7 +48,7 @@ def match_rules(
     watermark: str | None = None,
     tie: str | Iterable[str] = (),
     limits: Limits | None = None,
-    buckets: int = BUCKETS,
+    buckets: int | None = None,
     name: str = "cereus",
 ) -> DataFrame:
     """The matches of rules in a streaming DataFrame, as rules come and go, or in one of history.
@@ -70,8 +70,9 @@ def match_rules(
         return _of_history(arranged, changes, all_rules)
     source = RulesOf(stream, limits)
     marked = with_watermark(df, source, watermark)
+    pieces = buckets_for(df.sparkSession) if buckets is None else buckets
     return LiveRules(
-        arranged, marked, source, False, "refuse", buckets, name, changes, all_rules
+        arranged, marked, source, False, "refuse", pieces, name, changes, all_rules
     ).run()
 
 

@@ -2,7 +2,8 @@
 
 Every call of the store is a message to the JVM and back, and to read bytes costs the JVM far more
 than to write them. So the head is all that is read in every step, and a piece only where a worker
-does not remember it (`warm`). Pieces are split, so that none is too large for the store.
+does not remember it (`warm`), and no worker of this machine has written it (`copies`). Pieces are
+split, so that none is too large for the store.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 from cereus.engine.snapshot import restoring
+from cereus.spark.live.copies import Copies, digest
 from cereus.state import checked
 
 CHUNK = 1 << 20
@@ -70,6 +72,20 @@ class Head:
         steps = tuple(described.get("steps", ()))
         return cls(**{**described, "steps": steps, **log, "segments": segments})
 
+    def leads_to(self, later: Head) -> bool:
+        """Whether an engine that stands here gets there by reading on: both go back to one
+        snapshot, and have read the same since, as far as this one has come."""
+        return (
+            (self.fingerprint, self.snapshot, self.base)
+            == (later.fingerprint, later.snapshot, later.base)
+            and later.steps[: len(self.steps)] == self.steps
+            and set(self.begun(self.passed)) == set(later.begun(self.passed))
+        )
+
+    def begun(self, passed: int | None) -> list[Segment]:
+        """The segments that have events up to a time."""
+        return [each for each in self.segments if passed is not None and each.first <= passed]
+
 
 class Store(Protocol):
     """Where the state of one bucket is kept."""
@@ -91,11 +107,13 @@ class Store(Protocol):
 class BucketState:
     """The state as it was read; what is changed is written by `save`.
 
+    copies       of the pieces on this machine, if there are any
     chunks       how many values each piece is split into
     description  the text that the state is known by
     """
 
     store: Store
+    copies: Copies | None = None
     head: Head | None = None
     chunks: dict[str, int] = field(default_factory=dict)
     description: str | None = None
@@ -111,22 +129,26 @@ class BucketState:
         described = json.loads(description)
         self.head, self.chunks = Head.of(described["head"]), described["large"]
         for name, data in small_pieces(described, small).items():
-            self.set(name, data)
+            self.set(name, data, digest(data))
 
-    def save(self, head: Head) -> str:
-        """Write the state if it changed, and what it is known by. Pieces never change without the
-        head."""
+    def save(self, head: Head) -> None:
+        """Write the state if it changed. Pieces never change without the head."""
         self.head = head
         description = json.dumps({"head": asdict(head), "large": self.chunks})
         if description != self.description:
             self.store.write(description)
             self.description = description
-        return description
 
-    def get(self, name: str) -> bytes:
+    def get(self, name: str, known: str) -> bytes:
+        """A piece; `known` is the digest that it is known by."""
+        copy = None if self.copies is None else self.copies.get(name, known)
+        if copy is not None:
+            return copy
         return b"".join(self.store.chunk(f"{name}/{n}") for n in range(self.chunks[name]))
 
-    def set(self, name: str, data: bytes) -> None:
+    def set(self, name: str, data: bytes, known: str) -> None:
+        if self.copies is not None:
+            self.copies.put(name, data, known)
         chunks = -(-len(data) // CHUNK)
         self._drop(name, chunks)
         self.chunks[name] = chunks
@@ -137,6 +159,8 @@ class BucketState:
     def remove(self, name: str) -> None:
         self._drop(name, 0)
         self.chunks.pop(name, None)
+        if self.copies is not None:
+            self.copies.remove(name)
 
     def _drop(self, name: str, chunks: int) -> None:
         for number in range(chunks, self.chunks.get(name, 0)):

@@ -22,7 +22,7 @@ from cereus.language.registry import language
 from cereus.plan.plan import Plan
 from cereus.spark.expr.typed import TypedColumn, attribute, instant, micros
 from cereus.spark.live.packing import PACKED_TYPE, Packing, unpacked
-from cereus.spark.live.processor import OUTPUT_TYPE, Matcher
+from cereus.spark.live.processor import COUNTS, OUTPUT_TYPE, Matcher
 from cereus.spark.live.pulse import beats
 from cereus.spark.live.recipe import AT, BUCKET, LATE, Recipe
 from cereus.spark.relevance import quoted
@@ -32,20 +32,27 @@ from cereus.spark.worker import Matching
 from cereus.stream import UNITS, Stream
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import Column, DataFrame, SparkSession
 
 log = logging.getLogger("cereus.spark")
 
 VERSION = 1
 """Of the state in checkpoints."""
 ON_CHANGE = ("refuse", "restart", "keep")
-BUCKETS = 32
+MOST_BUCKETS = 32
+BUCKETS_PER_TASK = 4
 MARK = "__cereus_time"
 """The time as Spark's watermark needs it, where the time column is no timestamp."""
 DELAY = "spark.watermarkDelayMs"
 """Where Spark notes that a column has a watermark."""
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 ROCKS = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+
+
+def buckets_for(spark: SparkSession) -> int:
+    """How many buckets there are unless it is said: some for each task, so that these are equal."""
+    tasks = int(spark.conf.get("spark.sql.shuffle.partitions") or MOST_BUCKETS)
+    return min(MOST_BUCKETS, BUCKETS_PER_TASK * tasks)
 
 
 class Arranged(Protocol):
@@ -131,10 +138,7 @@ class Live:
         outputs = packed.groupBy(BUCKET).transformWithState(
             Matcher(self.recipe), OUTPUT_TYPE, "Append", "EventTime"
         )
-        counts = [
-            F.coalesce(F.sum(each), F.lit(0)).alias(each)
-            for each in ("events", "late", "matches", "shed")
-        ]
+        counts = [F.coalesce(F.sum(each), F.lit(0)).alias(each) for each in COUNTS]
         return outputs.observe(self.name, *counts).mapInArrow(unpacked, self.schema)
 
     def _packed(self) -> DataFrame:
@@ -144,7 +148,10 @@ class Live:
             # a filter that reads the time stays above the watermark, which all events drive
             events = events.filter(condition | quoted((self.time,)).isNull())
         travelling = [quoted((name,)) for name in self.arranged.travelling]
-        events = events.select(self._bucket, self._at.alias(AT), *travelling)
+        is_instant = isinstance(self.arranged.df.schema[self.time].dataType, st.TimestampType)
+        if not is_instant or self.time not in self.arranged.travelling:
+            travelling.append(self._at.alias(AT))  # every column costs the JVM, in every row
+        events = events.select(self._bucket, *travelling)
         buckets = self.buckets if self.arranged.groups else 1
         return events.mapInArrow(Packing(buckets, self.recipe.packed, self.time).run, PACKED_TYPE)
 

@@ -118,6 +118,7 @@ class Listener(StreamingQueryListener):
             total_late=None if counted is None else self._late[key],
             watermark=progress.eventTime.get("watermark"),
             lag_seconds=self._lag(key, progress.eventTime),
+            kernel_seconds=None if counted is None else round(counted["kernel_seconds"], 6),
         )
 
     def _lag(self, key: tuple[str, str], times: dict[str, str]) -> float | None:

@@ -28,6 +28,7 @@ class Metrics:
     total_late          … and since the run began
     watermark           up to when events are matched, UTC
     lag_seconds         how far the watermark is behind the newest event
+    kernel_seconds      CPU seconds of the engine itself, in this micro-batch; live only
     """
 
     name: str
@@ -46,6 +47,7 @@ class Metrics:
     total_late: int | None = None
     watermark: str | None = None
     lag_seconds: float | None = None
+    kernel_seconds: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)

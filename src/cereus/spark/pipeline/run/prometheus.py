@@ -15,6 +15,7 @@ COUNTERS = {
     "matches": ("cereus_matches", "Matches that it has found."),
     "late": ("cereus_late_events", "Events that came behind the watermark."),
     "seconds": ("cereus_batch_seconds", "Seconds that its micro-batches took."),
+    "kernel_seconds": ("cereus_kernel_seconds", "CPU seconds of the engine itself."),
 }
 """What is added up, by the field of Metrics; Prometheus adds `_total` to the name."""
 GAUGES = {
