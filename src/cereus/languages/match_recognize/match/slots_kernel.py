@@ -192,7 +192,8 @@ class Search:
         self.known = rows.known
 
     def room(self, room: Any) -> None:
-        """The arrays that runs are kept in."""
+        """The arrays that runs are kept in. Stamps go on from where they were: some of the arrays
+        may be those that were here before."""
         self.states = room.states
         self.nodes_of = room.nodes_of
         self.cells = room.cells
@@ -201,7 +202,6 @@ class Search:
         self.chains = room.chains
         self.parents = room.parents
         self.node_states = room.node_states
-        self.stamp = 0
         self.paused = False
 
     @cython.cfunc
