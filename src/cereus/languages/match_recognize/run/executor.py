@@ -8,6 +8,7 @@ or the stream has ended. How the stream is cut into batches makes no difference.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -65,7 +66,10 @@ class RecognizingExecutor(Executor):
         self._deferred: list[pa.RecordBatch] | None = None
         self.finder = Finder(bound, automaton, path, limits, unit)
         self.forget()
-        self.schema = whole.run(self.finder, _empty(bound.schema)).schema
+
+    @cached_property
+    def schema(self) -> pa.Schema:  # type: ignore[override]
+        return whole.run(self.finder, _empty(self.bound.schema)).schema
 
     @property
     def header(self) -> dict[str, Any]:
@@ -87,9 +91,11 @@ class RecognizingExecutor(Executor):
         if self._deferred is not None:
             self._deferred.append(batch)
         elif batch.num_rows:
-            order = in_order(batch, self.bound.order)
-            arrived = batch if order is None else batch.take(pa.array(order))
-            yield from self._arrived(pa.Table.from_batches([arrived]))
+            yield from self._arrived(self._ordered(pa.Table.from_batches([batch])))
+
+    def _ordered(self, rows: pa.Table) -> pa.Table:
+        order = in_order(rows, self.bound.order)
+        return rows if order is None else rows.take(pa.array(order))
 
     def _arrived(self, rows: pa.Table) -> Iterator[pa.RecordBatch]:
         codes = self.keys.codes(rows)
@@ -118,14 +124,22 @@ class RecognizingExecutor(Executor):
 
     def finish(self) -> Iterator[pa.RecordBatch]:
         if self._deferred is not None:
-            # In one piece: every column is read several times, and would be put together each time.
-            table = joined(self._deferred, self.bound.schema)
-            self._deferred = []
-            for result in whole.run_in_pieces(self.finder, table):
+            for result in whole.run_in_pieces(self.finder, self._kept_back()):
                 yield from _if_any(result)
         else:
             self.waiting.end()
             yield from self._decided(self.keys.all(), ends_open=False)
+
+    def stop(self) -> Iterator[pa.RecordBatch]:
+        rows = self._ordered(self._kept_back())
+        if rows.num_rows:
+            yield from self._decided(self.keys.push(rows, self.keys.codes(rows)), ends_open=True)
+
+    def _kept_back(self) -> pa.Table:
+        """In one piece: every column is read several times, and would be put together each time."""
+        table = joined(self._deferred or [], self.bound.schema)
+        self._deferred = []
+        return table
 
     def _decided(self, rows: SortedRows, *, ends_open: bool) -> Iterator[pa.RecordBatch]:
         """What the matches emit that are decided now; they are forgotten afterwards."""
