@@ -68,7 +68,7 @@ class RecognizingExecutor(Executor):
         self.forget()
 
     @cached_property
-    def schema(self) -> pa.Schema:  # type: ignore[override]
+    def schema(self) -> pa.Schema:
         return whole.run(self.finder, _empty(self.bound.schema)).schema
 
     @property
