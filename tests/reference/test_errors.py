@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import groupby
 from pathlib import Path
 
 import pytest
@@ -17,7 +16,9 @@ from cereus import errors
 from cereus.cli import main
 from cereus.errors import CereusError
 from cereus.language.registry import language, languages
+from cereus.spark.pipeline import Pipeline
 from tests.golden import Golden
+from tests.reference.messages import exceptions, messages
 from tests.reference.mistakes import (
     ceql,
     conditions,
@@ -25,8 +26,9 @@ from tests.reference.mistakes import (
     others,
     sase,
 )
-from tests.reference.mistakes.model import SCHEMA, Lines, Mistake, lines_of
+from tests.reference.mistakes.model import SCHEMA, Mistake, lines_of
 from tests.reference.pages import FOLDER
+from tests.reference.provoking import block, examples, of_lines, raised, shown
 
 INTRODUCTION = """\
 # Errors
@@ -45,14 +47,42 @@ QUERIES: dict[str, Sequence[Mistake]] = {
 }
 BEFORE, *PYTHON = lines_of("python.txt")
 COMMANDS = lines_of("commands.txt")
-VOLATILE = re.compile(r"'[0-9a-f]{16}'")
-"""Fingerprints, which say nothing to a reader."""
+PIPELINES = lines_of("pipelines.txt")
+PAGES = ("errors.md", "errors_spark.md")
 ROWS = "SELL,21.0,2025-03-03 09:30:00\nBUY,22.5,2025-03-03 09:30:04\n"
+PIPELINE = """\
+mode = "batch"
+
+[sources.trades]
+format = "csv"
+path = "events.csv"
+
+[streams.market]
+source = "trades"
+time = "ts"
+
+[queries.rise]
+from = "market"
+text = "SELECT * WHERE SELL ; BUY"
+
+[sinks.console]
+from = "rise"
+format = "console"
+"""
 
 
 def test_every_language_has_its_mistakes() -> None:
     ours = [each for each in languages() if type(each).__module__.startswith("cereus.")]
     assert set(QUERIES) == {each.name for each in ours}  # tests may have added one
+
+
+def test_every_message_has_an_example() -> None:
+    """But for those in `without_example.txt`, each under the reason why."""
+    pages = "".join((FOLDER / name).read_text("utf-8") for name in PAGES)
+    without = {f"{each.file}: {each.text}" for each in messages() if not each.stands_in(pages)}
+    excused = set(exceptions())
+    assert sorted(without - excused) == []
+    assert sorted(excused - without) == [], "they have examples by now, or are raised no more"
 
 
 def test_every_kind_of_error_is_provoked() -> None:
@@ -81,6 +111,17 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("events.jsonl").write_text(
         '{"type": "SELL", "price": 21.0, "ts": "2025-03-03 09:30:00"}\n'
     )
+    Path("broken.jsonl").write_text('{"type": "SELL", "price": \n')
+    Path("empty.csv").write_text("")
+    Path("nothing").mkdir()
+    Path("here").mkdir()
+    Path("here/query.ceql").write_text("SELECT * WHERE SELL ; BUY\n")
+    Path("garbled").mkdir()
+    Path("garbled/rise.ceql").write_bytes(b"\xff\xfe\xff")
+    Path("pipeline.toml").write_text(PIPELINE)
+    Path("live.toml").write_text('mode = "live"\ncheckpoint = "checkpoint"\n')
+    Path("away.toml").write_text('mode = "live"\ncheckpoint = "s3://bucket/checkpoint"\n')
+    Path("ragged.csv").write_text("type,price,ts\nSELL,21.0\n")
     Path("kinds.csv").write_text(f"kind,price,ts\n{ROWS}")
     Path("semicolons.csv").write_text(f"type,price,ts\n{ROWS}".replace(",", ";"))
     Path("words.csv").write_text("type,price,ts\nSELL,n/a,2025-03-03 09:30:00\n")
@@ -103,6 +144,9 @@ def sections() -> Iterator[str]:
     yield f"Before every example stands\n\n{block('py', BEFORE.wrong)}"
     yield from of_lines(PYTHON, "py", run_python)
     yield from of_lines(COMMANDS, "bash", run_command)
+    yield "## Pipelines"
+    yield f"The examples are tables of this pipeline, changed:\n\n{block('toml', PIPELINE)}"
+    yield from examples(PIPELINES, "toml", run_pipeline)
 
 
 # ---------------------------------------------------------------- queries
@@ -134,15 +178,6 @@ def compiled(mistake: Mistake, dialect: str, *, right: bool) -> cereus.Query:
 # ---------------------------------------------------------------- lines
 
 
-def of_lines(mistakes: Sequence[Lines], kind: str, run: Callable[[str], object]) -> Iterator[str]:
-    for title, some in groupby(mistakes, key=lambda each: each.title):
-        yield f"## {title}"
-        for each in some:
-            error = raised(partial(run, each.wrong))
-            run(each.right)
-            yield shown(error, block(kind, each.wrong), block(kind, each.right))
-
-
 def run_python(lines: str) -> None:
     exec(compile(f"{BEFORE.wrong}\n{lines}", "<example>", "exec"), {})
 
@@ -155,27 +190,14 @@ def run_command(line: str) -> None:
         raise CereusError(message.strip(), hint=hint.strip() or None)
 
 
-# ---------------------------------------------------------------- the page
+def run_pipeline(lines: str) -> None:
+    """Check the pipeline with some of its tables changed."""
+    tables = {**tables_of(PIPELINE), **tables_of(lines)}
+    Path("changed.toml").write_text("\n".join(tables.values()))
+    Pipeline.load("changed.toml")
 
 
-def raised(run: Callable[[], object]) -> CereusError:
-    with pytest.raises(CereusError) as caught:
-        run()
-    return caught.value
-
-
-def shown(error: CereusError, wrong: str, right: str) -> str:
-    """An error, what provokes it, and what does not."""
-    reason = getattr(error, "reason", error.message).splitlines()[0]
-    text = VOLATILE.sub("'…'", f"{type(error).__name__}: {error}")
-    return "\n\n".join([f"### {heading(reason)}", wrong, block("", text), "Instead:", right])
-
-
-def heading(text: str) -> str:
-    """A text as Markdown shows it, on the site and elsewhere."""
-    plain = VOLATILE.sub("'…'", text)
-    return re.sub(r"([\\`*_{}\[\]#])", r"\\\1", plain).replace("<", "&lt;")
-
-
-def block(kind: str, text: str) -> str:
-    return f"```{kind}\n{text.rstrip()}\n```"
+def tables_of(text: str) -> dict[str, str]:
+    """The tables of a file by their first lines; what stands before them is the first."""
+    parts = [part for part in re.split(r"(?m)^(?=\[)", f"{text}\n") if part]
+    return {part.split("\n")[0] if part.startswith("[") else "": part for part in parts}

@@ -122,6 +122,11 @@ class Executor(ABC):
         """The stream is over; the results that this completes."""
         return iter(())
 
+    def stop(self) -> Iterator[pa.RecordBatch]:
+        """In place of `finish`, where the stream goes on and is not read to its end: the results
+        that were deferred and are decided by now."""
+        return iter(())
+
     @abstractmethod
     def forget(self) -> None:
         """No key of so far comes again: drop their state. For streams sorted by key."""

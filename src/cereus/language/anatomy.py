@@ -119,6 +119,7 @@ class Anatomy:
     bindings  the same with a column of rows for each variable
     complete  a result names all events that make it a match: they are one without any other
     chain     every match goes through all steps
+    reported  the query with the results that a run reports, where these are parts of matches
 
     Its steps and what may be loosened are made when they are asked for: most of the queries that
     `why` takes apart are asked for one of them only.
@@ -130,6 +131,7 @@ class Anatomy:
     bindings: CompiledQuery | None = None
     complete: bool = True
     chain: bool = True
+    reported: CompiledQuery | None = None
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:

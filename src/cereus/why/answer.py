@@ -32,7 +32,7 @@ def _obstacle(why: Why) -> str | None:
 
 def _lacking(step: StepCounts, place: str) -> str:
     if step.events == 0:
-        return f"no event has the type of {place}"
+        return f"no event has the type of {place}" if step.typed else "there are no events"
     if step.passed == 0:
         failed = [text for text, count in step.conditions if not count]
         asked = failed[0] if failed else "all of its conditions at once"

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from cereus.clauses.tree import TimeWindow, Window
 from cereus.engine.ingest.clock import in_units_of
@@ -21,6 +22,8 @@ from cereus.stream import Stream
 from cereus.why.tested import Mask, TestedEvents
 
 Rows = npt.NDArray[np.int64]
+FIRST_TEXTS, SELDOM = 4_096, 8
+"""A column has few texts if one comes so many times on average, in its first rows and in all."""
 
 
 @dataclass(frozen=True)
@@ -37,8 +40,9 @@ class EventTable:
     given: pa.Table
 
     @staticmethod
-    def of(source: Source, stream: Stream) -> EventTable:
-        """All events of the stream: those that its condition lets pass."""
+    def of(source: Source, stream: Stream, read: Iterable[str] = ()) -> EventTable:
+        """All events of the stream: those that its condition lets pass. `read` are columns that
+        many queries will read."""
         table = source.table
         if table is None:
             table = pa.Table.from_batches(source.batches(), source.schema)
@@ -47,7 +51,7 @@ class EventTable:
         if stream.condition is not None:
             passed = np.flatnonzero(mask(coerce(stream.condition, table.schema), table))
             table, rows = table.take(pa.array(passed)), rows[passed]
-        return EventTable(_numbered(table), rows, stream, table)
+        return EventTable(_numbered(_quick_to_read(table, read)), rows, stream, table)
 
     def part(self, places: Rows) -> EventTable:
         """The events at some places."""
@@ -78,6 +82,10 @@ class EventTable:
     def of_rows(self, rows: Rows) -> pa.Table:
         """The events of some numbers, as they were given."""
         return self.given.take(pa.array(self.places(rows)))
+
+    def at(self, places: Rows, names: Iterable[str]) -> pa.Table:
+        """Some columns of the events at some places, as they were given."""
+        return self.given.select(list(names)).take(pa.array(places))
 
     # ------------------------------------------------------------ tests
 
@@ -126,6 +134,31 @@ class EventTable:
                 strict=True,
             )
         )
+
+
+def _quick_to_read(table: pa.Table, names: Iterable[str]) -> pa.Table:
+    """The same with some columns in one piece, and, where texts repeat, with their codes: what
+    would be done in every run is done once."""
+    for name in names:
+        at = table.schema.get_field_index(name)
+        if at >= 0 and table.num_rows:
+            column = table.column(at)
+            whole = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+            table = table.set_column(at, name, _coded(whole) if _repeats(whole) else whole)
+    return table
+
+
+def _repeats(column: pa.Array) -> bool:
+    """Whether it is a column of few texts, as its first rows tell."""
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        return False
+    first = column.slice(0, FIRST_TEXTS)
+    return len(pc.unique(first)) * SELDOM <= len(first)
+
+
+def _coded(column: pa.Array) -> pa.Array:
+    coded = column.dictionary_encode()
+    return coded if len(coded.dictionary) * SELDOM <= len(column) else column
 
 
 def _numbered(table: pa.Table) -> pa.Table:

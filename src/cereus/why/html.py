@@ -50,7 +50,7 @@ def _step_rows(steps: Iterable[StepCounts]) -> Iterator[tuple[str, str, str]]:
 
 def _counts(step: StepCounts) -> Iterator[tuple[str, str]]:
     if step.events is not None:
-        yield "events of its type", f"{step.events:,}"
+        yield step.counted, f"{step.events:,}"
     for text, count in step.conditions:
         yield f"of them with {text}", f"{count:,}"
     if len(step.conditions) > 1:

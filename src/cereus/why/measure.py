@@ -118,8 +118,9 @@ def _window_measure(
     window: Window, misses: Sequence[FoundMatch], events: EventTable
 ) -> Measure | None:
     stream = events.stream
-    places = [events.places(np.array(miss.rows)) for miss in misses]
-    first, last = np.array([p.min() for p in places]), np.array([p.max() for p in places])
+    places = events.places(np.array([row for miss in misses for row in miss.rows]))
+    begins = np.cumsum([0, *(len(miss.rows) for miss in misses[:-1])])
+    first, last = np.minimum.reduceat(places, begins), np.maximum.reduceat(places, begins)
     match window:
         case TimeWindow(length) if stream.time is not None:
             kind = events.given.schema.field(stream.time).type
@@ -156,7 +157,7 @@ def _spans(events: EventTable, path: tuple[str, ...], first: Rows, last: Rows) -
 
 
 def _numbers(events: EventTable, path: tuple[str, ...], places: Rows) -> Floats:
-    column = column_at(events.given.take(pa.array(places)), path)
+    column = column_at(events.at(places, [path[0]]), path)
     values = pa.chunked_array(column) if isinstance(column, list) else column
     if pa.types.is_temporal(values.type):
         values = values.cast(pa.int32() if values.type.bit_width == 32 else pa.int64())
@@ -182,7 +183,8 @@ class _Condition(Measure):
         width = max(len(self.names), 1)
         rows = np.array([c for _, c in combinations], np.int64).reshape(-1, width)
         places = [events.places(column) for column in rows.T]
-        tables = [events.given.take(pa.array(column)) for column in places]
+        read = {n.path[0] for n in self.condition.walk() if isinstance(n, ex.Attribute)}
+        tables = [events.at(column, sorted(read)) for column in places]
         self.table = tables[0]
         self.bindings = dict(zip(self.names, tables, strict=False)) or None
         self._worst(of)

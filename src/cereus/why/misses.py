@@ -11,9 +11,9 @@ import numpy as np
 
 from cereus.errors import CereusError
 from cereus.expr import tree as ex
-from cereus.language.anatomy import WIDER, Loosened, RuleKind
+from cereus.language.anatomy import WIDER, Loosened, QueryRule, RuleKind
 from cereus.language.compiled import CompiledQuery
-from cereus.why.events import EventTable
+from cereus.why.events import EventTable, Rows
 from cereus.why.measure import Measure, measure
 from cereus.why.result import Miss, RuleEffect
 from cereus.why.runs import FoundMatch, Run, matched
@@ -50,20 +50,24 @@ class Effect:
         return Miss(self.found[number].rows, self.rule.kind, self.rule.text, *told)
 
 
-def effects(loosened: Sequence[Loosened], known: Known, events: EventTable) -> Iterator[Effect]:
+def effects(
+    loosened: Sequence[Loosened], known: Known, events: EventTable, centres: Rows | None = None
+) -> Iterator[Effect]:
+    """What loosening each of some rules brings. `centres` are where events stand one of which
+    every match of the query has, if these are few."""
     for each in loosened:
         try:
-            yield _effect(each, known, events)
+            yield _effect(each, known, events, centres)
         except CereusError as error:
             note = error.message.splitlines()[0]
             yield Effect(RuleEffect(each.rule.kind, each.rule.text, None, note=note))
 
 
-def _effect(loosened: Loosened, known: Known, events: EventTable) -> Effect:
+def _effect(loosened: Loosened, known: Known, events: EventTable, centres: Rows | None) -> Effect:
     rule = loosened.rule
     names = sorted(frozenset() if rule.condition is None else ex.variables(rule.condition))
     for query in _tried(loosened, events):
-        more, cut = _more(query, known, events, names)
+        more, cut = _more(query, known, events, names, centres if _stays(rule) else None)
         if more:
             break
     found = more[:MOST_LOOKED_AT]
@@ -73,13 +77,24 @@ def _effect(loosened: Loosened, known: Known, events: EventTable) -> Effect:
     return _close(Effect(told, found, by, cut, more=len(more) > len(found)))
 
 
+def _stays(rule: QueryRule) -> bool:
+    """Whether a query without the rule asks the same of single events."""
+    if rule.kind is not RuleKind.CONDITION:
+        return True
+    return rule.condition is not None and len(ex.variables(rule.condition)) > 1
+
+
 def _more(
-    query: CompiledQuery, known: Known, events: EventTable, names: Sequence[str]
+    query: CompiledQuery,
+    known: Known,
+    events: EventTable,
+    names: Sequence[str],
+    centres: Rows | None,
 ) -> tuple[list[FoundMatch], bool]:
     """Matches of a query beside those that are known, one more than are looked at; and whether
     there may be others behind the part of the stream that was read."""
     anatomy = query.anatomy(events.table.schema)
-    centres = rarest(anatomy, events)
+    centres = rarest(anatomy, events) if centres is None else centres
     if centres is not None and not len(centres):
         return [], False
     shown = anatomy.bindings if names and anatomy.bindings else query

@@ -31,6 +31,7 @@ class StepCounts:
     """How far partial matches came.
 
     events      those of the step's type; None where it reads the results of another query
+    typed       it has a type: else `events` are all there are
     conditions  how many of them pass each condition on a single event
     passed      how many pass all of these
     reached     events that were taken here, at the end of some partial match
@@ -53,6 +54,12 @@ class StepCounts:
     ended: tuple[Ended, ...]
     rest: int
     unseen: int = 0
+    typed: bool = True
+
+    @property
+    def counted(self) -> str:
+        """What `events` are, in words."""
+        return "events of its type" if self.typed else "events in all"
 
 
 @dataclass(frozen=True)
@@ -195,7 +202,7 @@ def _lines(why: Why) -> Iterator[str]:
 
 def _step_lines(step: StepCounts) -> Iterator[str]:
     if step.events is not None:
-        yield f"{step.events:>12,}  events of its type"
+        yield f"{step.events:>12,}  {step.counted}"
     for text, count in step.conditions:
         yield f"{count:>12,}  of them with {text}"
     if len(step.conditions) > 1:

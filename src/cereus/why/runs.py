@@ -19,6 +19,8 @@ FIRST_ROWS, MOST_ROWS = 1 << 15, 1 << 20
 """Events that are pushed at once: few at first, as whoever looks may soon have seen enough."""
 MOST_CENTRES = 5_000
 """Events around which the stream is read, in place of all of it."""
+MOST_LISTED = 1 << 10
+"""Results that are turned into matches at once: whoever looks may soon have seen enough."""
 
 
 @dataclass(frozen=True)
@@ -63,12 +65,10 @@ class Run:
         decided at that point counts."""
         schema = self.events.table.schema
         executor = self.query.executor(schema)
-        if not self.cut:
-            executor.defer()
+        executor.defer()
         for batch in self._batches():
             yield from executor.push(batch)
-        if not self.cut:
-            yield from executor.finish()
+        yield from executor.stop() if self.cut else executor.finish()
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
         table, places = self.events.table, self.places
@@ -143,12 +143,19 @@ def matched(run: Run, names: Iterable[str] = ()) -> Iterator[FoundMatch]:
     """Every match, with the rows of the variables that are named."""
     numbers = run.rows
     for batch in run.results():
-        found = _lists(run.query.rows_of(batch), numbers)
-        columns = {n: _lists(batch.column(n), numbers) for n in names if n in batch.schema.names}
-        for place, rows in enumerate(found):
-            if rows:
-                held = {name: column[place] for name, column in columns.items()}
-                yield FoundMatch(tuple(sorted(set(rows))), held)
+        for begin in range(0, batch.num_rows, MOST_LISTED):
+            yield from _matches(run.query, batch.slice(begin, MOST_LISTED), numbers, names)
+
+
+def _matches(
+    query: CompiledQuery, batch: pa.RecordBatch, numbers: Rows, names: Iterable[str]
+) -> Iterator[FoundMatch]:
+    found = _lists(query.rows_of(batch), numbers)
+    columns = {n: _lists(batch.column(n), numbers) for n in names if n in batch.schema.names}
+    for place, rows in enumerate(found):
+        if rows:
+            held = {name: column[place] for name, column in columns.items()}
+            yield FoundMatch(tuple(sorted(set(rows))), held)
 
 
 def _lists(of: pa.Array, numbers: Rows) -> list[list[int]]:

@@ -20,7 +20,7 @@ from cereus.why.tested import Mask
 
 ALWAYS = (RuleKind.NEGATION, RuleKind.WINDOW, RuleKind.STRATEGY)
 """Rules that work anew at every step."""
-SURELY_READ, SHARE_READ = 25_000, 8
+SURELY_READ, SHARE_READ = 20_000, 16
 """Of a longer stream, one part of so many is read without one of the query's rules."""
 
 
@@ -76,6 +76,7 @@ class TestedStep:
             blamed.ended,
             blamed.rest,
             blamed.unseen,
+            any(test.type or test.stream for test in self.step.tests),
         )
 
 
@@ -159,9 +160,11 @@ class StepCounter:
 
     def loosened(self, number: int) -> tuple[Loosened, ...]:
         """The query for the pattern up to a step without each of its rules."""
+        step = self.tested[number].step
+        if self._is_whole(step):
+            return self.anatomy.loosened  # whose plans are needed anyway
         if number not in self._loosened:
-            query = self.tested[number].step.query
-            self._loosened[number] = query.anatomy(self.events.table.schema).loosened
+            self._loosened[number] = step.query.anatomy(self.events.table.schema).loosened
         return self._loosened[number]
 
 

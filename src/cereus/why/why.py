@@ -27,28 +27,39 @@ MOST_SHOWN = 5
 
 def why(query: CompiledQuery, source: Source, *, most: int = MOST_SHOWN) -> Why:
     """Count the steps, and look for the `most` nearest misses."""
-    events = EventTable.of(source, query.stream)
+    read = sorted({path[0] for path in query.columns(source.schema)})
+    events = EventTable.of(source, query.stream, read)
     anatomy = query.anatomy(events.table.schema)
     tests = anatomy.query.tests(events.table.schema)
     events.test([*tests, *(test for step in anatomy.steps for test in step.tests)])
     tallies = Tallies(events)
     counter = StepCounter(anatomy, events, tallies)
-    run = Run.of(anatomy.query, events, centres=rarest(anatomy, events))
+    centres = rarest(anatomy, events)
+    run = Run.of(anatomy.query, events, centres=centres)
     known = [each.rows for each in islice(matched(run), FEW + 1)]
     if len(known) <= FEW:
         counter.known = _ending(known, events)
     steps = tuple(counter.counts())
+    total = _reported(anatomy, tallies, len(known))
     if len(known) > FEW:
-        total = int(tallies.of(anatomy.query).total)
         note = f"more than {FEW:,} matches: nearest misses are looked for where there are few"
         return Why(total, steps, (), (), _events_of((), events), (note,))
     helpful = _may_help(anatomy, steps, counter)
-    found = list(effects(helpful, frozenset(known), events))
+    found = list(effects(helpful, frozenset(known), events, centres))
     misses = nearest(found, most)
     rules = tuple(effect.rule for effect in found)
     notes = tuple(_notes(found, steps, events))
     unseen = _unseen_types(query, source, steps)
-    return Why(len(known), steps, rules, misses, _events_of(misses, events), notes, unseen)
+    return Why(total, steps, rules, misses, _events_of(misses, events), notes, unseen)
+
+
+def _reported(anatomy: Anatomy, tallies: Tallies, found: int) -> int:
+    """How many matches a run reports, of which some were found."""
+    if not found:
+        return 0
+    if anatomy.reported is None and found <= FEW:
+        return found
+    return int(tallies.of(anatomy.reported or anatomy.query).total)
 
 
 def _unseen_types(

@@ -161,4 +161,16 @@ MISTAKES = [
         "SELECT * WHERE A AS a ; B FILTER a.from = 2",
         "SELECT * WHERE A AS a ; B FILTER a.volume = 2",
     ),
+    Mistake(
+        "SELECT * WHERE A ; B WITHIN 5 EVENTS 3 seconds", "SELECT * WHERE A ; B WITHIN 3 seconds"
+    ),
+    Mistake("SELECT * WHERE A ; B WITHIN -5 seconds", "SELECT * WHERE A ; B WITHIN 5 seconds"),
+    Mistake(
+        "SELECT * WHERE A ; B WITHIN :w", "SELECT * WHERE A ; B WITHIN 5 EVENTS", params={"w": "x"}
+    ),
+    Mistake("SELECT * FROM s WHERE t>A", "SELECT * FROM s WHERE s>A"),
+    Mistake(
+        "SELECT * WHERE A AS a ; NOT(B AS b FILTER b.price > a.price) ; C",
+        "SELECT * WHERE A AS a ; C WITHOUT B",
+    ),
 ]

@@ -64,4 +64,7 @@ MISTAKES = [
     condition("name IN :name", "name = :name", params={"name": "INTC"}),
     condition("name = :names", "name IN :names", params={"names": ["INTC", "IBM"]}),
     condition("price > :least", "price > 5", params={"least": object()}),
+    condition("is_in(name, price)", "is_in(name, 'a')"),
+    condition("ts > TIMESTAMP 'soon'", "ts > TIMESTAMP '2025-03-03 09:30'"),
+    condition("ts - ts < 99999999999999999999 seconds", "ts - ts < 5 seconds"),
 ]

@@ -112,4 +112,70 @@ MISTAKES = [
     mistake(
         f"PARTITION BY nmae {NUMBER} PATTERN (a b)", f"PARTITION BY name {NUMBER} PATTERN (a b)"
     ),
+    mistake(f"{NUMBER} PATTERN (a{{0,9999999999}})", f"{NUMBER} PATTERN (a{{0,9}})"),
+    mistake(f"{NUMBER} INITIAL PATTERN (a)", f"{NUMBER} PATTERN (a)"),
+    mistake(f"{NUMBER} SEEK PATTERN (a)", f"{NUMBER} PATTERN (a)"),
+    mistake(
+        "MEASURES count(DISTINCT price) AS n PATTERN (a)", "MEASURES count(price) AS n PATTERN (a)"
+    ),
+    mistake("MEASURES (SELECT 1) AS n PATTERN (a)", "MEASURES a.price AS n PATTERN (a)"),
+    mistake(
+        f"{NUMBER} PATTERN (a) DEFINE a AS ts - ts < INTERVAL '5' MONTH",
+        f"{NUMBER} PATTERN (a) DEFINE a AS ts - ts < INTERVAL '5' DAY",
+    ),
+    mistake(
+        f"{NUMBER} PATTERN (a) DEFINE a AS ts - ts < INTERVAL '5' DAY TO SECOND",
+        f"{NUMBER} PATTERN (a) DEFINE a AS ts - ts < INTERVAL '5' DAY",
+    ),
+    mistake("MEASURES price[1] AS n PATTERN (a)", "MEASURES array_agg(price)[1] AS n PATTERN (a)"),
+    mistake(
+        "MEASURES cardinality(price) AS n PATTERN (a)",
+        "MEASURES cardinality(array_agg(price)) AS n PATTERN (a)",
+    ),
+    mistake("MEASURES max(tags) AS n PATTERN (a)", "MEASURES max(price) AS n PATTERN (a)"),
+    mistake(
+        "MEASURES max_by(price) AS n PATTERN (a)", "MEASURES max_by(price, volume) AS n PATTERN (a)"
+    ),
+    mistake("MEASURES max(price, 'a') AS n PATTERN (a)", "MEASURES max(price, 2) AS n PATTERN (a)"),
+    mistake(
+        "MEASURES listagg(name, 5) AS n PATTERN (a)", "MEASURES listagg(name, ',') AS n PATTERN (a)"
+    ),
+    mistake("MEASURES sum(sum(price)) AS n PATTERN (a)", "MEASURES sum(price) AS n PATTERN (a)"),
+    mistake("MEASURES PREV(sum(price)) AS n PATTERN (a)", "MEASURES PREV(price) AS n PATTERN (a)"),
+    mistake(
+        "MEASURES PREV(PREV(price)) AS n PATTERN (a)", "MEASURES PREV(price, 2) AS n PATTERN (a)"
+    ),
+    mistake("MEASURES sum(PREV(price)) AS n PATTERN (a)", "MEASURES sum(price) AS n PATTERN (a)"),
+    mistake("MEASURES MATCH_ROWTIME() AS n PATTERN (a)", "MEASURES LAST(ts) AS n PATTERN (a)"),
+    mistake(
+        "MEASURES date_add('day', 1) AS n PATTERN (a)",
+        "MEASURES date_add('day', 1, ts) AS n PATTERN (a)",
+    ),
+    mistake(
+        "MEASURES date_add('days of', 1, ts) AS n PATTERN (a)",
+        "MEASURES date_add('day', 1, ts) AS n PATTERN (a)",
+    ),
+    mistake(
+        f"ORDER BY ts {NUMBER} ALL ROWS PER MATCH WITH UNMATCHED ROWS PATTERN (a b) "
+        "WITHIN INTERVAL '1' HOUR WITH TIMEOUTS",
+        f"ORDER BY ts {NUMBER} ALL ROWS PER MATCH PATTERN (a b) "
+        "WITHIN INTERVAL '1' HOUR WITH TIMEOUTS",
+    ),
+    mistake(
+        "MEASURES array_join(array_agg(place), ',') AS n PATTERN (a)",
+        "MEASURES array_join(array_agg(name), ',') AS n PATTERN (a)",
+    ),
+    mistake(
+        "MEASURES array_join(array_agg(name), 5) AS n PATTERN (a)",
+        "MEASURES array_join(array_agg(name), ',') AS n PATTERN (a)",
+    ),
+    mistake(
+        "MEASURES element_at(array_agg(name), 'x') AS n PATTERN (a)",
+        "MEASURES element_at(array_agg(name), 1) AS n PATTERN (a)",
+    ),
+    mistake(
+        f"PARTITION BY place.city {NUMBER} PATTERN (a)", f"PARTITION BY name {NUMBER} PATTERN (a)"
+    ),
+    mistake("MEASURES ARRAY[1] AS n PATTERN (a)", "MEASURES a.price AS n PATTERN (a)"),
+    mistake(f"{NUMBER} PATTERN ((a{{1000}} b){{1000}})", f"{NUMBER} PATTERN ((a{{10}} b){{10}})"),
 ]

@@ -11,6 +11,8 @@ SREMO = [
     Mistake("({A:} . {B:})[2..5]", "({A:} . {B:})[1..5]"),
     Mistake("{A: sum(b.price) > 1}", "{A: greatest(price, volume) > 1}"),
     Mistake("{A: prize > 1}", "{A: price > 1}"),
+    Mistake("({A:} -> x) & ({B:} -> x)", "{A:} & {B:}"),
+    Mistake("{A:} -> x . {B: price > y.price}", "{A:} -> x . {B: price > x.price}"),
 ]
 PAR = [
     Mistake("", "BUY ; SELL[sold]"),
@@ -31,4 +33,6 @@ ALGEBRA = [
     ),
     Mistake("((A ; B)_2 ; C)_2s", "((A ; B)_2s ; C)_2s"),
     Mistake("A(sum(b.price) > 1) ; B", "A(price > 1) ; B"),
+    Mistake("(A ; B)_{-5 seconds}", "(A ; B)_{5 seconds}"),
+    Mistake("(A ; B)_:w", "(A ; B)_5s", params={"w": "x"}),
 ]

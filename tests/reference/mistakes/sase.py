@@ -79,4 +79,26 @@ MISTAKES = [
         "FROM s PATTERN SEQ(A a) RETURN a.price IN STREAM t",
         "FROM t PATTERN SEQ(A a) RETURN a.price IN STREAM s",
     ),
+    Mistake(
+        "PATTERN SEQ(A a, B b) WHERE skip_till_next_match(a, b) { a.price > 1 } "
+        "AND skip_till_any_match(a, b) { b.price > 1 }",
+        "PATTERN SEQ(A a, B b) WHERE skip_till_next_match(a, b) { a.price > 1 }",
+    ),
+    Mistake("PATTERN SEQ(A a, B b) HAVING [name]", "PATTERN SEQ(A a, B b) WHERE [name]"),
+    Mistake(
+        "PATTERN SEQ(A a) RETURN a.price AS R(p) IN STREAM s "
+        "UNION PATTERN SEQ(B b) RETURN b.price AS R(p) IN STREAM t",
+        "PATTERN SEQ(A a) RETURN a.price AS R(p) UNION PATTERN SEQ(B b) RETURN b.price AS R(p)",
+    ),
+    Mistake(
+        "PATTERN SEQ(A a) RETURN a.price AS R(type)", "PATTERN SEQ(A a) RETURN a.price AS R(price)"
+    ),
+    Mistake(
+        "PATTERN SEQ(A a, ~B b) WITHIN 5 minutes AFTER MATCH SKIP PAST LAST EVENT",
+        "PATTERN SEQ(A a, B b) WITHIN 5 minutes AFTER MATCH SKIP PAST LAST EVENT",
+    ),
+    Mistake(
+        "PATTERN SEQ(A a) RETURN a.price AS R(p) UNION PATTERN SEQ(B b) RETURN b.name AS R(p)",
+        "PATTERN SEQ(A a) RETURN a.price AS R(p) UNION PATTERN SEQ(B b) RETURN b.price AS R(p)",
+    ),
 ]

@@ -131,10 +131,14 @@ class MatchRecognizeQuery(EventwiseQuery):
     def check(self, schema: pa.Schema | None) -> None:
         _ = self.automaton
         if schema is not None:
-            over = self.bound(schema)
-            self.path(over)
-            if self.clause.within is not None:
-                length(over, self.stream.unit)
+            self.path(self._checked(schema))
+
+    def _checked(self, schema: pa.Schema) -> Bound:
+        """The clause over a table, if its window can be measured there."""
+        over = self.bound(schema)
+        if self.clause.within is not None:
+            length(over, self.stream.unit)
+        return over
 
     def bound(self, schema: pa.Schema) -> Bound:
         if schema not in self._bounds:
@@ -174,11 +178,10 @@ class MatchRecognizeQuery(EventwiseQuery):
         keep: tuple[str, ...] = (),
         row_numbers: npt.NDArray[np.int64] | None = None,
     ) -> Executor:
-        self.check(schema)
+        over = self._checked(pa.schema([f.with_type(plain_type(f.type)) for f in schema]))
         needed = {path[0] for path in self.columns(schema)}
-        fields = [field for field in schema if field.name in needed] or [schema.field(0)]
-        read = pa.schema([field.with_type(plain_type(field.type)) for field in fields])
-        over = self.bound(read)
+        fields = [field for field in over.schema if field.name in needed] or [over.schema.field(0)]
+        over = replace(over, schema=pa.schema(fields))
         return RecognizingExecutor(
             over,
             self.automaton,

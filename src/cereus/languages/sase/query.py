@@ -109,7 +109,8 @@ class SaseQuery(EventwiseQuery):
 
     @property
     def counts_events(self) -> bool:
-        return any(block.plan.traits.position_sensitive for block in self.plan().readers)
+        known = next(iter(self._plans.values()), None)  # types of columns make no difference
+        return any(b.plan.traits.position_sensitive for b in (known or self.plan()).readers)
 
     def columns(self, schema: pa.Schema) -> frozenset[Path]:
         return self.plan(schema).columns

@@ -32,15 +32,8 @@ UNSEEN = (cel.Not, cel.Project, cel.Start)
 
 
 def anatomy(query: Query, schema: pa.Schema | None) -> Anatomy:
-    tree = replace(
-        query.query,
-        select=None,
-        count=False,
-        totals=(),
-        returned=(),
-        timeouts=False,
-        text=None,
-    )
+    shown = replace(query.query, count=False, totals=(), returned=(), timeouts=False, text=None)
+    tree = replace(shown, select=None)
     plain = query.replaced(query=tree)
     return Anatomy(
         plain,
@@ -49,6 +42,7 @@ def anatomy(query: Query, schema: pa.Schema | None) -> Anatomy:
         query.replaced(query=replace(tree, select=_every_variable(tree.formula))),
         complete=not any(isinstance(node, UNSEEN) for node in tree.formula.walk()),
         chain=not any(map(_may_be_nothing, tree.formula.walk())),
+        reported=None if shown.select is None else query.replaced(query=shown),
     )
 
 

@@ -8,7 +8,7 @@ or the stream has ended. How the stream is cut into batches makes no difference.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cached_property, partial
 from queue import SimpleQueue
 from typing import Any
 
@@ -69,7 +69,10 @@ class RecognizingExecutor(Executor):
         self._new_finder = partial(Finder, bound, automaton, path, limits, unit)
         self.finder = self._new_finder()
         self.forget()
-        self.schema = whole.run(self.finder, _empty(bound.schema)).schema
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        return whole.run(self.finder, _empty(self.bound.schema)).schema
 
     @property
     def header(self) -> dict[str, Any]:
@@ -91,9 +94,11 @@ class RecognizingExecutor(Executor):
         if self._deferred is not None:
             self._deferred.append(batch)
         elif batch.num_rows:
-            order = in_order(batch, self.bound.order)
-            arrived = batch if order is None else batch.take(pa.array(order))
-            yield from self._arrived(pa.Table.from_batches([arrived]))
+            yield from self._arrived(self._ordered(pa.Table.from_batches([batch])))
+
+    def _ordered(self, rows: pa.Table) -> pa.Table:
+        order = in_order(rows, self.bound.order)
+        return rows if order is None else rows.take(pa.array(order))
 
     def _arrived(self, rows: pa.Table) -> Iterator[pa.RecordBatch]:
         codes = self.keys.codes(rows)
@@ -137,11 +142,18 @@ class RecognizingExecutor(Executor):
 
     def _sorted(self, spread: Spread) -> SortedRows:
         """All rows that came, in order."""
-        assert self._deferred is not None
-        # In one piece: every column is read several times, and would be put together each time.
-        table = joined(self._deferred, self.bound.schema)
+        return SortedRows(self._kept_back(), self.bound.partition, self.bound.order, spread)
+
+    def stop(self) -> Iterator[pa.RecordBatch]:
+        rows = self._ordered(self._kept_back())
+        if rows.num_rows:
+            yield from self._decided(self.keys.push(rows, self.keys.codes(rows)), ends_open=True)
+
+    def _kept_back(self) -> pa.Table:
+        """In one piece: every column is read several times, and would be put together each time."""
+        table = joined(self._deferred or [], self.bound.schema)
         self._deferred = []
-        return SortedRows(table, self.bound.partition, self.bound.order, spread)
+        return table
 
     def _decided(self, rows: SortedRows, *, ends_open: bool) -> Iterator[pa.RecordBatch]:
         """What the matches emit that are decided now; they are forgotten afterwards."""

@@ -72,8 +72,7 @@ class Keys:
         mine = codes[known:]
         count = int(mine.max(initial=known - 1)) + 1 - known
         if count > 0:
-            _, first = np.unique(mine, return_index=True)
-            fresh = np.sort(first[mine[first] >= known])
+            fresh = _first_places(mine)[known:]
             self.values = pa.concat_tables([self.values, new.take(pa.array(fresh))])
             self._add(count)
         return mine
@@ -181,7 +180,15 @@ class Keys:
 def _renumbered(codes: npt.NDArray[np.int32], known: int) -> npt.NDArray[np.int32]:
     """Codes such that the first `known` of them, all different, are 0, 1, …, and others follow in
     the order in which they first occur."""
-    distinct, first = np.unique(codes, return_index=True)
-    numbers = np.empty(int(distinct.max(initial=-1)) + 1, np.int32)
-    numbers[distinct[np.argsort(first)]] = np.arange(len(distinct), dtype=np.int32)
+    first = _first_places(codes)
+    order = np.argsort(first, kind="stable")  # of those that do not occur, the last
+    numbers = np.empty(len(first), np.int32)
+    numbers[order] = np.arange(len(first), dtype=np.int32)
     return numbers[codes]
+
+
+def _first_places(codes: npt.NDArray[np.int32]) -> Ints:
+    """Where each code first occurs, in one pass and without a sort; behind the end if nowhere."""
+    first = np.full(int(codes.max(initial=-1)) + 1, len(codes), np.int64)
+    first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)  # the last that is written stays
+    return first
