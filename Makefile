@@ -85,13 +85,13 @@ test-spark: install
 	CEREUS_TEST_LONG=1 $(BIN)/python -m pytest -m "spark and long" $(PYTEST_ARGS)
 
 test-pure: install
-	CEREUS_PURE=1 CEREUS_TEST_SHORT=1 $(PYTEST) $(COMPILED) $(PYTEST_ARGS)
+	CEREUS_PURE=1 $(PYTEST) $(COMPILED) $(PYTEST_ARGS)
 
 test-checked: install
 	@echo "Building a copy with bounds checks in build/checked ..."
 	@rm -rf build/checked build/lib.*
 	@CEREUS_CHECKED=1 $(PIP) --no-build-isolation --no-deps --upgrade --target build/checked .
-	PYTHONPATH=$(CURDIR)/build/checked CEREUS_TEST_SHORT=1 $(PYTEST) $(COMPILED) $(PYTEST_ARGS)
+	PYTHONPATH=$(CURDIR)/build/checked $(PYTEST) $(COMPILED) $(PYTEST_ARGS)
 
 # Arrow takes its memory where the sanitizer sees it. Sanitizers reserve more addresses than tests
 # may use otherwise. Tests that count nodes or sweeps expect the
@@ -100,7 +100,7 @@ test-asan: install
 	@echo "Building a copy for sanitizers in build/asan ..."
 	@rm -rf build/asan build/lib.*
 	@CEREUS_SANITIZED=1 $(PIP) --no-build-isolation --no-deps --upgrade --target build/asan .
-	ulimit -S -d 99999999999 && PYTHONPATH=$(CURDIR)/build/asan CEREUS_TEST_SHORT=1 LD_PRELOAD=$$(gcc -print-file-name=libasan.so) \
+	ulimit -S -d 99999999999 && PYTHONPATH=$(CURDIR)/build/asan LD_PRELOAD=$$(gcc -print-file-name=libasan.so) \
 		ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
 		ARROW_DEFAULT_MEMORY_POOL=system PYTHONMALLOC=malloc \
 		$(PYTEST) -p tests.safety.tiny $(SANITIZED) $(PYTEST_ARGS)

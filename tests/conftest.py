@@ -15,13 +15,18 @@ from hypothesis import HealthCheck, settings
 
 import cereus.engine
 from tests.golden import UPDATE, Golden
-from tests.volume import LONG
+from tests.volume import LONG, volume
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 # `ci` draws the same examples in every run; `dev` draws new ones and keeps the failures.
-settings.register_profile("dev", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "dev",
+    max_examples=volume(50, 300),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.register_profile("ci", settings.get_profile("dev"), derandomize=True, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "dev"))
 
@@ -95,12 +100,15 @@ def _is_long(item: pytest.Item) -> bool:
 
 
 def _draws_more(item: pytest.Item) -> bool:
-    return _is_long(item) or "volume(" in _source(item.path)
+    return _is_long(item) or any(each in _source(item.path) for each in ("volume(", "@given"))
 
 
 @cache
 def _source(file: Path) -> str:
     return file.read_text()
+
+
+QUICK = {"spark.sql.codegen.wholeStage": False, "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
 
 
 @pytest.fixture(scope="session")
@@ -109,6 +117,6 @@ def spark() -> Iterator[SparkSession]:
     pytest.importorskip("pyspark")
     from cereus.spark import session
 
-    running = session("local[2]", "cereus-tests")
+    running = session("local[2]", "cereus-tests", **(QUICK if os.environ.get("AB")=="1" else {}))
     yield running
     running.stop()
