@@ -108,15 +108,12 @@ def _source(file: Path) -> str:
     return file.read_text()
 
 
-QUICK = {"spark.sql.codegen.wholeStage": False, "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
-
-
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """One session for all tests: starting one takes seconds."""
     pytest.importorskip("pyspark")
     from cereus.spark import session
 
-    running = session("local[2]", "cereus-tests", **(QUICK if os.environ.get("AB")=="1" else {}))
+    running = session("local[2]", "cereus-tests")
     yield running
     running.stop()
