@@ -67,7 +67,7 @@ FALSE = [
 @pytest.mark.parametrize("equation", FALSE)
 def test_a_false_equation_is_refuted_by_a_counterexample(equation: str) -> None:
     @settings(
-        max_examples=volume(250, 1000), database=None, derandomize=True, phases=[Phase.generate]
+        max_examples=volume(500, 1000), database=None, derandomize=True, phases=[Phase.generate]
     )
     @given(bindings)
     def on_random_instances(bound: Bound) -> None:
