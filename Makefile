@@ -3,9 +3,10 @@
 #
 #   make demo         one million market events, a pattern, Spark on this machine
 #   make test         ruff, mypy, pytest           (PYTEST_ARGS="-k name" to choose)
-#   make test-long    thousands of random cases, the long Spark tests, and the builds below
+#   make test-long    the next four, one after the other (-k goes on when one of them fails)
+#   make test-random  thousands of random cases
 #   make test-spark   the long Spark tests: live queries, kills, a cluster, Spark Connect
-#   make test-pure    the engine's and the languages' tests, uncompiled
+#   make test-pure    the tests of compiled modules, uncompiled
 #   make test-checked the same, compiled with bounds checks
 #   make test-asan    the same under AddressSanitizer and UBSan, with arrays that grow all the time
 #   make golden       write the golden files anew; read the difference with git diff
@@ -14,10 +15,11 @@
 #   make install      the set-up only
 #   make clean        remove what was made: .venv, compiled modules, caches
 #
-# PYTHON=python3.12 takes another Python; JOBS=4 tests in four processes instead of two.
+# PYTHON=python3.12 takes another Python; JOBS=4 tests in four processes instead of three.
 
 PYTHON ?= python3
-JOBS   ?= 2
+# One more than two cores: the process with the Spark tests mostly waits for Spark.
+JOBS   ?= 3
 # Containers often set it. Every process would then compile all sources anew that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 VENV   := .venv
@@ -45,17 +47,15 @@ HAS_JAVA = java --add-modules=jdk.incubator.vector -XshowSettings:properties -ve
 PYTEST_ARGS ?=
 BENCH_ARGS  ?=
 PYTEST   = $(BIN)/python -m pytest -n $(JOBS)
-# What runs on compiled modules, without Spark.
-COMPILED = tests/engine tests/languages -m "not spark"
 # Random tests of all compiled modules.
-SANITIZED = $(wildcard tests/languages/*/test_differential.py tests/languages/*/test_random.py) \
+COMPILED = $(wildcard tests/languages/*/test_differential.py tests/languages/*/test_random.py) \
 	tests/languages/ceql/test_correlation.py tests/languages/ceql/test_counts.py \
 	tests/languages/ceql/test_totals.py tests/languages/ceql/test_long_streams.py \
-	tests/languages/sase/test_engine.py tests/languages/algebra/test_detection.py \
-	tests/languages/par/test_run.py tests/engine/ingest tests/safety/test_metamorphic.py \
-	tests/safety/test_tables.py -m "not spark"
+	tests/languages/ceql/test_rules.py tests/languages/sase/test_engine.py \
+	tests/languages/algebra/test_detection.py tests/languages/par/test_run.py \
+	tests/engine/ingest tests/safety/test_metamorphic.py tests/safety/test_tables.py -m "not spark"
 
-.PHONY: demo docs test lint test-long test-spark test-pure test-checked test-asan golden bench install clean help
+.PHONY: demo docs test lint test-long test-random test-spark test-pure test-checked test-asan golden bench install clean help
 
 help:
 	@sed -n 's/^#  *make/  make/p' Makefile
@@ -75,23 +75,22 @@ lint: install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-test-long: install
+test-long: test-random test-spark test-pure test-checked
+
+test-random: install
 	CEREUS_TEST_LONG=1 $(PYTEST) -m "not spark" $(PYTEST_ARGS)
-	@$(MAKE) --no-print-directory test-spark
-	@$(MAKE) --no-print-directory test-pure
-	@$(MAKE) --no-print-directory test-checked
 
 test-spark: install
 	CEREUS_TEST_LONG=1 $(BIN)/python -m pytest -m "spark and long" $(PYTEST_ARGS)
 
 test-pure: install
-	CEREUS_PURE=1 CEREUS_TEST_SHORT=1 $(PYTEST) $(COMPILED) $(PYTEST_ARGS)
+	CEREUS_PURE=1 $(PYTEST) $(COMPILED) tests/engine/kernel $(PYTEST_ARGS)
 
 test-checked: install
 	@echo "Building a copy with bounds checks in build/checked ..."
 	@rm -rf build/checked build/lib.*
 	@CEREUS_CHECKED=1 $(PIP) --no-build-isolation --no-deps --upgrade --target build/checked .
-	PYTHONPATH=$(CURDIR)/build/checked CEREUS_TEST_SHORT=1 $(PYTEST) $(COMPILED) $(PYTEST_ARGS)
+	PYTHONPATH=$(CURDIR)/build/checked $(PYTEST) $(COMPILED) tests/engine/kernel $(PYTEST_ARGS)
 
 # Arrow takes its memory where the sanitizer sees it. Sanitizers reserve more addresses than tests
 # may use otherwise. Tests that count nodes or sweeps expect the
@@ -100,10 +99,10 @@ test-asan: install
 	@echo "Building a copy for sanitizers in build/asan ..."
 	@rm -rf build/asan build/lib.*
 	@CEREUS_SANITIZED=1 $(PIP) --no-build-isolation --no-deps --upgrade --target build/asan .
-	ulimit -S -d 99999999999 && PYTHONPATH=$(CURDIR)/build/asan CEREUS_TEST_SHORT=1 LD_PRELOAD=$$(gcc -print-file-name=libasan.so) \
+	ulimit -S -d 99999999999 && PYTHONPATH=$(CURDIR)/build/asan LD_PRELOAD=$$(gcc -print-file-name=libasan.so) \
 		ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
 		ARROW_DEFAULT_MEMORY_POOL=system PYTHONMALLOC=malloc \
-		$(PYTEST) -p tests.safety.tiny $(SANITIZED) $(PYTEST_ARGS)
+		$(PYTEST) -p tests.safety.tiny $(COMPILED) $(PYTEST_ARGS)
 
 golden: install
 	$(BIN)/python -m pytest -q --update-golden

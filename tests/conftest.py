@@ -16,13 +16,18 @@ from hypothesis import HealthCheck, settings
 import cereus.engine
 from tests.golden import UPDATE, Golden
 from tests.spark_home import use_spark_home
-from tests.volume import LONG
+from tests.volume import LONG, volume
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 # `ci` draws the same examples in every run; `dev` draws new ones and keeps the failures.
-settings.register_profile("dev", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "dev",
+    max_examples=volume(50, 300),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.register_profile("ci", settings.get_profile("dev"), derandomize=True, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "dev"))
 
@@ -97,7 +102,7 @@ def _is_long(item: pytest.Item) -> bool:
 
 
 def _draws_more(item: pytest.Item) -> bool:
-    return _is_long(item) or "volume(" in _source(item.path)
+    return _is_long(item) or any(each in _source(item.path) for each in ("volume(", "@given"))
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Which tests run in one process of several (`-n 2`): those of a file, and of all files that have
+"""Which tests run in one process of several (`-n 3`): those of a file, and of all files that have
 tests on Spark, so that one session serves them.
 
 `--dist loadgroup` would do that test by test, but with pytest 9.2 it groups nothing

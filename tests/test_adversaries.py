@@ -119,7 +119,7 @@ def test_an_error_shows_a_part_of_a_long_line() -> None:
 
 # ---------------------------------------------------------------- while a query runs
 
-EVENTS = volume(20_000, 1_000_000)
+EVENTS = volume(10_000, 500_000)
 LONG_RUNS = {
     "values that are compared": ceql("A AS a ; B AS b FILTER a.x + b.x = 7"),
     "values in order": ceql("A AS a ; B AS b ; B AS c FILTER a.x < b.x AND b.x < c.x"),

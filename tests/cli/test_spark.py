@@ -77,11 +77,13 @@ def test_unreadable_files_are_said_to_be(path: str, cli: Run) -> None:
     assert failed.stderr.startswith("error: ")
 
 
+KEYED = "SELECT * WHERE SELL ; BUY PARTITION BY name"
 OUTPUTS = ("m.parquet", "m.csv", "m.json", "m.arrow", "m.csv.gz", "out/", "out.json/", "-")
 
 
-@pytest.mark.parametrize("output", OUTPUTS)
-@pytest.mark.parametrize("query", [QUERY, "SELECT * WHERE SELL ; BUY PARTITION BY name"])
+@pytest.mark.parametrize(
+    ("query", "output"), [*((QUERY, each) for each in OUTPUTS), (KEYED, "m.parquet"), (KEYED, "-")]
+)
 def test_both_engines_write_the_same_columns_and_files(
     output: str, query: str, cli: Run, write: Write
 ) -> None:

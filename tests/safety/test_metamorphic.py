@@ -184,7 +184,7 @@ CHANGES: dict[str, Callable[[Random, str, str, pa.Table], Counter[str]]] = {
 @pytest.mark.parametrize("change", CHANGES)
 def test_the_matches_stay(change: str) -> None:
     some = 0
-    for case in range(volume(len(QUERIES), 10 * len(QUERIES))):
+    for case in range(volume(len(QUERIES), 5 * len(QUERIES))):
         draw = Random(f"{change} {case}")
         dialect, text = QUERIES[case % len(QUERIES)]
         events = stream(draw)
@@ -200,7 +200,7 @@ def test_keys_apart_have_the_matches_of_all_together(number: int) -> None:
     """What a query with keys finds in a stream is what it finds in the events of each key."""
     dialect, text = QUERIES[number]
     keys = () if "PARTITION BY k" in text else ("k",)
-    for case in range(volume(3, 100)):
+    for case in range(volume(3, 50)):
         events = stream(Random(f"keys {case}"))
         query = cereus.compile(text, dialect=dialect, stream=cereus.Stream(time="ts", keys=keys))
         apart = 0

@@ -76,7 +76,7 @@ def test_memory_follows_the_window(name: str) -> None:
     remembered: list[int] = []
     spent: list[Costs] = []
     results = 0
-    for batch in batches(volume(24, 400)):
+    for batch in batches(volume(12, 400)):
         results += len(recognizer.push(batch))
         remembered.append(sizes(recognizer))
         spent.append(recognizer.costs)

@@ -92,7 +92,7 @@ def test_rows_left_out_keep_their_numbers_in_parts(path: Path) -> None:
 @pytest.mark.filterwarnings("ignore")
 def test_random_queries_find_the_same_in_files(tmp_path: Path) -> None:
     less = 0
-    for seed in range(volume(30, 400)):
+    for seed in range(volume(15, 400)):
         draw = Random(seed)
         case = ceql.case(draw)
         table = ceql.table(sorted(ceql.events(draw, 12), key=lambda row: row["t"]))

@@ -57,20 +57,37 @@ def on_spark(df: DataFrame, query: cereus.Query, **options: Any) -> Counter[Any]
 # ---------------------------------------------------------------- the same answers
 
 
+USUAL = frozenset(range(0, len(QUERIES), 3))
+"""The queries that are run in `make test`; the others are run in `make test-long`."""
+
+
 @pytest.fixture(scope="module")
-def all_found(spark: SparkSession, frame: DataFrame) -> Iterator[Found]:
-    """The matches of all queries, by one job, whose many plans would take long to compile."""
+def all_found(
+    spark: SparkSession, frame: DataFrame, request: pytest.FixtureRequest
+) -> Iterator[Found]:
+    """The matches of the queries that are run, by one job, whose many plans would take long to
+    compile."""
     spark.conf.set("spark.sql.codegen.wholeStage", "false")
     parts = []
-    for number, text in enumerate(QUERIES):
-        query = compiled(text)
+    for number in sorted(
+        item.callspec.params["number"]
+        for item in request.session.items
+        if isinstance(item, pytest.Function) and "all_found" in item.fixturenames
+    ):
+        query = compiled(QUERIES[number])
         found = cs.match(frame, query, columns=["id"], tie="id", parallelism=2)
         parts.append(comparable(found, query, number))
     yield multisets(reduce(lambda one, other: one.union(other), parts).toArrow())
     spark.conf.unset("spark.sql.codegen.wholeStage")
 
 
-@pytest.mark.parametrize("number", range(len(QUERIES)), ids=QUERIES)
+@pytest.mark.parametrize(
+    "number",
+    [
+        pytest.param(number, id=text, marks=() if number in USUAL else pytest.mark.long)
+        for number, text in enumerate(QUERIES)
+    ],
+)
 def test_spark_finds_what_the_local_engine_finds(
     all_found: Found, events: pa.Table, number: int
 ) -> None:

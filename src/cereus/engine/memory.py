@@ -13,17 +13,17 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-SMALL = 1 << 14
-"""Bytes that the C library keeps anyway."""
+SMALL = 1 << 11
+"""Of so few numbers the C library keeps the memory anyway."""
 
 
 def empty(shape: int | tuple[int, ...], dtype: Any) -> npt.NDArray[Any]:
     """Like `numpy.empty`."""
+    count = prod(shape) if isinstance(shape, tuple) else shape
+    if count < SMALL:
+        return np.empty(shape, dtype)
     kind = np.dtype(dtype)
-    size = int(prod(shape) if isinstance(shape, tuple) else shape) * kind.itemsize
-    if size < SMALL:
-        return np.empty(shape, kind)
-    made = np.frombuffer(pa.allocate_buffer(size), kind)
+    made = np.frombuffer(pa.allocate_buffer(int(count) * kind.itemsize), kind)
     # of a plain array, its parts refer to it (`Chunk.in_use` counts them), not to what is below it
     return made.reshape(shape) if isinstance(shape, tuple) else made
 
@@ -58,4 +58,4 @@ def taller(array: npt.ArrayLike, size: int) -> npt.NDArray[Any]:
 
 def taken(values: npt.NDArray[Any], places: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
     """`values[places]`, the places being inside."""
-    return np.take(values, places, out=empty(len(places), values.dtype), mode="clip")
+    return values.take(places, out=empty(len(places), values.dtype), mode="clip")

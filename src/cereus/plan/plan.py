@@ -140,12 +140,12 @@ class Plan:
         """The automaton that the kernel runs."""
         return self.automaton if self.gathering is None else self.gathering
 
-    @property
+    @cached_property
     def keys(self) -> tuple[tuple[str, ...], ...]:
         """The paths of the columns that split the stream: declared keys, then implied ones."""
         return (*self.declared_keys, *self.implied_keys)
 
-    @property
+    @cached_property
     def declared_keys(self) -> tuple[tuple[str, ...], ...]:
         """The keys that results show."""
         return keys_of(self.query, self.stream.keys)
@@ -155,7 +155,7 @@ class Plan:
         """The columns that are computed for each match."""
         return returned_columns(self.query, self.keys)
 
-    @property
+    @cached_property
     def shown_keys(self) -> tuple[tuple[str, ...], ...]:
         """The keys that have columns of their own: not those that are returned."""
         names = {column.name for column in self.returned}

@@ -58,7 +58,7 @@ def decode(data: bytes | memoryview) -> Any:
     except (ValueError, TypeError, ArithmeticError, LookupError, RecursionError, ImportError,
             OSError, MemoryError, struct.error, pa.ArrowException) as error:  # fmt: skip
         raise SnapshotError(f"the snapshot cannot be read: {error}") from None
-    if reader.at != len(reader.data):
+    if reader.at != reader.end:
         raise SnapshotError("the snapshot cannot be read: there is more than its state")
     return value
 
@@ -267,6 +267,7 @@ class _Reader:
 
     def __init__(self, data: bytes | memoryview) -> None:
         self.data = memoryview(data).cast("B")
+        self.end = len(self.data)
         self.at = 0
 
     def value(self) -> Any:
@@ -293,31 +294,38 @@ class _Reader:
 
     def _item(self) -> Any:
         """A value, or the beginning of one that is made of others."""
-        tag = self.take(1)[0]
+        tag = self.byte()
         read = READERS.get(tag)
         if read is None:
             raise SnapshotError(f"the snapshot holds something unexpected: tag {tag}")
         return read(self)
 
-    def take(self, count: int) -> memoryview:
-        end = self.at + count
-        if end > len(self.data):
+    def passed(self, count: int) -> int:
+        """Where the next `count` bytes begin, which are read with that."""
+        begin = self.at
+        self.at = begin + count
+        if self.at > self.end:
             raise SnapshotError("the snapshot cannot be read: it is cut short")
-        begin, self.at = self.at, end
-        return self.data[begin:end]
+        return begin
+
+    def byte(self) -> int:
+        return self.data[self.passed(1)]
+
+    def take(self, count: int) -> memoryview:
+        begin = self.passed(count)
+        return self.data[begin : self.at]
 
     def size(self) -> int:
         """A length: of bytes, or of values, each of which takes a byte at least."""
-        size = shift = 0
-        while True:
-            digit = self.take(1)[0]
-            size |= (digit & 127) << shift
-            if digit < 128:
-                break
+        digit = size = self.byte()
+        shift = 0
+        while digit > 127:
             shift += 7
             if shift > 56:
                 raise SnapshotError("the snapshot cannot be read: a length has too many digits")
-        if size > len(self.data):
+            digit = self.byte()
+            size += (digit - 1) << shift  # the 1 before the digits so far is not part of them
+        if size > self.end:
             raise SnapshotError("the snapshot cannot be read: a length is beyond its end")
         return size
 
@@ -328,11 +336,11 @@ class _Reader:
         return str(self.bytes(), "utf-8", "surrogatepass")
 
     def int64(self) -> int:
-        return int(INT64.unpack(self.take(8))[0])
+        return int(INT64.unpack_from(self.data, self.passed(8))[0])
 
     def float64(self) -> float:
         """A number; NaN is one object, as where states are compared (`automata.memory`)."""
-        value: float = FLOAT64.unpack(self.take(8))[0]
+        value: float = FLOAT64.unpack_from(self.data, self.passed(8))[0]
         return value if value == value else math.nan
 
 
@@ -375,14 +383,14 @@ def _zone(known: Any) -> tzinfo | None:
 
 
 def _read_datetime(reader: _Reader) -> Container:
-    fold = reader.take(1)[0]
+    fold = reader.byte()
     return Container(
         2, lambda items: (EPOCH + _since(items[0])).replace(tzinfo=_zone(items[1]), fold=fold)
     )
 
 
 def _read_time(reader: _Reader) -> Container:
-    fold = reader.take(1)[0]
+    fold = reader.byte()
 
     def made_of(items: list[Any]) -> time:
         since = _since(items[0])

@@ -31,7 +31,7 @@ from tests.languages.sase import strategies as sase
 from tests.languages.sremo import random_queries as sremo
 from tests.volume import volume
 
-CASES = volume(24, 250)
+CASES = volume(12, 120)
 BATCH = 11
 
 

@@ -17,7 +17,7 @@ from tests.engine.snapshots.fuzz import joined, parts, taken
 from tests.volume import volume
 
 LONG = os.environ.get("CEREUS_TEST_LONG") == "1"
-DAMAGES = volume(1_000, 100_000)
+DAMAGES = volume(500, 100_000)
 ROOT = Path(__file__).parents[3]
 
 

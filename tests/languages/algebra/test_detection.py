@@ -27,7 +27,7 @@ from tests.volume import volume
 from .drawing import A, B, C, Events, as_instances, events, expression, masks, ticks
 from .figure5 import Machine
 
-CASES = volume(35, 250)
+CASES = volume(17, 250)
 MOST_INSTANCES = 3_000
 
 

@@ -57,7 +57,7 @@ CLAUSES = (
 
 @pytest.mark.parametrize("pattern", [*FIRST, *AFTER, *ROUNDS])
 def test_the_kernel_chooses_what_the_definition_chooses(pattern: str) -> None:
-    for seed in range(volume(8, 150)):
+    for seed in range(volume(8, 80)):
         draw = Random(seed)
         top = draw.choice(("*", "*", "*", "NEXT *", "LAST *", "b", "a, b"))
         names = top if "a" in pattern.split() or "*" in top else "*"

@@ -22,9 +22,9 @@ from tests.volume import volume
 from . import strategies as random_
 from .harness import Row, assert_agrees, compiled, rows, sizes
 
-CASES = volume(85, 750)
-"""With two streams each: 500 pairs of query and stream, or 3,000."""
-FEWER = volume(35, 200)
+CASES = volume(42, 750)
+"""Of queries, with several streams each."""
+FEWER = volume(17, 200)
 
 
 def examples(number: int) -> settings:

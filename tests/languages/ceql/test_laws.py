@@ -36,7 +36,7 @@ STREAM = Stream(time="t", unit="s")
 LENGTH = 12
 CHOOSING = (Strategy.NEXT, Strategy.LAST, Strategy.MAX, Strategy.ANY)
 
-law = settings(max_examples=volume(20, 120), deadline=None, suppress_health_check=list(HealthCheck))
+law = settings(max_examples=volume(10, 120), deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def formula(draw: Random, largest: int = 4) -> cel.Formula:

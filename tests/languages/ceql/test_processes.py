@@ -11,9 +11,13 @@ from typing import Any
 
 import pytest
 
+from tests.volume import volume
+
 from . import elsewhere
 
 ROOT = Path(__file__).parents[3]
+SNAPSHOTS = volume(50, 300)
+UNCOMPILED = volume(100, 600)
 
 
 def in_another_process(
@@ -34,22 +38,22 @@ def in_another_process(
 
 @pytest.mark.long
 def test_uncompiled_the_kernel_gives_the_same_answers() -> None:
-    pure = in_another_process("answers", 0, 300, CEREUS_PURE="1")
+    pure = in_another_process("answers", 0, UNCOMPILED, CEREUS_PURE="1")
     assert not pure["compiled"]
-    assert pure["found"] == elsewhere.answers(0, 300)
+    assert pure["found"] == elsewhere.answers(0, UNCOMPILED)
 
 
 def test_a_snapshot_goes_on_in_another_process() -> None:
     """Its strings hash differently there, so that nothing may hang on the order of a set."""
-    snapshots, early = elsewhere.first_halves(1000, 1150)
+    snapshots, early = elsewhere.first_halves(1000, 1000 + SNAPSHOTS)
     other = in_another_process(
-        "go-on", 1000, 1150, text=json.dumps(snapshots), PYTHONHASHSEED="12345"
+        "go-on", 1000, 1000 + SNAPSHOTS, text=json.dumps(snapshots), PYTHONHASHSEED="12345"
     )
-    whole = elsewhere.answers(1000, 1150)
+    whole = elsewhere.answers(1000, 1000 + SNAPSHOTS)
     together = [
         [sorted(a + b) for a, b in zip(*halves, strict=True)]
         for halves in zip(early, other["found"], strict=True)
     ]
-    limited = [elsewhere.case(seed).query.limit for seed in range(1000, 1150)]
+    limited = [elsewhere.case(seed).query.limit for seed in range(1000, 1000 + SNAPSHOTS)]
     for found, expected, limit in zip(together, whole, limited, strict=True):
         assert found == expected or limit is not None

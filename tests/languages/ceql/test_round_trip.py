@@ -74,7 +74,7 @@ def expressions(leaf: st.SearchStrategy[ex.Expression]) -> st.SearchStrategy[ex.
 conditions = expressions(st.builds(ex.Attribute, paths))
 
 
-@settings(max_examples=volume(100, 400), deadline=None)
+@settings(max_examples=volume(50, 400), deadline=None)
 @given(conditions)
 def test_conditions(condition: ex.Expression) -> None:
     assert parse_condition(condition_text(condition)) == condition
@@ -188,7 +188,7 @@ def queries(draw: st.DrawFn) -> ParsedQuery:
     )
 
 
-@settings(max_examples=volume(50, 200), deadline=None)
+@settings(max_examples=volume(25, 200), deadline=None)
 @given(queries())
 def test_queries(query: ParsedQuery) -> None:
     assert parse(to_text(query)) == query

@@ -54,7 +54,7 @@ def in_pieces(events: pa.Table, draw: Random) -> pa.Table:
 @pytest.mark.parametrize("source", [strategies, correlated], ids=["plain", "correlated"])
 def test_a_query_among_others_of_its_shape_answers_as_it_does_alone(source: Any) -> None:
     met = 0
-    for seed in range(volume(16, 250)):
+    for seed in range(volume(8, 250)):
         draw = Random(seed)
         case = source.case(draw)
         stream = cereus.Stream(time="t", unit="s", keys=draw.choice([(), ("k",)]))

@@ -60,7 +60,7 @@ def events(draw: Random, size: int = 9) -> list[dict[str, object]]:
 
 @pytest.mark.parametrize("pattern", [*EXTREMES, *LOOKED_UP, *PAST])
 def test_registers_give_what_the_definition_gives(pattern: str) -> None:
-    for seed in range(volume(12, 60)):
+    for seed in range(volume(6, 60)):
         draw = Random(seed)
         strategy = draw.choice(("", "", "", "NEXT ", "LAST "))
         text = f"SELECT {strategy}* WHERE {pattern} {draw.choice(CLAUSES)}"

@@ -64,7 +64,7 @@ def by_key(rows: list[dict[str, Any]] | None) -> Any:
 
 
 @pytest.mark.parametrize("pool", POOLS)
-@settings(SETTINGS, max_examples=volume(37, 300))
+@settings(SETTINGS, max_examples=volume(18, 180))
 @given(data=st.data())
 def test_pieces_give_the_matches_of_the_whole(pool: tuple[str, ...], data: st.DataObject) -> None:
     query = compiled(data.draw(clauses(pool)))

@@ -84,7 +84,7 @@ def by_partition(rows: Any) -> Any:
 
 
 @pytest.mark.parametrize("pool", POOLS)
-@settings(SETTINGS, max_examples=volume(60, 330))
+@settings(SETTINGS, max_examples=volume(30, 200))
 @given(data=st.data())
 def test_the_engine_puts_out_what_the_reference_puts_out(pool: str, data: st.DataObject) -> None:
     text = data.draw(clauses(POOLS[pool]))
@@ -93,7 +93,7 @@ def test_the_engine_puts_out_what_the_reference_puts_out(pool: str, data: st.Dat
     assert by_partition(comparable(put_out(text, table))) == by_partition(wanted), text
 
 
-@settings(SETTINGS, max_examples=volume(30, 190))
+@settings(SETTINGS, max_examples=volume(15, 110))
 @given(data=st.data())
 def test_pieces_of_partitions_are_as_one(data: st.DataObject) -> None:
     """However few rows are a piece, and however few of its rows are read together."""
@@ -116,7 +116,7 @@ def test_pieces_of_partitions_are_as_one(data: st.DataObject) -> None:
     assert found == put_out(text, table), text
 
 
-@settings(SETTINGS, max_examples=volume(30, 190))
+@settings(SETTINGS, max_examples=volume(15, 110))
 @given(text=clauses(OF_ROW, within=False), table=tables())
 def test_a_clause_of_rows_gives_the_same_on_every_path(text: str, table: pa.Table) -> None:
     by_rows = put_out(text, table, finding.Path.ROWS)
@@ -133,7 +133,7 @@ WINDOWS = (
 )
 
 
-@settings(SETTINGS, max_examples=volume(50, 370))
+@settings(SETTINGS, max_examples=volume(25, 220))
 @given(text=clauses(OF_ROW[:3] + WINDOWS), table=tables())
 def test_starts_that_come_too_late_are_left_out_and_nothing_else(
     text: str, table: pa.Table
@@ -202,7 +202,7 @@ def test_a_pattern_that_nothing_completes_reads_each_row_twice(partitions: int) 
     assert read == [2 * ROWS_WITHOUT_B // 10, 2 * ROWS_WITHOUT_B]
 
 
-@settings(SETTINGS, max_examples=volume(30, 190))
+@settings(SETTINGS, max_examples=volume(15, 110))
 @given(text=clauses(OF_ROW, within=False), table=tables())
 def test_without_numbered_sets_the_matches_are_the_same(text: str, table: pa.Table) -> None:
     by_sets = put_out(text, table)

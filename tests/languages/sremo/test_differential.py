@@ -19,7 +19,7 @@ from tests.volume import volume
 from .random_queries import SCHEMA, Events, chain, events, query, table
 
 STREAM = cereus.Stream(time="t", unit="s")
-BLOCKS, PER_BLOCK = 16, volume(20, 100)
+BLOCKS, PER_BLOCK = 16, volume(10, 60)
 """640 random queries, or 3,040."""
 CHAINS = 120
 

@@ -17,6 +17,7 @@ from cereus.stream import UNITS, Stream
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+SMALLEST = -(2**63)
 UNIT_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
@@ -101,7 +102,11 @@ def as_times(values: Ints, kind: pa.DataType) -> pa.Array:
     numbers = pa.array(_floats(values) if _is_real(kind) else values)
     if pa.types.is_date(kind):
         return numbers.cast(pa.timestamp("us")).cast(kind)
-    return numbers.cast(pa.int32()).cast(kind) if pa.types.is_time32(kind) else numbers.cast(kind)
+    if pa.types.is_time32(kind):
+        numbers = numbers.cast(pa.int32())
+    # as they lie in memory, if they can be: a cast costs more than finding a few matches
+    same = pa.types.is_primitive(kind) and kind.bit_width == numbers.type.bit_width
+    return numbers.view(kind) if same else numbers.cast(kind)
 
 
 def refuse_beyond(column: pa.Array, what: str, rows: RowNumbers) -> None:
@@ -218,7 +223,7 @@ class Clock:
 
 def _no_further_back(measures: Ints, span: int) -> Ints:
     """How far back a window reaches; a long one ends at the smallest number there is."""
-    furthest = np.iinfo(np.int64).min + span
+    furthest = SMALLEST + span
     if len(measures) and measures.min() < furthest:
         measures = np.maximum(measures, furthest)
     floors: Ints = np.subtract(measures, span, out=empty(len(measures), np.int64))

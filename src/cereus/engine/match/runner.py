@@ -52,6 +52,7 @@ CHUNK = 1 << 14
 """Matches in one turn of the kernel: small enough for its arrays to stay in the cache."""
 TIDY_AT = 1 << 16
 """So many events are remembered before it is worth looking which of them are still needed."""
+FOR_EVER = 2**63 - 1
 MANY_STATES = 4096
 """So many states are known before it is worth looking which of them are still in use, where
 letters carry values and states have no end."""
@@ -103,7 +104,7 @@ class Runner:
         """What is found now was waiting for its window to pass."""
         self.events_read: list[Events] = []
         """The events of the last batch, for what follows matches (`WaitingMatches`)."""
-        self.pinned = np.iinfo(np.int64).max
+        self.pinned = FOR_EVER
         """Events from this ordinal on are needed by matches that wait."""
         self.limit_notes = LimitNotes(self.limits, plan.text)
         # rows that were put in order do not sort by their numbers; ordinals always do
@@ -256,7 +257,7 @@ class Runner:
     def finish(self) -> Iterator[MatchChunk]:
         """No event will come any more."""
         if self.plan.traits.closes:
-            yield from self._expire_all(np.iinfo(np.int64).max)
+            yield from self._expire_all(FOR_EVER)
 
     def _expire_all(self, floor: int) -> Iterator[MatchChunk]:
         """Whatever begins before the floor has left its window, in every key."""
