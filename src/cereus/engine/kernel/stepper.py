@@ -89,7 +89,7 @@ class Stepper:
         self.max_steps = options.max_steps
         self.too_many_steps = False
         self.enough = -1 if options.enough is None else options.enough
-        self.found = 0
+        self.n_completed = 0
         self._set_nodes(np.zeros((16 * layout.FIRST_ROOM, layout.NODE_WORDS), np.int64))
         self.used = 1
         self.made_now = 1
@@ -337,7 +337,7 @@ class Stepper:
             self.bound = self.floors[e]
         left: cython.bint = False
         before: cython.longlong = self.steps
-        self.found = 0
+        self.n_completed = 0
         if not self.expiring:
             skipped: cython.longlong = self.positions[e] - self.position - 1
             self.position = self.positions[e]
@@ -425,7 +425,7 @@ class Stepper:
                 and self.edges[at + layout.EDGES_STAYS] == layout.STAYS_OR_ENDS
             )
             c = self.first[s]
-            while c >= 0 and not (ends and self.found >= self.enough):
+            while c >= 0 and not (ends and self.n_completed >= self.enough):
                 after = self.following[c]
                 self._go(c, s, at, e)
                 c = after
@@ -467,7 +467,7 @@ class Stepper:
                 else:
                     self._send(to, label, r, unseen, c, self.edges[move + layout.MOVE_COPY], e)
                     if r and self.edges[at + layout.EDGES_STAYS] == layout.STAYS_OR_ENDS:
-                        self.found += 1
+                        self.n_completed += 1
         if stays:
             self.root[c] = r
             self.empty[c] = unseen
