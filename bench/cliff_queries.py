@@ -17,190 +17,190 @@ class Case(NamedTuple):
     counted: bool = False
 
 
-def _ceql(name: str, pattern: str, *, select: str = "*", **options: str) -> Case:
+def ceql(name: str, pattern: str, *, select: str = "*", **options: str) -> Case:
     return Case(name, f"SELECT {select} WHERE {pattern}", **options)  # type: ignore[arg-type]
 
 
 RIMM = "FILTER a[name = 'RIMM'] AND b[name = 'RIMM']"
 THREE = "SELL AS a ; BUY AS b ; SELL AS c FILTER a[name = 'INTC'] AND b[name = 'RIMM']"
 OPERATORS = (
-    _ceql("sequence", f"{THREE} WITHIN 1 second"),
-    _ceql("contiguous", "SELL AS a : BUY AS b : SELL AS c WITHIN 1 second"),
-    _ceql("Kleene plus", "SELL AS a ; BUY+ AS b ; SELL AS c FILTER BUY[volume > 9000] AND "
+    ceql("sequence", f"{THREE} WITHIN 1 second"),
+    ceql("contiguous", "SELL AS a : BUY AS b : SELL AS c WITHIN 1 second"),
+    ceql("Kleene plus", "SELL AS a ; BUY+ AS b ; SELL AS c FILTER BUY[volume > 9000] AND "
           "a[name = 'INTC'] AND c[name = 'RIMM'] WITHIN 1 second"),
-    _ceql("contiguous plus", "SELL AS a : BUY:+ AS b : SELL AS c WITHIN 1 second"),
-    _ceql("plus over a sequence", "(SELL AS a : BUY AS b):+ ; SELL AS c FILTER a[volume > 4000] "
+    ceql("contiguous plus", "SELL AS a : BUY:+ AS b : SELL AS c WITHIN 1 second"),
+    ceql("plus over a sequence", "(SELL AS a : BUY AS b):+ ; SELL AS c FILTER a[volume > 4000] "
           "WITHIN 1 second"),
-    _ceql("OR", "(SELL AS a ; BUY AS b) OR (BUY AS a : SELL AS b) FILTER a[name = 'INTC'] AND "
+    ceql("OR", "(SELL AS a ; BUY AS b) OR (BUY AS a : SELL AS b) FILTER a[name = 'INTC'] AND "
           "b[name = 'RIMM'] WITHIN 1 second"),
-    _ceql("AND", f"(SELL AS a ; BUY AS b) AND (SELL ; BUY) {RIMM} WITHIN 1 second"),
-    _ceql("ALL of 2", f"SELL AS a ALL BUY AS b {RIMM} WITHIN 1 second"),
-    _ceql("ALL of 12 types", " ALL ".join(f"T{n}" for n in range(12)) + " WITHIN 1 second LIMIT 1",
+    ceql("AND", f"(SELL AS a ; BUY AS b) AND (SELL ; BUY) {RIMM} WITHIN 1 second"),
+    ceql("ALL of 2", f"SELL AS a ALL BUY AS b {RIMM} WITHIN 1 second"),
+    ceql("ALL of 12 types", " ALL ".join(f"T{n}" for n in range(12)) + " WITHIN 1 second LIMIT 1",
           reads="types"),
-    _ceql("ALL of 12 types, no window", " ALL ".join(f"T{n}" for n in range(12)) + " LIMIT 1",
+    ceql("ALL of 12 types, no window", " ALL ".join(f"T{n}" for n in range(12)) + " LIMIT 1",
           reads="types"),
-    _ceql("UNLESS", f"(SELL AS a ; BUY AS b) UNLESS (BUY AS c FILTER c[volume > 9000]) {RIMM} "
+    ceql("UNLESS", f"(SELL AS a ; BUY AS b) UNLESS (BUY AS c FILTER c[volume > 9000]) {RIMM} "
           "WITHIN 1 second"),
-    _ceql("UNLESS, exception compares", "(SELL AS a ; BUY AS b) UNLESS (SELL AS c ; BUY AS d FILTER"
+    ceql("UNLESS, exception compares", "(SELL AS a ; BUY AS b) UNLESS (SELL AS c ; BUY AS d FILTER"
           f" c.volume = d.volume AND c[volume > 4000]) {RIMM} WITHIN 1 second"),
-    _ceql("UNLESS, exception orders", "(SELL AS a ; BUY AS b) UNLESS (SELL AS c ; BUY AS d FILTER"
+    ceql("UNLESS, exception orders", "(SELL AS a ; BUY AS b) UNLESS (SELL AS c ; BUY AS d FILTER"
           f" c.price < d.price AND c[volume > 4000]) {RIMM} WITHIN 1 second"),
-    _ceql("NOT between", f"SELL AS a : NOT(SELL) : BUY AS b {RIMM} WITHIN 1 second"),
-    _ceql("START", f"START(BUY AS a ; BUY AS b) {RIMM} WITHIN 1 second"),
-    _ceql("PROJECT", f"PROJECT[a, c](SELL AS a ; BUY AS b ; SELL AS c {RIMM}) WITHIN 1 second"),
-    _ceql("trailing NOT", f"SELL AS a ; BUY AS b : NOT(BUY) {RIMM} WITHIN 1 second"),
-    _ceql("variables", f"SELL AS a ; BUY AS b {RIMM} WITHIN 1 second", select="a, b"),
-    _ceql("one variable of three", f"{THREE} WITHIN 1 second", select="b"),
-    _ceql("attributes", f"SELL AS a ; BUY AS b {RIMM} WITHIN 1 second",
+    ceql("NOT between", f"SELL AS a : NOT(SELL) : BUY AS b {RIMM} WITHIN 1 second"),
+    ceql("START", f"START(BUY AS a ; BUY AS b) {RIMM} WITHIN 1 second"),
+    ceql("PROJECT", f"PROJECT[a, c](SELL AS a ; BUY AS b ; SELL AS c {RIMM}) WITHIN 1 second"),
+    ceql("trailing NOT", f"SELL AS a ; BUY AS b : NOT(BUY) {RIMM} WITHIN 1 second"),
+    ceql("variables", f"SELL AS a ; BUY AS b {RIMM} WITHIN 1 second", select="a, b"),
+    ceql("one variable of three", f"{THREE} WITHIN 1 second", select="b"),
+    ceql("attributes", f"SELL AS a ; BUY AS b {RIMM} WITHIN 1 second",
           select="a[price], b[price, volume]"),
 )  # fmt: skip
 
 PAIR = "SELL AS a ; BUY AS b"
 CONDITIONS = (
-    _ceql("equality", f"{PAIR} FILTER a.volume = b.volume AND a[name = 'INTC'] WITHIN 1 second"),
-    _ceql("order of numbers", f"{PAIR} FILTER a.price < b.price AND a[volume > 4000] "
+    ceql("equality", f"{PAIR} FILTER a.volume = b.volume AND a[name = 'INTC'] WITHIN 1 second"),
+    ceql("order of numbers", f"{PAIR} FILTER a.price < b.price AND a[volume > 4000] "
           "WITHIN 1 second"),
-    _ceql("order of numbers, plus", "SELL+ AS a ; BUY AS b FILTER a.price < b.price AND "
+    ceql("order of numbers, plus", "SELL+ AS a ; BUY AS b FILTER a.price < b.price AND "
           "a[volume > 9000] AND b[volume > 4000] WITHIN 1 second"),
-    _ceql("order of strings", f"{PAIR} FILTER a.name < b.name AND a[volume > 4000] AND "
+    ceql("order of strings", f"{PAIR} FILTER a.name < b.name AND a[volume > 4000] AND "
           "b[volume > 4000] WITHIN 1 second"),
-    _ceql("unequal strings", f"{PAIR} FILTER a.name != b.name AND a[volume > 4000] AND "
+    ceql("unequal strings", f"{PAIR} FILTER a.name != b.name AND a[volume > 4000] AND "
           "b[volume > 4000] WITHIN 1 second"),
-    _ceql("unequal to a set", "SELL+ AS a ; BUY AS b FILTER a.price != b.price AND "
+    ceql("unequal to a set", "SELL+ AS a ; BUY AS b FILTER a.price != b.price AND "
           "a[volume > 9000] AND b[volume > 4000] WITHIN 1 second"),
-    _ceql("arithmetic", f"{PAIR} FILTER a.price * 2 < b.price AND a[volume > 4000] AND "
+    ceql("arithmetic", f"{PAIR} FILTER a.price * 2 < b.price AND a[volume > 4000] AND "
           "b[volume > 4000] WITHIN 1 second"),
-    _ceql("arithmetic over three", "SELL AS a ; BUY AS b ; SELL AS c FILTER a.price + b.price < "
+    ceql("arithmetic over three", "SELL AS a ; BUY AS b ; SELL AS c FILTER a.price + b.price < "
           "c.price AND a[volume > 4000] AND b[volume > 4000] AND c[volume > 4000] "
           "WITHIN 1 second"),
-    _ceql("arithmetic against a set", "SELL+ AS a ; BUY AS b FILTER a.price + b.price > 100 AND "
+    ceql("arithmetic against a set", "SELL+ AS a ; BUY AS b FILTER a.price + b.price > 100 AND "
           "a[volume > 9000] AND b[volume > 4000] WITHIN 1 second"),
-    _ceql("CASE between events", f"{PAIR} FILTER CASE WHEN a.volume > b.volume THEN a.price ELSE "
+    ceql("CASE between events", f"{PAIR} FILTER CASE WHEN a.volume > b.volume THEN a.price ELSE "
           "b.price END > 30 AND a[volume > 4000] WITHIN 1 second"),
-    _ceql("LIKE between events", f"{PAIR} FILTER concat(a.name, b.name) LIKE '%CR%' AND "
+    ceql("LIKE between events", f"{PAIR} FILTER concat(a.name, b.name) LIKE '%CR%' AND "
           "a[volume > 4000] WITHIN 1 second"),
-    _ceql("function between events", f"{PAIR} FILTER abs(a.price - b.price) < 0.01 AND "
+    ceql("function between events", f"{PAIR} FILTER abs(a.price - b.price) < 0.01 AND "
           "a[volume > 4000] WITHIN 1 second"),
-    _ceql("string function between events", f"{PAIR} FILTER upper(a.name) = lower(b.name) AND "
+    ceql("string function between events", f"{PAIR} FILTER upper(a.name) = lower(b.name) AND "
           "a[volume > 4000] WITHIN 1 second"),
-    _ceql("function of two strings", f"{PAIR} FILTER concat(a.name, b.name) = 'INTCRIMM' AND "
+    ceql("function of two strings", f"{PAIR} FILTER concat(a.name, b.name) = 'INTCRIMM' AND "
           "a[volume > 4000] WITHIN 1 second"),
-    _ceql("OR of comparisons", f"{PAIR} FILTER (a.price < b.price OR a.volume = b.volume) AND "
+    ceql("OR of comparisons", f"{PAIR} FILTER (a.price < b.price OR a.volume = b.volume) AND "
           "a[volume > 4000] WITHIN 1 second"),
-    _ceql("total of a set", "SELL AS a ; BUY:+ AS b FILTER sum(b.volume) > 4 * a.volume "
+    ceql("total of a set", "SELL AS a ; BUY:+ AS b FILTER sum(b.volume) > 4 * a.volume "
           "WITHIN 1 second"),
-    _ceql("conditions per round", "(SELL AS a ; BUY AS b FILTER a.price = b.price AND "
+    ceql("conditions per round", "(SELL AS a ; BUY AS b FILTER a.price = b.price AND "
           "a[volume > 9000])+ WITHIN 1 second"),
 )  # fmt: skip
 
 STRATEGIES = (
-    *(_ceql(f"{s} in a window", f"{THREE} WITHIN 10 seconds", select=f"{s} *")
+    *(ceql(f"{s} in a window", f"{THREE} WITHIN 10 seconds", select=f"{s} *")
       for s in ("NEXT", "LAST", "ANY", "MAX", "STRICT")),
-    *(_ceql(f"{s} without a window", f"{THREE} LIMIT 1", select=f"{s} *")
+    *(ceql(f"{s} without a window", f"{THREE} LIMIT 1", select=f"{s} *")
       for s in ("NEXT", "LAST", "MAX")),
-    *(_ceql(f"{s} over a comparison, in a window",
+    *(ceql(f"{s} over a comparison, in a window",
             f"{PAIR} FILTER a.volume = b.volume AND a[name = 'INTC'] WITHIN 1 second",
             select=f"{s} *")
       for s in ("NEXT", "LAST", "MAX", "STRICT")),
-    _ceql("MAX over an order, in a window",
+    ceql("MAX over an order, in a window",
           f"{PAIR} FILTER a.price < b.price AND a[volume > 4000] WITHIN 1 second", select="MAX *"),
-    _ceql("MAX of a plus, in a window", "SELL AS a ; BUY+ AS b ; SELL AS c FILTER a[name = 'INTC']"
+    ceql("MAX of a plus, in a window", "SELL AS a ; BUY+ AS b ; SELL AS c FILTER a[name = 'INTC']"
           " AND b[name = 'RIMM'] AND c[name = 'QQQ'] WITHIN 1 second", select="MAX *"),
-    *(_ceql(f"{s} inside a pattern", f"{s}(SELL AS a ; BUY AS b {RIMM}) ; SELL AS c FILTER "
+    *(ceql(f"{s} inside a pattern", f"{s}(SELL AS a ; BUY AS b {RIMM}) ; SELL AS c FILTER "
             "c[volume > 9000] WITHIN 1 second")
       for s in ("NEXT", "LAST", "MAX", "STRICT")),
-    *(_ceql(f"{s} inside a pattern over a comparison",
+    *(ceql(f"{s} inside a pattern over a comparison",
             f"{s}({PAIR} FILTER a.volume = b.volume) ; SELL AS c FILTER c[volume > 9000] "
             "WITHIN 1 second")
       for s in ("NEXT", "LAST", "MAX", "STRICT")),
-    _ceql("NEXT inside, no window",
+    ceql("NEXT inside, no window",
           f"NEXT({PAIR} FILTER a.volume = b.volume) ; SELL AS c FILTER c[volume > 20000] LIMIT 1"),
 )  # fmt: skip
 
 ABSENT = f"(SELL AS a ; BUY AS b {RIMM})"
 MORE_OPERATORS = (
-    _ceql("WITHOUT", f"{ABSENT} WITHOUT (SELL AS n FILTER n[volume > 4000]) WITHIN 1 second"),
-    _ceql("WITHOUT, compared with the first", f"{ABSENT} WITHOUT (SELL AS n FILTER n.price > "
+    ceql("WITHOUT", f"{ABSENT} WITHOUT (SELL AS n FILTER n[volume > 4000]) WITHIN 1 second"),
+    ceql("WITHOUT, compared with the first", f"{ABSENT} WITHOUT (SELL AS n FILTER n.price > "
           "a.price) WITHIN 1 second"),
-    _ceql("WITHOUT, compared with the last", f"{ABSENT} WITHOUT (SELL AS n FILTER n.price > "
+    ceql("WITHOUT, compared with the last", f"{ABSENT} WITHOUT (SELL AS n FILTER n.price > "
           "b.price) WITHIN 1 second"),
-    _ceql("NOT FOLLOWED BY", f"{ABSENT} NOT FOLLOWED BY (SELL AS n FILTER n[volume > 9000]) WITHIN "
+    ceql("NOT FOLLOWED BY", f"{ABSENT} NOT FOLLOWED BY (SELL AS n FILTER n[volume > 9000]) WITHIN "
           "1 second WITHIN 1 second"),
-    _ceql("NOT FOLLOWED BY, compared", f"{ABSENT} NOT FOLLOWED BY (SELL AS n FILTER n.price > "
+    ceql("NOT FOLLOWED BY, compared", f"{ABSENT} NOT FOLLOWED BY (SELL AS n FILTER n.price > "
           "a.price) WITHIN 1 second WITHIN 1 second"),
-    _ceql("UNTIL", "SELL AS a ; (BUY AS b)+ UNTIL SELL FILTER a[name = 'INTC'] AND "
+    ceql("UNTIL", "SELL AS a ; (BUY AS b)+ UNTIL SELL FILTER a[name = 'INTC'] AND "
           "b[volume > 9000] WITHIN 1 second"),
-    _ceql("gap", f"SELL AS a ;[100 milliseconds] BUY AS b {RIMM} WITHIN 1 second"),
-    _ceql("gaps of a repetition", "(SELL AS a){2,4}[50 milliseconds] FILTER a[name = 'RIMM'] "
+    ceql("gap", f"SELL AS a ;[100 milliseconds] BUY AS b {RIMM} WITHIN 1 second"),
+    ceql("gaps of a repetition", "(SELL AS a){2,4}[50 milliseconds] FILTER a[name = 'RIMM'] "
           "WITHIN 1 second"),
-    _ceql("inner window", f"({PAIR} {RIMM}) WITHIN 100 milliseconds ; SELL AS c FILTER "
+    ceql("inner window", f"({PAIR} {RIMM}) WITHIN 100 milliseconds ; SELL AS c FILTER "
           "c[volume > 4000] WITHIN 1 second"),
-    _ceql("prev", "SELL AS a ; BUY:+ AS b ; SELL AS c FILTER b.price > prev(b.price) AND "
+    ceql("prev", "SELL AS a ; BUY:+ AS b ; SELL AS c FILTER b.price > prev(b.price) AND "
           "a[volume > 4000] WITHIN 1 second"),
-    _ceql("counts", "SELL AS a ; (BUY AS b){2,3} ; SELL AS c FILTER a[volume > 9000] AND "
+    ceql("counts", "SELL AS a ; (BUY AS b){2,3} ; SELL AS c FILTER a[volume > 9000] AND "
           "b[name = 'RIMM'] AND c[volume > 9000] WITHIN 1 second"),
-    _ceql("RETURN", f"{PAIR} {RIMM} WITHIN 1 second RETURN a.price, b.price - a.price AS d"),
-    _ceql("WITH TIMEOUTS", f"{PAIR} FILTER a[volume > 9000] AND b[volume > 9000] WITHIN 1 second "
+    ceql("RETURN", f"{PAIR} {RIMM} WITHIN 1 second RETURN a.price, b.price - a.price AS d"),
+    ceql("WITH TIMEOUTS", f"{PAIR} FILTER a[volume > 9000] AND b[volume > 9000] WITHIN 1 second "
           "WITH TIMEOUTS"),
-    *(_ceql(f"AFTER MATCH SKIP {where}", f"{THREE} WITHIN 1 second AFTER MATCH SKIP {where}")
+    *(ceql(f"AFTER MATCH SKIP {where}", f"{THREE} WITHIN 1 second AFTER MATCH SKIP {where}")
       for where in ("PAST LAST EVENT", "TO NEXT EVENT")),
-    *(_ceql(f"{s} inside, after an event", f"SELL AS d ; {s}({PAIR} FILTER a.volume = b.volume) ; "
+    *(ceql(f"{s} inside, after an event", f"SELL AS d ; {s}({PAIR} FILTER a.volume = b.volume) ; "
             "SELL AS c FILTER d[volume > 9000] AND c[volume > 9000] WITHIN 1 second")
       for s in ("NEXT", "LAST")),
-    _ceql("NEXT inside an iteration", f"(NEXT({PAIR} FILTER a.volume = b.volume AND "
+    ceql("NEXT inside an iteration", f"(NEXT({PAIR} FILTER a.volume = b.volume AND "
           "a[volume > 9000]))+ WITHIN 1 second"),
-    _ceql("UNLESS in the middle, exception compares", "SELL AS a ; (BUY AS b UNLESS (SELL AS c ; "
+    ceql("UNLESS in the middle, exception compares", "SELL AS a ; (BUY AS b UNLESS (SELL AS c ; "
           "BUY AS d FILTER c.volume = d.volume)) FILTER a[volume > 4000] AND b[volume > 4000] "
           "WITHIN 1 second"),
-    _ceql("COUNT per key, with a comparison", f"{PAIR} FILTER a.price < b.price PARTITION BY name "
+    ceql("COUNT per key, with a comparison", f"{PAIR} FILTER a.price < b.price PARTITION BY name "
           "WITHIN 10 seconds", select="COUNT(*)"),
 )  # fmt: skip
 
 KEYED = "SELL AS a ; BUY AS b ; SELL AS c FILTER a[volume > 4000] AND b[volume > 4000]"
 CLAUSES = (
-    _ceql("keyed", f"{KEYED} PARTITION BY name WITHIN 1 second"),
-    _ceql("keyed, window in events", f"{KEYED} PARTITION BY name WITHIN 50 EVENTS"),
-    _ceql("keyed, no window", f"{KEYED} PARTITION BY name LIMIT 1"),
-    *(_ceql(f"keyed, CONSUME BY {c}", f"{KEYED} PARTITION BY name WITHIN 10 seconds "
+    ceql("keyed", f"{KEYED} PARTITION BY name WITHIN 1 second"),
+    ceql("keyed, window in events", f"{KEYED} PARTITION BY name WITHIN 50 EVENTS"),
+    ceql("keyed, no window", f"{KEYED} PARTITION BY name LIMIT 1"),
+    *(ceql(f"keyed, CONSUME BY {c}", f"{KEYED} PARTITION BY name WITHIN 10 seconds "
             f"CONSUME BY {c}") for c in ("PARTITION", "ANY")),
-    _ceql("keyed, CONSUME BY ANY, often", "SELL AS a ; BUY AS b ; SELL AS c PARTITION BY name "
+    ceql("keyed, CONSUME BY ANY, often", "SELL AS a ; BUY AS b ; SELL AS c PARTITION BY name "
           "WITHIN 10 seconds CONSUME BY ANY"),
-    _ceql("keyed, CONSUME BY ANY, LIMIT", "SELL AS a ; BUY AS b ; SELL AS c PARTITION BY volume "
+    ceql("keyed, CONSUME BY ANY, LIMIT", "SELL AS a ; BUY AS b ; SELL AS c PARTITION BY volume "
           "WITHIN 10 seconds CONSUME BY ANY LIMIT 1"),
-    _ceql("CONSUME BY ANY", f"{THREE} WITHIN 10 seconds CONSUME BY ANY"),
-    _ceql("MAX with CONSUME", f"{THREE} WITHIN 10 seconds CONSUME BY ANY", select="MAX *"),
-    _ceql("window in events", f"{THREE} WITHIN 100 EVENTS"),
-    _ceql("window in an attribute", f"{THREE} WITHIN 1000 [stock_time]"),
-    _ceql("LIMIT", f"{THREE} WITHIN 10 seconds LIMIT 1"),
+    ceql("CONSUME BY ANY", f"{THREE} WITHIN 10 seconds CONSUME BY ANY"),
+    ceql("MAX with CONSUME", f"{THREE} WITHIN 10 seconds CONSUME BY ANY", select="MAX *"),
+    ceql("window in events", f"{THREE} WITHIN 100 EVENTS"),
+    ceql("window in an attribute", f"{THREE} WITHIN 1000 [stock_time]"),
+    ceql("LIMIT", f"{THREE} WITHIN 10 seconds LIMIT 1"),
 )  # fmt: skip
 
 COUNTING = (
-    _ceql("COUNT of a sequence", f"{THREE} WITHIN 10 seconds", select="COUNT(*)"),
-    _ceql("COUNT of a plus per key, 2 s", "SELL ; BUY+ ; SELL PARTITION BY name WITHIN 2 seconds",
+    ceql("COUNT of a sequence", f"{THREE} WITHIN 10 seconds", select="COUNT(*)"),
+    ceql("COUNT of a plus per key, 2 s", "SELL ; BUY+ ; SELL PARTITION BY name WITHIN 2 seconds",
           select="COUNT(*)"),
-    _ceql("COUNT of a plus, 10 s", "SELL+ ; BUY WITHIN 10 seconds", select="COUNT(*)"),
-    _ceql("COUNT of a plus, 1 hour", "SELL+ ; BUY WITHIN 1 hour", select="COUNT(*)"),
-    _ceql("COUNT of a plus, 5,000 events", "SELL+ ; BUY WITHIN 5000 EVENTS", select="COUNT(*)"),
-    _ceql("COUNT and SUM, 10 minutes", "SELL AS a ; BUY+ AS b ; SELL AS c WITHIN 10 minutes",
+    ceql("COUNT of a plus, 10 s", "SELL+ ; BUY WITHIN 10 seconds", select="COUNT(*)"),
+    ceql("COUNT of a plus, 1 hour", "SELL+ ; BUY WITHIN 1 hour", select="COUNT(*)"),
+    ceql("COUNT of a plus, 5,000 events", "SELL+ ; BUY WITHIN 5000 EVENTS", select="COUNT(*)"),
+    ceql("COUNT and SUM, 10 minutes", "SELL AS a ; BUY+ AS b ; SELL AS c WITHIN 10 minutes",
           select="COUNT(*), SUM(b.volume)"),
-    _ceql("COUNT and MAX, 10 minutes", "SELL AS a ; BUY+ AS b ; SELL AS c WITHIN 10 minutes",
+    ceql("COUNT and MAX, 10 minutes", "SELL AS a ; BUY+ AS b ; SELL AS c WITHIN 10 minutes",
           select="COUNT(*), MAX(b.volume), MIN(a.price)"),
-    _ceql("COUNT, no window", "SELL+ AS a ; BUY", select="COUNT(*)"),
-    _ceql("COUNT with a comparison", f"{PAIR} FILTER a.price < b.price WITHIN 1 second",
+    ceql("COUNT, no window", "SELL+ AS a ; BUY", select="COUNT(*)"),
+    ceql("COUNT with a comparison", f"{PAIR} FILTER a.price < b.price WITHIN 1 second",
           select="COUNT(*)"),
-    _ceql("COUNT with an equality, 10 minutes", f"{PAIR} FILTER a.volume = b.volume "
+    ceql("COUNT with an equality, 10 minutes", f"{PAIR} FILTER a.volume = b.volume "
           "WITHIN 10 minutes", select="COUNT(*)"),
 )  # fmt: skip
 
 
-def _others(dialect: str, texts: dict[str, str], **options: str) -> tuple[Case, ...]:
+def others(dialect: str, texts: dict[str, str], **options: str) -> tuple[Case, ...]:
     return tuple(
         Case(f"{dialect}: {name}", text, dialect, **options)  # type: ignore[arg-type]
         for name, text in texts.items()
     )
 
 
-SREMO = _others("sremo", {
+SREMO = others("sremo", {
     "any": "any({SELL: name = 'INTC'}, {BUY: name = 'RIMM'}) WITHIN 1 second",
     "next": "next({SELL: name = 'INTC'}, {BUY: name = 'RIMM'}) WITHIN 1 second",
     "register": "any({SELL: name = 'INTC'} -> x, {BUY: price > x.price}) WITHIN 1 second",
@@ -223,48 +223,48 @@ SREMO = _others("sremo", {
 })  # fmt: skip
 
 
-def _sase(pattern: str, strategy: str, names: str, where: str, rest: str) -> str:
+def sase(pattern: str, strategy: str, names: str, where: str, rest: str) -> str:
     return f"PATTERN SEQ({pattern}) WHERE {strategy}({names}) {{ {where} }} {rest}"
 
 
 NEXT, ANY = "skip_till_next_match", "skip_till_any_match"
-SASE = _others("sase", {
-    "next": _sase("SELL a, BUY b, SELL c", NEXT, "a, b, c",
+SASE = others("sase", {
+    "next": sase("SELL a, BUY b, SELL c", NEXT, "a, b, c",
                   "[name] AND b.price > a.price AND c.price < b.price", "WITHIN 1 second"),
-    "any": _sase("SELL a, BUY b, SELL c", ANY, "a, b, c",
+    "any": sase("SELL a, BUY b, SELL c", ANY, "a, b, c",
                  "[name] AND a.volume > 4000 AND b.price > a.price", "WITHIN 1 second"),
-    "strict": _sase("SELL a, BUY b", "strict_contiguity", "a, b", "a.price = b.price",
+    "strict": sase("SELL a, BUY b", "strict_contiguity", "a, b", "a.price = b.price",
                     "WITHIN 1 second"),
-    "partition": _sase("SELL a, BUY b", "partition_contiguity", "a, b",
+    "partition": sase("SELL a, BUY b", "partition_contiguity", "a, b",
                        "[name] AND a.price = b.price", "WITHIN 1 second"),
-    "Kleene": _sase("SELL a, BUY+ b[], SELL c", NEXT, "a, b[]!, c",
+    "Kleene": sase("SELL a, BUY+ b[], SELL c", NEXT, "a, b[]!, c",
                     "[name] AND a.volume > 4000 AND b[i].price > b[i-1].price",
                     "WITHIN 1 second RETURN a.price, count(b[]), c.price"),
-    "next, no window": _sase("SELL a, BUY b, SELL c", NEXT, "a, b, c",
+    "next, no window": sase("SELL a, BUY b, SELL c", NEXT, "a, b, c",
                   "[name] AND a.volume > 9000 AND b.price > a.price AND c.price < b.price", ""),
-    "next, no window, no key": _sase("SELL a, BUY b, SELL c", NEXT, "a, b, c",
+    "next, no window, no key": sase("SELL a, BUY b, SELL c", NEXT, "a, b, c",
                   "a.volume > 9000 AND b.price > a.price AND c.price < b.price", ""),
-    "average": _sase("SELL+ a[], BUY b", NEXT, "a[]!, b",
+    "average": sase("SELL+ a[], BUY b", NEXT, "a[]!, b",
                   "[name] AND a[1].volume > 4000 AND a[i].price > avg(a[..i-1].price)",
                   "WITHIN 1 second RETURN count(a[]), b.price"),
-    "inner negation": _sase("SELL a, ~(SELL x), BUY b", NEXT, "a, b",
+    "inner negation": sase("SELL a, ~(SELL x), BUY b", NEXT, "a, b",
                   "[name] AND a.volume > 4000 AND x.volume > 9000", "WITHIN 1 second"),
-    "inner negation, compared": _sase("SELL a, ~(SELL x), BUY b", NEXT, "a, b",
+    "inner negation, compared": sase("SELL a, ~(SELL x), BUY b", NEXT, "a, b",
                   "[name] AND a.volume > 4000 AND x.price > a.price", "WITHIN 1 second"),
-    "inner negation, compared with later": _sase("SELL a, ~(SELL x), BUY b", NEXT, "a, b",
+    "inner negation, compared with later": sase("SELL a, ~(SELL x), BUY b", NEXT, "a, b",
                   "[name] AND a.volume > 4000 AND x.price > b.price", "WITHIN 1 second"),
-    "trailing negation": _sase("SELL a, BUY b, ~(SELL x)", NEXT, "a, b",
+    "trailing negation": sase("SELL a, BUY b, ~(SELL x)", NEXT, "a, b",
                   "[name] AND a.volume > 4000 AND x.volume > 9000", "WITHIN 1 second"),
-    "leading negation": _sase("~(SELL x), BUY a, SELL b", NEXT, "a, b",
+    "leading negation": sase("~(SELL x), BUY a, SELL b", NEXT, "a, b",
                   "[name] AND a.volume > 4000 AND x.volume > 9000", "WITHIN 1 second"),
-    "leading negation, compared": _sase("~(SELL x), BUY a, SELL b", NEXT, "a, b",
+    "leading negation, compared": sase("~(SELL x), BUY a, SELL b", NEXT, "a, b",
                   "[name] AND a.volume > 4000 AND x.price > a.price", "WITHIN 1 second"),
-    "highest": _sase("SELL+ a[], BUY b", NEXT, "a[]!, b",
+    "highest": sase("SELL+ a[], BUY b", NEXT, "a[]!, b",
                   "[name] AND a[1].volume > 4000 AND b.price > max(a[].price)",
                   "WITHIN 1 second RETURN count(a[]), b.price"),
 })  # fmt: skip
 
-PAR = _others("par", {
+PAR = others("par", {
     "sequence": "repeat (BUY(name = 'INTC') ; SELL(name = 'RIMM')[pair])",
     "selection": "repeat (BUY(volume > 4000) ; (SELL[sold] | BUY[again]))",
     "preemption": "repeat (try BUY(name = 'INTC') ; SELL(name = 'RIMM')[pair] "
@@ -273,7 +273,7 @@ PAR = _others("par", {
 })  # fmt: skip
 PAR_KEYED = tuple(case._replace(name=f"{case.name}, keyed", keys="name") for case in PAR[:1])
 
-ALGEBRA = _others("algebra", {
+ALGEBRA = others("algebra", {
     "sequence": "(BUY(volume > 4000) ; SELL(volume > 4000))_1000",
     "conjunction": "(BUY(volume > 4000) + SELL(volume > 4000))_1000",
     "negation": "(BUY(name = 'INTC') ; SELL(name = 'RIMM')) - SELL(volume > 4000)",
@@ -284,16 +284,16 @@ ALGEBRA_KEYED = tuple(
 )
 
 
-def _match(body: str) -> str:
+def match(body: str) -> str:
     return f"MATCH_RECOGNIZE (PARTITION BY name ORDER BY stock_time MEASURES count(*) AS n {body})"
 
 
-MATCH_RECOGNIZE = _others("match_recognize", {
-    "V-shape": _match("PATTERN (s d+ u+) DEFINE d AS price < PREV(price), "
+MATCH_RECOGNIZE = others("match_recognize", {
+    "V-shape": match("PATTERN (s d+ u+) DEFINE d AS price < PREV(price), "
                       "u AS price > PREV(price)"),
-    "first": _match("PATTERN (a b+ c) DEFINE b AS price < FIRST(a.price), c AS price > a.price"),
-    "aggregate": _match("PATTERN (a+) DEFINE a AS sum(a.volume) <= 5000"),
-    "alternation": _match("PATTERN ((a | b)+ c) DEFINE a AS type = 'SELL' AND volume > 500, "
+    "first": match("PATTERN (a b+ c) DEFINE b AS price < FIRST(a.price), c AS price > a.price"),
+    "aggregate": match("PATTERN (a+) DEFINE a AS sum(a.volume) <= 5000"),
+    "alternation": match("PATTERN ((a | b)+ c) DEFINE a AS type = 'SELL' AND volume > 500, "
                           "b AS type = 'BUY' AND volume > 500, c AS volume < 200"),
 })  # fmt: skip
 

@@ -170,7 +170,9 @@ class Kernel(KeyedStepper):
                 if self.used > self.max_nodes:
                     return layout.TOO_MANY_NODES
             if self.n_configurations > self.max_configurations:
-                return layout.TOO_MANY_CONFIGURATIONS
+                self._sweep_and_count()  # some may be out of the window, and not looked at since
+                if self.n_configurations > self.max_configurations:
+                    return layout.TOO_MANY_CONFIGURATIONS
             self._step(self.event)
             if self.too_many_steps:
                 self.too_many_steps = False

@@ -65,6 +65,8 @@ UNCOUNTED = (1 << 31) - 1
 EDGES_COUNT, EDGES_COLUMN, EDGES_STAYS, EDGES_MOVES = range(4)
 """How many moves there are, the column that finds the configurations that can make them (-1: none),
 whether runs may also stay, and the first move."""
+STAYS_OR_ENDS = 2
+"""Runs may stay, and every other move completes matches that nothing can be added to."""
 MOVE_LABEL, MOVE_TO, MOVE_CHECKS, MOVE_COPY, MOVE_WORDS = range(5)
 """How the event is marked, the target, and the programs of its checks and copies (-1: none)."""
 

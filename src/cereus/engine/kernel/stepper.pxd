@@ -9,6 +9,8 @@ cdef class Stepper:
     cdef object table
     cdef int initial
     cdef bint ambiguous
+    cdef long long enough
+    cdef long long n_completed
     cdef int[:, ::1] head
     cdef int[:, ::1] moving
     cdef int[::1] n_moving

@@ -88,6 +88,8 @@ class Stepper:
         self.look_at = LOOK_EVERY
         self.max_steps = options.max_steps
         self.too_many_steps = False
+        self.enough = -1 if options.enough is None else options.enough
+        self.n_completed = 0
         self._set_nodes(np.zeros((16 * layout.FIRST_ROOM, layout.NODE_WORDS), np.int64))
         self.used = 1
         self.made_now = 1
@@ -335,6 +337,7 @@ class Stepper:
             self.bound = self.floors[e]
         left: cython.bint = False
         before: cython.longlong = self.steps
+        self.n_completed = 0
         if not self.expiring:
             skipped: cython.longlong = self.positions[e] - self.position - 1
             self.position = self.positions[e]
@@ -415,8 +418,14 @@ class Stepper:
         c: cython.int
         after: cython.int
         if column < 0:
+            # where all that can happen is that matches are completed, a limit of them is enough
+            ends: cython.bint = (
+                self.enough >= 0
+                and not self.ambiguous
+                and self.edges[at + layout.EDGES_STAYS] == layout.STAYS_OR_ENDS
+            )
             c = self.first[s]
-            while c >= 0:
+            while c >= 0 and not (ends and self.n_completed >= self.enough):
                 after = self.following[c]
                 self._go(c, s, at, e)
                 c = after
@@ -457,6 +466,8 @@ class Stepper:
                     stays = True
                 else:
                     self._send(to, label, r, unseen, c, self.edges[move + layout.MOVE_COPY], e)
+                    if r and self.edges[at + layout.EDGES_STAYS] == layout.STAYS_OR_ENDS:
+                        self.n_completed += 1
         if stays:
             self.root[c] = r
             self.empty[c] = unseen

@@ -9,6 +9,7 @@ from cereus.clauses.tree import Consume, Strategy
 from cereus.engine.kernel import layout
 from cereus.limits import Limits
 from cereus.plan.plan import Plan
+from cereus.plan.traits import CHOOSING
 
 SWEEP_AT = 1 << 16
 """So many nodes are made before it is worth looking which of them are still alive."""
@@ -26,7 +27,8 @@ KINDS_OF_TOTALS = {
 @dataclass(frozen=True)
 class KernelOptions:
     """What a kernel knows of its plan, from the start. `limit_if_distinct` is a limit that holds as
-    long as no match can be found in several ways; `parts` are those whose events are gathered."""
+    long as no match can be found in several ways; `parts` are those whose events are gathered;
+    after `enough` matches of an event no more are looked for, whichever they are."""
 
     windowed: bool
     open_ended: bool
@@ -50,6 +52,7 @@ class KernelOptions:
     scoped: bool = False
     limit_if_distinct: int | None = None
     parts: int = 0
+    enough: int | None = None
 
     @classmethod
     def of(cls, plan: Plan, limits: Limits) -> KernelOptions:
@@ -77,4 +80,14 @@ class KernelOptions:
                 None if plan.traits.hides or plan.traits.chosen_late else plan.traits.limit
             ),
             parts=0 if plan.gathering is None else len(plan.gathering.parts),
+            enough=_enough(plan),
         )
+
+
+def _enough(plan: Plan) -> int | None:
+    """The LIMIT, where it does not matter which matches of an event are found."""
+    query, traits = plan.query, plan.traits
+    late = traits.hides or traits.open_ended or traits.closes or traits.detects
+    if late or query.count or query.strategy in CHOOSING:
+        return None
+    return query.limit

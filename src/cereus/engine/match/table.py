@@ -195,7 +195,14 @@ class TransitionTable:
         )
         written = [value for move in others for value in self._written(state, move)]
         column = self._index(state, others) if stays else -1
-        self.head[letter_class, state] = self._append([len(others), column, stays, *written])
+        stays_or_ends = layout.STAYS_OR_ENDS if stays and self._all_end(others) else int(stays)
+        words = [len(others), column, stays_or_ends, *written]
+        self.head[letter_class, state] = self._append(words)
+
+    def _all_end(self, moves: list[JointMove[int]]) -> bool:
+        """Whether moves lead to nothing but complete matches that nothing can be added to."""
+        numbers = [self.number(move.states) for move in moves]
+        return bool(np.all(self.accepting[numbers]) and np.all(self.final[numbers]))
 
     def _meet(self, one: int, other: int) -> bool:
         """Whether partial matches that have gone to two states may be reported at one event: not if

@@ -28,8 +28,7 @@ class RowsAhead:
         `ends_open` rows may follow, and anything may be completed by them."""
         self.automaton, self.reads = automaton, reads
         size = len(automaton)
-        self._follow = [sum(1 << t for t in moves if t >= 0) for moves in automaton.moves]
-        self._may_end = sum(1 << q for q, m in enumerate(automaton.moves) if DONE in m)
+        self._moves = FirstMoves((*automaton.moves, *automaton.begin))
         self._numbers: dict[int, int] = {}
         self.sets: list[int] = []
         self.steps = np.full((0, len(reads)), -1, np.int32)
@@ -55,7 +54,7 @@ class RowsAhead:
         number = len(self.sets)
         if (
             number >= MOST_SETS
-            or (number + 1) * (self.steps.shape[1] + len(self.reads)) > MOST_CELLS
+            or (number + 1) * (self.steps.shape[1] + self.choices.shape[1]) > MOST_CELLS
         ):
             raise TooManySets
         if number == len(self.steps):
@@ -66,16 +65,10 @@ class RowsAhead:
         return number
 
     def _fill(self, number: int, states: int) -> None:
-        automaton = self.automaton
-        before = 0
-        for q, moves in enumerate(automaton.moves):
-            choice = _first(moves, states)
-            if choice != -1:
-                before |= 1 << q
-                self.choices[number, q] = choice
-        self._before.append(before)
-        for first, moves in enumerate(automaton.begin):
-            self.begins[number, first] = _first(moves, states)
+        size = len(self.automaton)
+        first = self._moves.into(_as_flags(states, size))
+        self.choices[number], self.begins[number] = first[:size], first[size:]
+        self._before.append(_as_mask(first[:size] != -1))
 
     def _grow(self, length: int) -> None:
         for name in ("steps", "choices", "begins"):
@@ -85,9 +78,36 @@ class RowsAhead:
             setattr(self, name, new)
 
 
-def _first(moves: tuple[int, ...], states: int) -> int:
-    """The most preferred move into one of these states."""
-    for target in moves:
-        if target == DONE or states >> target & 1:
-            return target
-    return -1
+class FirstMoves:
+    """The most preferred move of many states at once."""
+
+    def __init__(self, moves: tuple[tuple[int, ...], ...]) -> None:
+        lengths = np.array([len(each) for each in moves], np.int64)
+        self._size = len(moves)
+        self._moving = np.flatnonzero(lengths)
+        self._starts = (np.cumsum(lengths) - lengths)[self._moving]
+        self._targets = np.array([target for each in moves for target in each], np.int32)
+
+    def into(self, states: npt.NDArray[np.bool_]) -> Int32s:
+        """For each state, the first move that is DONE or goes into one of `states`; -1 if none."""
+        found = np.full(self._size, -1, np.int32)
+        if len(self._targets):
+            last = len(self._targets)
+            possible = np.append(states, True)[np.maximum(self._targets, -1)]
+            places = np.where(possible, np.arange(last), last)
+            first = np.minimum.reduceat(places, self._starts)
+            ends = np.append(self._starts[1:], last)
+            some = first < ends
+            found[self._moving[some]] = self._targets[first[some]]
+        return found
+
+
+def _as_flags(states: int, size: int) -> npt.NDArray[np.bool_]:
+    """A bit mask as an array."""
+    written = np.frombuffer(states.to_bytes(size // 8 + 1, "little"), np.uint8)
+    return np.unpackbits(written, count=size, bitorder="little").astype(np.bool_)
+
+
+def _as_mask(flags: npt.NDArray[np.bool_]) -> int:
+    """An array as a bit mask."""
+    return int.from_bytes(np.packbits(flags, bitorder="little").tobytes(), "little")

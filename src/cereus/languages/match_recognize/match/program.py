@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import combinations, permutations
 
 from cereus.errors import LimitError
 from cereus.languages.match_recognize import tree
@@ -134,6 +134,8 @@ class _Points:
                     self.add(part)
             case tree.Alternation(parts):
                 self.choice(parts)
+            case tree.Permutation(parts) if all(map(_goes_one_way, parts)):
+                self.permuted(parts)
             case tree.Permutation(parts):
                 self.choice([tree.Concatenation(order) for order in permutations(parts)])
             case tree.Exclusion(part):
@@ -153,6 +155,30 @@ class _Points:
         self.points[fork] = _Fork(tuple(begins))
         for jump in jumps:
             self.points[jump] = _Fork((len(self.points),))
+
+    def permuted(self, parts: Sequence[tree.Pattern]) -> None:
+        """Each part once, in any order, orders preferred as they would stand in a dictionary.
+
+        What may follow depends on which parts have been read, not on their order: a fork for each
+        set of them, and a copy of each part behind each fork that lacks it, are enough. No part may
+        have choices of its own: all of them, in one order, come before the next order.
+        """
+        every = range(len(parts))
+        forks: dict[frozenset[int], int] = {}
+        jumps: list[tuple[int, frozenset[int]]] = []
+        for size in every:
+            for read in map(frozenset, combinations(every, size)):
+                forks[read] = self.point(_Fork(()))
+                begins = []
+                for part in every:
+                    if part not in read:
+                        begins.append(len(self.points))
+                        self.add(parts[part])
+                        jumps.append((self.point(_Fork(())), read | {part}))
+                self.points[forks[read]] = _Fork(tuple(begins))
+        forks[frozenset(every)] = len(self.points)
+        for jump, read in jumps:
+            self.points[jump] = _Fork((forks[read],))
 
     def rounds(self, node: tree.Quantified) -> None:
         begin = len(self.points)
@@ -184,3 +210,12 @@ class _Points:
         """At a fork: another round, or past everything so far."""
         past = len(self.points)
         self.points[at] = _Fork((past, into) if reluctant else (into, past))
+
+
+def _goes_one_way(pattern: tree.Pattern) -> bool:
+    """Whether a part of a pattern has no choices."""
+    return not any(
+        isinstance(node, tree.Alternation | tree.Permutation)
+        or (isinstance(node, tree.Quantified) and node.low != node.high)
+        for node in pattern.walk()
+    )
