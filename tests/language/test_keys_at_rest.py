@@ -44,17 +44,22 @@ CASES = [
 """A language, a query, and how many keys it knows at the end; None: it must remember them all."""
 
 
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(("dialect", "text", "most"), CASES)
-def test_forgetting_keys_changes_no_result(
-    dialect: str, text: str, most: int | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def forget_at(many: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let all languages look for keys to forget when there are so many."""
     from cereus.engine.match import forgetting
     from cereus.languages.algebra import executor as algebra
     from cereus.languages.par import executor as par
 
     for module in (forgetting, algebra, par):
-        monkeypatch.setattr(module, "FORGET_AT", MANY)
+        monkeypatch.setattr(module, "FORGET_AT", many)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("dialect", "text", "most"), CASES)
+def test_forgetting_keys_changes_no_result(
+    dialect: str, text: str, most: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forget_at(MANY, monkeypatch)
     stream = cereus.Stream(time="t", unit="s", keys="k")
     query = cereus.compile(text, dialect=dialect, stream=stream)
     found: dict[bool, list[str]] = {}
@@ -71,6 +76,38 @@ def test_forgetting_keys_changes_no_result(
             assert known_keys(recognizer) <= most < EVERYONE
     assert found[False] == found[True]
     assert found[True]
+
+
+ROWS = "MATCH_RECOGNIZE (PARTITION BY k ORDER BY t MEASURES count(*) AS n PATTERN (a b) DEFINE "
+NEW_KEYS = [
+    ("ceql", "SELECT * WHERE A ; B WITHIN 9 seconds"),
+    ("ceql", "SELECT * WHERE A : B WITHIN 3 EVENTS"),
+    ("ceql", "SELECT * WHERE A : B"),
+    ("ceql", "SELECT * WHERE A ; B CONSUME BY PARTITION"),
+    ("sase", "PATTERN SEQ(A a, B b) WHERE skip_till_next_match(a, b) { } WITHIN 9 seconds"),
+    ("par", "repeat (A ; B[X])"),
+    ("algebra", "A | B"),
+    ("match_recognize", f"{ROWS} a AS type = 'A', b AS type = 'B')"),
+]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("dialect", "text"), NEW_KEYS)
+def test_what_is_kept_stays_flat_while_ever_new_keys_come(
+    dialect: str, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each key has a match, and never comes again."""
+    forget_at(MANY, monkeypatch)
+    of_rows = dialect == "match_recognize"
+    stream = cereus.Stream(time="t", unit="s", keys=() if of_rows else "k")
+    recognizer = cereus.compile(text, dialect=dialect, stream=stream).recognizer()
+    sizes = []
+    for n in range(40):
+        times, keys = [100 * n + i for i in range(60)], [30 * n + i // 2 for i in range(60)]
+        recognizer.push(pa.table({"type": ["A", "B"] * 30, "t": times, "k": keys}))
+        recognizer.advance(times[-1])
+        sizes.append(len(recognizer.snapshot()))
+    assert max(sizes[20:]) <= max(sizes[:20])
 
 
 def test_explain_says_how_long_a_key_stays() -> None:

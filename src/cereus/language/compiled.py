@@ -216,7 +216,7 @@ class EventwiseQuery(CompiledQuery):
 
     def split(self, schema: pa.Schema | None = None) -> Split:
         keys = self.keys
-        return Split(keys) if keys else Split(why_not="there are no keys")
+        return Split(keys, light=True) if keys else Split(why_not="there are no keys")
 
     def check(self, schema: pa.Schema | None) -> None:
         check_keys(self.keys, self.result_columns)

@@ -29,13 +29,15 @@ table = pa.table({
     "t": np.repeat(np.arange(2), n // 2),
     "k": np.arange(n) % 4,
 })
-text, threads = sys.argv[1], int(sys.argv[2])
+dialect, text, threads = sys.argv[1], sys.argv[2], int(sys.argv[3])
 stream = cereus.Stream(time="t", unit="s")
-query = cereus.compile(text, stream=stream, schema=table.schema)
+query = cereus.compile(text, dialect=dialect, stream=stream, schema=table.schema)
 run = query._start(cereus.sources.source(table, stream), None, threads)
 run.always = True
 print("begun", flush=True)
 try:
+    if "why" in sys.argv:
+        query.why(table)
     for batch in run.batches():
         pass
     print("ended", flush=True)
@@ -45,18 +47,49 @@ except KeyboardInterrupt:
 """
 
 
+PAIRS = "A AS a ; B AS b FILTER a.x < b.x"
+CEQL = [
+    (f"SELECT * WHERE {PAIRS}", 1, ""),
+    (f"SELECT * WHERE {PAIRS} WITHIN 5 seconds", 2, "time"),
+    (f"SELECT * WHERE {PAIRS} PARTITION BY [k]", 2, "key"),
+    (f"SELECT COUNT(*) WHERE {PAIRS}", 1, ""),
+    (f"SELECT NEXT * WHERE {PAIRS} WITHIN 5 seconds", 1, ""),
+    (f"SELECT MAX * WHERE {PAIRS} WITHIN 5 seconds", 2, "time"),
+    (f"SELECT * WHERE NEXT({PAIRS}) ; B AS c", 1, ""),
+]
+SASE = "PATTERN SEQ(A a, B b) WHERE skip_till_any_match(a, b) { a.x < b.x } WITHIN 5 seconds"
+SLOTS = "PATTERN (a b+ c) DEFINE b AS x < FIRST(a.x), c AS x > a.x"
+SUMS = "PATTERN (a b+ c) DEFINE b AS sum(b.x) > 0, c AS x > a.x"
+TWO_PASSES = "AFTER MATCH SKIP TO NEXT ROW PATTERN (a+ b) DEFINE a AS x > 0, b AS x = 0"
+BY_KEY = "PARTITION BY k ORDER BY t MEASURES count(*) AS n"
+TRIED = "PATTERN (a b+ c) DEFINE b AS max(b.type) < 'Z', c AS x > a.x"
+
+
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
-    ("text", "threads", "how"),
+    ("dialect", "text", "threads", "how"),
     [
-        ("SELECT * WHERE A AS a ; B AS b FILTER a.x < b.x", 1, ""),
-        ("SELECT * WHERE A AS a ; B AS b FILTER a.x < b.x WITHIN 5 seconds", 2, "time"),
-        ("SELECT * WHERE A AS a ; B AS b FILTER a.x < b.x PARTITION BY [k]", 2, "key"),
+        *(("ceql", *each) for each in CEQL),
+        ("sase", SASE, 2, "time"),
+        ("match_recognize", f"MATCH_RECOGNIZE ({BY_KEY} {SLOTS})", 1, ""),
+        ("match_recognize", f"MATCH_RECOGNIZE ({BY_KEY} {SLOTS})", 2, "piece"),
+        ("match_recognize", f"MATCH_RECOGNIZE ({BY_KEY} {SUMS})", 2, "piece"),
+        ("match_recognize", f"MATCH_RECOGNIZE ({BY_KEY} {TWO_PASSES})", 2, "piece"),
+        ("match_recognize", f"MATCH_RECOGNIZE ({BY_KEY} {TRIED})", 2, "piece"),
     ],
 )
-def test_ctrl_c_ends_a_run(text: str, threads: int, how: str) -> None:
+def test_ctrl_c_ends_a_run(dialect: str, text: str, threads: int, how: str) -> None:
+    interrupt(how, dialect, text, str(threads))
+
+
+def test_ctrl_c_ends_why() -> None:
+    interrupt("", "ceql", f"SELECT * WHERE {PAIRS}", "1", "why")
+
+
+def interrupt(how: str, *arguments: str) -> None:
+    """Interrupt a run of these arguments, while its input is shared by threads in this way."""
     child = subprocess.Popen(
-        [sys.executable, "-W", "ignore", "-c", CHILD, text, str(threads)],
+        [sys.executable, "-W", "ignore", "-c", CHILD, *arguments],
         stdout=subprocess.PIPE,
         text=True,
     )

@@ -53,10 +53,11 @@ def event_of(row: dict[str, Any]) -> Any:
     return next((row[name] for name in ("end", "position") if name in row), None)
 
 
-def assert_same(query: cereus.Query, table: pa.Table) -> Iterator[str]:
+def assert_same(query: cereus.Query, table: pa.Table, *more: int) -> Iterator[str]:
+    """How the input is cut for two and three threads, and for more."""
     one = query.run(table, threads=1)
     expected = list(one)
-    for threads in (2, 3):
+    for threads in (2, 3, *more):
         how, found = in_parts(query, table, threads)
         assert Counter(map(str, found)) == Counter(map(str, expected)), query.text
         if not query.compiled.emits_late:
@@ -167,7 +168,7 @@ ROWS = pa.table(
 @pytest.mark.parametrize("time", ["t", None])
 def test_par(text: str, time: str | None) -> None:
     query = cereus.compile(text, dialect="par", stream=cereus.Stream(time=time, keys="k"))
-    assert list(assert_same(query, ROWS)) == ["key", "key"]
+    assert list(assert_same(query, ROWS, 5)) == ["ahead", "ahead", "key"]
 
 
 @pytest.mark.parametrize("values", [False, True])
@@ -177,7 +178,7 @@ def test_event_algebra(values: bool, time: str | None) -> None:
         text = str(expression(random.Random(seed), 6, PRIMITIVES))
         stream = cereus.Stream(time=time, keys="k")
         query = cereus.compile(text, dialect="algebra", stream=stream, values=values)
-        assert list(assert_same(query, ROWS)) == ["key", "key"]
+        assert list(assert_same(query, ROWS, 5)) == ["ahead", "ahead", "key"]
 
 
 @settings(max_examples=CASES, deadline=None, suppress_health_check=list(HealthCheck))

@@ -22,6 +22,7 @@ from cereus.engine.parallel.by_key import by_key
 from cereus.engine.parallel.by_piece import by_piece
 from cereus.engine.parallel.by_time import by_time
 from cereus.engine.parallel.sharing import NotSplitError
+from cereus.engine.parallel.split import FEW
 from cereus.errors import CereusError
 
 Progress = Callable[[int, int], None]
@@ -74,7 +75,8 @@ class ParallelRun(BaseRun):
         if self.threads > 1 and (enough or self.always):
             if self.split.window is not None:
                 yield "time", by_time
-            if self.split.keys:
+            shared = self.split.light and self.threads <= FEW
+            if self.split.keys and not shared:
                 yield "key", by_key
             if self.split.pieces:
                 yield "piece", by_piece

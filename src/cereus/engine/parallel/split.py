@@ -13,6 +13,8 @@ from cereus.clauses.tree import Consume, Window
 from cereus.plan.plan import Plan
 
 Path = tuple[str, ...]
+FEW = 4
+"""So many threads are busy with reading where matching is `light`."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,8 @@ class Split:
     window    the length that slices of time overlap by; None if there are no slices
     pieces    what the input falls into when all of it was read; "" if nothing
     ahead     events are tested one by one, which threads may do before they are read
+    light     matching costs little beside reading: a few threads share the reading alone, which
+              costs less than to deal out keys
     why_not   why there is no slice, or no cut at all
     """
 
@@ -30,6 +34,7 @@ class Split:
     window: Window | None = None
     pieces: str = ""
     ahead: bool = True
+    light: bool = False
     why_not: str = ""
 
     @property
@@ -43,7 +48,9 @@ class Split:
             dealt = f"; where times are not in order, {names} is dealt out" if names else ""
             return f"the input is cut into slices of time that overlap by the window{dealt}"
         if self.keys:
-            return f"the values of {names} are dealt out"
+            few = f"up to {FEW} test events ahead, and one matches; " if self.light else ""
+            more = "of more, " if self.light else ""
+            return f"{few}{more}the values of {names} are dealt out"
         if self.pieces:
             return f"all rows are read, then {self.pieces} are dealt out"
         ahead = ", and the others test events ahead" if self.ahead else ""

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from cereus.engine.interrupts import look_up
 from cereus.errors import LimitError
 from cereus.expr import tree as ex
 from cereus.expr.arrow import operators
@@ -123,6 +124,7 @@ class Searcher:
         self.waiting = []
         pending = [(0, move) for move in reversed(self.automaton.begin[int(first)])]
         while pending:
+            look_up()
             depth, state = pending.pop()
             del path[depth:]
             if state == DONE:
