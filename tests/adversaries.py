@@ -66,7 +66,7 @@ CEQL = {
     "CASE in CASE, 60 deep": filtered(
         nested(60, "CASE WHEN x > 1 THEN ", "1", " ELSE 0 END") + " > 0"
     ),
-    "coalesce, 200 deep": filtered(nested(200, "coalesce(", "x", ", 1)") + " > 0"),
+    "coalesce, 100 deep": filtered(nested(100, "coalesce(", "x", ", 1)") + " > 0"),
     "functions, 100 deep": filtered(nested(100, "abs(", "x", ")") + " > 1"),
     "functions, 1,000 deep": filtered(nested(1_000, "abs(", "x", ")") + " > 1"),
     "AND and OR, 60 deep": filtered(nested(60, "(x > 1 AND (x < 2 OR ", "x = 1", "))")),
