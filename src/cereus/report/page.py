@@ -52,7 +52,7 @@ def _why(query: Query, events: Source) -> str:
     try:
         return why_html(query.why(events))
     except LimitError as error:
-        return f'<p class="note">{escape(str(error))}</p>'
+        return f'<p class="note">{escape(error.message)}</p>'
 
 
 def _order(query: Query, events: Source) -> Literal["time"] | None:
