@@ -175,10 +175,11 @@ ALGEBRA = {
 }
 
 ROWS = {
-    "rows, PERMUTE of 7": rows(f"PERMUTE({numbers(7, 'v{}', ', ')})"),
-    "rows, PERMUTE of 500": rows(f"PERMUTE({numbers(500, 'v{}', ', ')})"),
+    "rows, PERMUTE of 7": rows(f"PERMUTE({numbers(7, 'v{}', ', ')})", "v0 AS x > 1"),
+    "rows, PERMUTE of 500": rows(f"PERMUTE({numbers(500, 'v{}', ', ')})", "v0 AS x > 1"),
     "rows, PERMUTE in PERMUTE": rows(
-        f"PERMUTE({', '.join(f'PERMUTE(a{n}, b{n}, c{n}, d{n}, e{n})' for n in range(5))})"
+        f"PERMUTE({', '.join(f'PERMUTE(a{n}, b{n}, c{n}, d{n}, e{n})' for n in range(5))})",
+        "a0 AS x > 1",
     ),
     "rows, a{1,100000}": rows("a{1,100000} b"),
     "rows, a{100000}": rows("a{100000}"),
@@ -186,8 +187,8 @@ ROWS = {
     "rows, counts in counts": rows("((a{1,50} b){1,50} c){1,50}"),
     "rows, quantifiers, 60 deep": rows(nested(60, "(", "a", "+ b)*")),
     "rows, empty iterations, 40 deep": rows(nested(40, "(", "a?", ")*")),
-    "rows, either of 2,000": rows(numbers(2_000, "v{}", " | ")),
-    "rows, 2,000 in a row": rows(numbers(2_000, "v{}", " ")),
+    "rows, either of 2,000": rows(numbers(2_000, "v{}", " | "), "v0 AS x > 1"),
+    "rows, 2,000 in a row": rows(numbers(2_000, "v{}", " "), "v0 AS x > 1"),
     "rows, 20 optional and iterated": rows("a? " * 20 + "a* " * 20 + "b"),
     "rows, 10,000 measures": rows("a", measures=numbers(10_000, "x AS m{}", ", ")),
     "rows, 2,000 aggregates": rows("a+", measures=numbers(2_000, "sum(a.x + {0}) AS m{0}", ", ")),

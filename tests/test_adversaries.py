@@ -58,6 +58,21 @@ OUTCOMES: dict[str, str | type[cereus.CereusError]] = {
     "algebra, 150 in sequence": ANSWER,
     "algebra, either of 150": ANSWER,
     "algebra, all of 150": ANSWER,
+    "algebra, sequences to the right, 150 deep": ANSWER,
+    "algebra, mixed, 150 deep": ANSWER,
+    "algebra, 150 restrictions": RefusedError,
+    "algebra, brackets, 5,000 deep": ANSWER,
+    "algebra, a megabyte": LimitError,
+    "rows, PERMUTE of 500": RefusedError,
+    "rows, PERMUTE in PERMUTE": LimitError,
+    "rows, a{1,100000}": LimitError,
+    "rows, a{100000}": LimitError,
+    "rows, a{0,999999999999}": RefusedError,
+    "rows, counts in counts": LimitError,
+    "rows, quantifiers, 60 deep": QuerySyntaxError,
+    "rows, empty iterations, 40 deep": ANSWER,
+    "rows, 10,000 measures": LimitError,
+    "rows, 5,000 SUBSETs": LimitError,
 }
 """What becomes of each text: it is compiled, explained and run, or refused with this error."""
 ANSWERED = [name for name, outcome in OUTCOMES.items() if outcome == ANSWER]
