@@ -36,6 +36,7 @@ from cereus.stream import Stream
 from cereus.syntax.parsing import errors_in
 from cereus.why.expected import ExpectedMatch
 from cereus.why.result import Why
+from cereus.why.size import check_size
 from cereus.why.why import MOST_SHOWN, why, why_not
 
 __all__ = ["Progress", "Query", "compile"]
@@ -285,9 +286,9 @@ class Query:
         describes them."""
         compiled = self.compiled
         words = diagram = None
-        with suppress(CereusError):
+        with suppress(CereusError), errors_in(None):
             words = compiled.words()
-        with suppress(CereusError):
+        with suppress(CereusError), errors_in(None):
             diagram = compiled.diagram()
         return document(
             self.explain(schema),
@@ -308,11 +309,17 @@ class Query:
         """How far partial matches came in a table: how many events pass each condition of each
         step, how many partial matches reach it and what ends the others, and the `most` nearest
         misses. The columns that are read are kept in memory."""
-        return why(self.compiled, source(data, self.stream, sort=sort), most=most)
+        events = source(data, self.stream, sort=sort)
+        with errors_in(None):
+            check_size(self.compiled, events.schema)
+            return why(self.compiled, events, most=most)
 
     def why_not(self, data: Any, rows: Sequence[int], *, sort: bool = False) -> ExpectedMatch:
         """Why the events of some rows are no match: the rules that exclude them."""
-        return why_not(self.compiled, source(data, self.stream, sort=sort), rows)
+        events = source(data, self.stream, sort=sort)
+        with errors_in(None):
+            check_size(self.compiled, events.schema)
+            return why_not(self.compiled, events, rows)
 
     @cached_property
     def warnings(self) -> list[str]:
@@ -325,7 +332,7 @@ class Query:
         shown = f"<pre>{html.escape(self.text)}</pre>"
         with suppress(CereusError):
             shown += f"<p>{html.escape(self.words())}</p>"
-        with suppress(CereusError):  # a library for pictures is missing
+        with suppress(CereusError), errors_in(None):  # a library for pictures is missing
             shown += Diagram(self.compiled.diagram()).svg()
         return shown
 

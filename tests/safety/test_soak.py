@@ -43,7 +43,16 @@ QUERIES: dict[str, tuple[str, str, dict[str, Any]]] = {
     "SREMO": ("sremo", "({A: x > 5} . SKIP* . {B:})[1..30]", {}),
     "PAR": ("par", "repeat (A(x > 5)[X] ; try B[Y] unless (C ; C))", {}),
     "algebra": ("algebra", f"(A(x > 5) ; B)_{{{SECONDS} seconds}} - C", {}),
+    "MATCH_RECOGNIZE": (
+        "match_recognize",
+        "MATCH_RECOGNIZE (PARTITION BY k ORDER BY ts MEASURES FIRST(a.x) AS low, LAST(b.x) AS high "
+        f"PATTERN (a b+ c) WITHIN INTERVAL '{SECONDS}' SECOND "
+        "DEFINE a AS type = 'A', b AS x > 5, c AS type = 'C')",
+        {},
+    ),
 }
+ADVANCED = {"MATCH_RECOGNIZE"}
+"""Rows are in order for each key only, so that keys go when the time is said."""
 
 
 def batches(count: int) -> Iterator[pa.RecordBatch]:
@@ -78,6 +87,8 @@ def test_memory_follows_the_window(name: str) -> None:
     results = 0
     for batch in batches(volume(12, 400)):
         results += len(recognizer.push(batch))
+        if name in ADVANCED:
+            results += len(recognizer.advance(batch.column("ts")[-1].as_py()))
         remembered.append(sizes(recognizer))
         spent.append(recognizer.costs)
     warm = len(remembered) // 2

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import cereus
 from cereus.engine.results.time_order import BY_TIME
-from cereus.errors import CereusError
+from cereus.errors import CereusError, LimitError
 from cereus.matches import Matches
 from cereus.pictures.graphs import library
 from cereus.query import Query
@@ -44,8 +44,15 @@ def report(query: Query, data: Any, *, sort: bool = False, title: str | None = N
         *_table(matches),
     ]
     if len(matches) <= FEW:
-        parts += ["<h2>Why there are no more</h2>", why_html(query.why(events))]
+        parts += ["<h2>Why there are no more</h2>", _why(query, events)]
     return _page(heading, parts)
+
+
+def _why(query: Query, events: Source) -> str:
+    try:
+        return why_html(query.why(events))
+    except LimitError as error:
+        return f'<p class="note">{escape(error.message)}</p>'
 
 
 def _order(query: Query, events: Source) -> Literal["time"] | None:

@@ -22,6 +22,10 @@ MOST_NESTED = 12
 """Iterations in iterations. Reading an event takes the cube of it, and a translation doubles with
 each."""
 
+MOST_EXCEPTIONS = 6
+"""What stands after UNLESS inside what stands after UNLESS. The states of each are sets of states
+of the one inside, so that an event costs ten times as much with each."""
+
 FEW_ROUNDS = 16
 """So many at the most where an automaton compares whole runs, as a strategy inside a pattern
 does: its states are sets of such states."""
@@ -82,18 +86,26 @@ def most_rounds(formula: cel.Formula) -> int:
 
 
 def check_depth(formula: cel.Formula) -> None:
-    """Refuse iterations that are nested deeper than anyone writes them."""
-    todo: list[tuple[cel.Formula, int]] = [(formula, 0)]
+    """Refuse iterations and exceptions that are nested deeper than anyone writes them."""
+    todo: list[tuple[cel.Formula, int, int]] = [(formula, 0, 0)]
     while todo:
-        node, depth = todo.pop()
-        depth += isinstance(node, cel.Iteration | cel.ContiguousIteration)
-        if depth > MOST_NESTED:
+        node, iterations, exceptions = todo.pop()
+        iterations += isinstance(node, cel.Iteration | cel.ContiguousIteration)
+        if iterations > MOST_NESTED:
             raise RefusedError(
                 f"iterations are nested more than {MOST_NESTED} deep",
                 span=node.span,
                 hint="A+ repeats as often as it can: (A+)+ is the same",
             )
-        todo += [(child, depth) for child in node.children()]
+        if exceptions > MOST_EXCEPTIONS:
+            raise RefusedError(
+                f"UNLESS is nested more than {MOST_EXCEPTIONS} deep",
+                span=node.span,
+                hint="write exceptions side by side: (φ UNLESS ψ) UNLESS χ",
+            )
+        for child in node.children():
+            excepted = isinstance(node, cel.Unless) and child is node.right
+            todo.append((child, iterations, exceptions + excepted))
 
 
 def check_counts(formula: cel.Formula) -> None:
