@@ -109,9 +109,13 @@ def measured(engine: Engine, count: int, folder: Path, patience: int) -> Result:
     python = python_of(engine.package)
     if isinstance(python, Result):
         return python
-    program = str(PROGRAMS / f"{engine.program}.py")
     data = str(written(count // engine.share, folder))
-    ran = _ran([python, program, data, *engine.arguments], patience)
+    return told(python, engine.program, (data, *engine.arguments), patience)
+
+
+def told(python: str, program: str, arguments: tuple[str, ...], patience: int) -> Result:
+    """What a program of `other_engines` says of itself."""
+    ran = _ran([python, str(PROGRAMS / f"{program}.py"), *arguments], patience)
     if ran.returncode:
         return Result(missing=_last(ran.stderr))
     found = json.loads(ran.stdout.splitlines()[-1])
