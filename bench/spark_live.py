@@ -9,6 +9,10 @@ Seconds are those of the clock. CPU seconds are those of the JVM and of the Pyth
 micro-batch, and say the same on a machine that others use as well: two quiet cores do up to twice
 the events of a CPU second. What the JVM spends on compiling its byte code is told apart (JIT), and
 not counted: it goes on for some minutes, and then there is little left to compile.
+
+With --floor the same stream is measured without matching: its events are read, handed to Python,
+shuffled and given to a stateful operator that keeps and emits nothing. It is what Spark itself
+takes.
 """
 
 from __future__ import annotations
@@ -17,19 +21,32 @@ import argparse
 import os
 import shutil
 import tempfile
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
+from pyspark.sql.types import LongType, StructType
 
 import cereus
 from cereus import spark as cs
+from cereus.spark.live.packing import PACKED_TYPE, Packing
+from cereus.spark.live.processor import OUTPUT_TYPE
+from cereus.spark.live.recipe import BUCKET
+from cereus.spark.live.stream import PROVIDER, ROCKS, buckets_for
 
 from .processes import CpuTime, Processes
 from .spark_batch import EVENTS_IN_WINDOW, TYPES
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    Job = Callable[[DataFrame], DataFrame]
 
 TEXT = "SELECT * WHERE T1 ; T2 ; T3 PARTITION BY k WITHIN {window}"
 START = 1_700_000_000_000_000
@@ -90,24 +107,53 @@ class Measured:
         return {n: sum(each.get(n, 0) for each in told) / len(batches) for n in names}
 
 
-def measured(where: Path, window: str, buckets: int | None, warming: int) -> Measured:
+def matches(events: DataFrame, window: str, buckets: int | None) -> DataFrame:
+    query = cereus.compile(TEXT.format(window=window), stream=cereus.Stream(time="ts"))
+    columns = ["id", "price"]
+    options: dict[str, Any] = {"columns": columns, "push_down": False, "buckets": buckets}
+    return cs.match(events, query, watermark="2 seconds", **options)
+
+
+def floor(events: DataFrame, window: str, buckets: int | None) -> DataFrame:
+    """What matching cannot do without."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    events.sparkSession.conf.set(PROVIDER, ROCKS)
+    pieces = buckets or buckets_for(events.sparkSession)
+    columns = ["id", "type", "k", "price", "ts"]
+    kinds = [pa.int64(), pa.string(), pa.int64(), pa.float64(), pa.timestamp("us", "UTC")]
+    packing = Packing(pieces, pa.schema(list(zip(columns, kinds, strict=True))), "ts")
+    bucket = F.pmod(F.xxhash64("k"), F.lit(pieces)).cast("int").alias(BUCKET)
+    rows = events.withWatermark("ts", "2 seconds").select(bucket, *columns)
+    packed = rows.mapInArrow(packing.run, PACKED_TYPE).groupBy(BUCKET)
+    nothing = packed.transformWithState(Nothing(), OUTPUT_TYPE, "Append", "EventTime")
+    zero = F.coalesce(F.sum("matches"), F.lit(0))
+    return nothing.observe("cereus", zero.alias("matches"), zero.alias("late"))
+
+
+class Nothing(StatefulProcessor):
+    """Takes what comes. Names of methods and arguments are Spark's."""
+
+    def init(self, handle: StatefulProcessorHandle) -> None:
+        self.state = handle.getValueState("count", StructType().add("count", LongType()))
+
+    def handleInputRows(self, key: Any, rows: Any, timerValues: Any) -> Iterator[Any]:  # noqa: N802, N803
+        self.state.update((sum(1 for _ in rows),))
+        return iter(())
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def measured(where: Path, job: Job, warming: int) -> Measured:
     from pyspark.sql import SparkSession
 
     spark = SparkSession.getActiveSession()
     assert spark is not None
-    query = cereus.compile(TEXT.format(window=window), stream=cereus.Stream(time="ts"))
     source = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1)
-    options = {} if buckets is None else {"buckets": buckets}
-    found = cs.match(
-        source.parquet(str(where / "events")),
-        query,
-        watermark="2 seconds",
-        columns=["id", "price"],
-        push_down=False,
-        **options,  # type: ignore[arg-type]
-    )
     stream = (
-        found.writeStream.format("parquet")
+        job(source.parquet(str(where / "events")))
+        .writeStream.format("parquet")
         .option("path", str(where / "matches"))
         .option("checkpointLocation", str(where / "checkpoint"))
         .trigger(availableNow=True)
@@ -144,6 +190,7 @@ def main() -> None:
     parser.add_argument("--warm", type=int, default=6, help="micro-batches that do not count")
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--buckets", type=int, help="of keys; as match has it otherwise")
+    parser.add_argument("--floor", action="store_true", help="the same without matching")
     parser.add_argument("--phases", action="store_true", help="what the steps of Spark take")
     parser.add_argument("--conf", nargs="*", default=[], help="settings of Spark: name=value")
     arguments = parser.parse_args()
@@ -159,7 +206,8 @@ def main() -> None:
             (where / "events").mkdir()
             generated(where / "events", arguments.rows, keys, arguments.batch)
             window = f"{max(1, EVENTS_IN_WINDOW * keys)} milliseconds"
-            found = measured(where, window, arguments.buckets, arguments.warm)
+            job = partial(floor if arguments.floor else matches, window=window)
+            found = measured(where, partial(job, buckets=arguments.buckets), arguments.warm)
             print(report(keys, found), flush=True)
             if arguments.phases:
                 told = (f"{name} {each:,.0f} ms" for name, each in found.phases().items())

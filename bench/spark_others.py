@@ -9,6 +9,9 @@ An event of one kind, and one of another kind of the same key within a window af
     self-join      the pairs by a join on the key and a range of times
     window         by a list of the earlier events in a range window of SQL, exploded
     applyInPandas  by a loop over the events of a key, written by hand
+    Flink SQL      by an interval join over a CSV file, in an environment that is made for it; where
+                   that cannot be made, the row says why. Flink's MATCH_RECOGNIZE finds one pair for
+                   each beginning, not all, and its CEP library has no Python
 
 All of them find the same number of pairs, or the run stops. `uniform` keys have the same number of
 events; `skewed` are those of which one has 90 %. What would take too long is left out with
@@ -18,15 +21,20 @@ events; `skewed` are those of which one has 90 %. What would take too long is le
 from __future__ import annotations
 
 import argparse
+import tempfile
 from collections import deque
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING
+
+import pyarrow.csv
 
 import cereus
 from cereus import spark as cs
 
+from .environments import Missing, answer, python_of
 from .spark_batch import EVENTS_IN_WINDOW, STREAM, Cost, best, cost, floor, generated
 
 if TYPE_CHECKING:
@@ -41,6 +49,7 @@ TEXT = """
 """
 WARM_UP = 100_000
 PAIR = "k long, first long, second long"
+FLINK = "Flink SQL"
 
 
 def jobs(events: DataFrame, window: int) -> Iterator[tuple[str, Job]]:
@@ -107,6 +116,27 @@ def looped(events: DataFrame, window: int) -> DataFrame:
     return some.groupBy("k").applyInPandas(pairs, PAIR)
 
 
+def on_flink(events: DataFrame, window: int, patience: int) -> Cost | str:
+    """Flink's CPU seconds; or why there are none."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    try:
+        python = python_of("apache-flink")
+    except Missing as reason:
+        return str(reason)
+    begin = perf_counter()
+    with tempfile.TemporaryDirectory() as folder:
+        path = f"{folder}/events.csv"
+        some = events.select("id", "type", "k", "price", F.unix_millis("ts").alias("millis"))
+        options = pyarrow.csv.WriteOptions(include_header=False, quoting_style="none")
+        pyarrow.csv.write_csv(some.toArrow(), path, options)
+        try:
+            found = answer([python, "flink_pairs.py", path, str(window)], patience)
+        except Missing as reason:
+            return str(reason)
+    return Cost(perf_counter() - begin, found["seconds"], found["rows"])
+
+
 def report(keys: str, rows: int, costs: Mapping[str, Cost]) -> None:
     base = costs["floor"]
     pairs = {took.rows for name, took in costs.items() if name != "floor"}
@@ -126,6 +156,7 @@ def main() -> None:
     parser.add_argument("--keys", type=int, nargs="+", default=[1, 100, 100_000])
     parser.add_argument("--repeat", type=int, default=2, help="rounds; the best of each job counts")
     parser.add_argument("--without", nargs="*", default=[], help="jobs to leave out")
+    parser.add_argument("--patience", type=int, default=600, help="seconds that Flink may take")
     parser.add_argument("--master", default="local[*]")
     parser.add_argument("--data", type=Path, default=Path("build/bench"))
     options = parser.parse_args()
@@ -141,7 +172,14 @@ def main() -> None:
             window = EVENTS_IN_WINDOW * (1 if skewed else keys)
             chosen = {n: job for n, job in jobs(events, window) if n not in options.without}
             name = f"{keys:,} {'skewed' if skewed else 'uniform'}"
-            report(name, options.rows, best(chosen, options.repeat))
+            costs = best(chosen, options.repeat)
+            if FLINK not in options.without:
+                flink = on_flink(events, window, options.patience)
+                if isinstance(flink, str):
+                    print(f"{name:>18}  {FLINK:<14} {flink}", flush=True)
+                else:
+                    costs[FLINK] = flink
+            report(name, options.rows, costs)
     spark.stop()
 
 

@@ -160,6 +160,13 @@ def test_rules_of_every_language_have_one_table() -> None:
     ]
 
 
+def test_variables_of_every_language_are_events_and_no_row_numbers() -> None:
+    rule = Rule("sase", "PATTERN SEQ(A a, B b) WITHIN 9 seconds", "sase")
+    matches = recognizer(rule).push([event("C", 0), event("A", 1), event("B", 2)])
+    (values,) = (json.loads(each) for each in matches["values"].to_pylist())
+    assert [[each["type"] for each in values[name]] for name in "ab"] == [["A"], ["B"]]
+
+
 def test_rules_are_the_files_of_a_folder(tmp_path: Path) -> None:
     (tmp_path / "first.ceql").write_text("SELECT * WHERE A")
     (tmp_path / "second.par").write_text("repeat A[seen]")

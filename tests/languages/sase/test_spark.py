@@ -58,7 +58,9 @@ def here(query: cereus.Query, events: pa.Table) -> list[str]:
     """The local result, with events in the place of row numbers."""
     rows, found = events.to_pylist(), []
     for match in query.run(events):
-        match["events"] = [rows[position] for position in match.pop("positions")]
+        match["events"] = match.pop("positions")
+        for name in ("events", *query.variables):
+            match[name] = [rows[position] for position in match[name]]
         found.append({name: value for name, value in match.items() if name not in ("start", "end")})
     return comparable(found)
 

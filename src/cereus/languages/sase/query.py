@@ -124,6 +124,10 @@ class SaseQuery(EventwiseQuery):
         return (*spans[:-1], *timeouts, *spans[-1:], *result.names, *result.variables)
 
     @property
+    def row_columns(self) -> dict[str, str]:
+        return {**super().row_columns, **{name: name for name in self.variables}}
+
+    @property
     def unshown(self) -> frozenset[str]:
         return frozenset({"start", "end", *self.implicit_keys}) - {*self.returned}
 
