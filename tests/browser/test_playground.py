@@ -219,7 +219,7 @@ def test_a_file_of_ones_own_is_opened(watched: Callable[..., Watched], served: S
         assert page.locator("#problems li.error").count() == 0
     broken = {"name": "broken.parquet", "mimeType": "", "buffer": b"no Parquet"}
     page.locator("#file").set_input_files(broken)
-    page.locator("#opened.failed", has_text="broken.parquet").wait_for()
+    page.locator("#opened.failed", has_text="cannot read 'broken.parquet'").wait_for()
     assert page.locator("#data option").count() == len(served.names) + 3
     assert page.locator("img").count() == 0
     seen.check(served.origin)

@@ -189,11 +189,12 @@ class Playground:
         answer = await self.typing.ask("upload", given)
         if "error" not in answer:
             answer = await self.running.ask("upload", given)
-        if "error" in answer:
-            Path(path).unlink()
-        else:
+        if "error" not in answer:
             self.uploads.paths[name] = path  # for the processes that may replace these
-        return JSONResponse(answer)
+            return JSONResponse(answer)
+        Path(path).unlink()
+        where = f"{Path(path).parent}/"  # which says nothing to whoever gave the file
+        return JSONResponse({what: str(text).replace(where, "") for what, text in answer.items()})
 
     async def stop(self, request: Request) -> Response:
         await self.running.stop()

@@ -310,7 +310,8 @@ async function showEvents(panel, first) {
   answer.setAttribute("role", "status");
   const pickedNow = () => {
     why.disabled = picked.size === 0;
-    why.textContent = picked.size ? `Why are rows ${[...picked].sort((a, b) => a - b).join(", ")} no match?` : "Why are these no match?";
+    const rows = [...picked].sort((a, b) => a - b).join(", ");
+    why.textContent = ["Why are these no match?", `Why is row ${rows} no match?`][picked.size] ?? `Why are rows ${rows} no match?`;
   };
   const withBox = (line, row) => {
     const box = make("input", { type: "checkbox", checked: picked.has(row[0]) });
@@ -461,6 +462,7 @@ $("language").onchange = () => {
   edited.has("text") ? later() : showExample();
 };
 $("data").onchange = () => {
+  $("results").classList.add("old");
   picked.clear();
   stale.add("events");
   showData();
