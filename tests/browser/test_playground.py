@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -15,7 +16,7 @@ from tests.browser.conftest import LOOKS, Watched
 pytest.importorskip("starlette")
 uvicorn = pytest.importorskip("uvicorn")
 
-from cereus.play.data import GivenFiles  # noqa: E402
+from cereus.play.data import GivenFiles, PlayData  # noqa: E402
 from cereus.play.process import PlayLimits  # noqa: E402
 from cereus.play.server import Playground  # noqa: E402
 from cereus.play.serving import listen  # noqa: E402
@@ -45,6 +46,10 @@ class Served:
         self.server.should_exit = True
         self.thread.join(20)
         self.socket.close()
+
+    @property
+    def names(self) -> list[str]:
+        return PlayData(self.playground.typing.files, 1).names
 
     @property
     def address(self) -> str:
@@ -188,6 +193,51 @@ def test_only_some_events_may_be_there(watched: Callable[..., Watched], served: 
         arg=some,
     )
     assert "where" not in page.url
+    seen.check(served.origin)
+
+
+CSV = b"type,ts,note\nSELL,2025-01-01 00:00:00,<img src=x>\nBUY,2025-01-01 00:00:01,b\n"
+LINES = b'{"type": "SELL", "note": "<img src=x>"}\n{"type": "BUY", "note": "b"}\n'
+
+
+def parquet() -> bytes:
+    file = io.BytesIO()
+    pq.write_table(pa.table({"type": ["SELL", "BUY"], "note": ["<img src=x>", "b"]}), file)
+    return file.getvalue()
+
+
+def test_a_file_of_ones_own_is_opened(watched: Callable[..., Watched], served: Served) -> None:
+    seen = watched()
+    ready(seen, served)
+    page = seen.page
+    for name, content in (("own.csv", CSV), ("own.jsonl", LINES), ("<b>.parquet", parquet())):
+        given = {"name": name, "mimeType": "application/octet-stream", "buffer": content}
+        page.locator("#file").set_input_files(given)
+        page.locator("#about", has_text=f"{name}: 2 events").wait_for()
+        page.locator("#tab-events").click()
+        page.locator("#panel-events tbody tr", has_text="<img src=x>").wait_for()
+        assert page.locator("#problems li.error").count() == 0
+    broken = {"name": "broken.parquet", "mimeType": "", "buffer": b"no Parquet"}
+    page.locator("#file").set_input_files(broken)
+    page.locator("#opened.failed", has_text="cannot read 'broken.parquet'").wait_for()
+    assert page.locator("#data option").count() == len(served.names) + 3
+    assert page.locator("img").count() == 0
+    seen.check(served.origin)
+
+
+def test_a_file_is_dropped_on_the_page(watched: Callable[..., Watched], served: Served) -> None:
+    seen = watched(390, "dark")
+    ready(seen, served)
+    dropped = seen.page.evaluate_handle(
+        """text => {
+            const carried = new DataTransfer();
+            carried.items.add(new File([text], "dropped.csv"));
+            return carried;
+        }""",
+        CSV.decode(),
+    )
+    seen.page.dispatch_event("#editor", "drop", {"dataTransfer": dropped})
+    seen.page.locator("#about", has_text="dropped.csv: 2 events").wait_for()
     seen.check(served.origin)
 
 

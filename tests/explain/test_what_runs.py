@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 import cereus
@@ -42,21 +43,18 @@ def compiled(case: Case) -> cereus.Query:
     return cereus.compile(case.text, dialect=case.dialect, stream=case.stream, **case.options)
 
 
-def plan_of(query: cereus.Query, case: Case) -> tuple[Any, Any]:
+def plans(query: cereus.Query, schema: pa.Schema) -> tuple[Any, Any]:
     """The plan that is explained, and the one of what runs the query."""
-    assert case.schema is not None
-    made, runs = query.compiled, query.executor(case.schema)
-    assert type(made).dialect == case.dialect
-    running: Any = runs
-    of: Any = made
-    match case.dialect:
+    of: Any = query.compiled
+    running: Any = query.executor(schema)
+    match query.dialect:
         case "ceql" | "sremo" | "sase":
-            return of.plan(case.schema), running.plan
+            return of.plan(schema), running.plan
         case "par":
             return of.machine, running.machine
         case "algebra":
-            return repr(of.program(case.schema)), repr(running.program)
-    return of.path(of.bound(case.schema)), running.finder.path
+            return repr(of.program(schema)), repr(running.program)
+    return of.path(of.bound(schema)), running.finder.path
 
 
 @pytest.mark.parametrize("name", EVERY)
@@ -64,9 +62,9 @@ def test_what_is_explained_is_what_runs(name: str) -> None:
     case = EVERY[name]
     query = compiled(case)
     before = query.explain(case.schema)
-    explained, running = plan_of(query, case)
+    assert case.schema is not None and query.dialect == case.dialect
+    explained, running = plans(query, case.schema)
     assert running == explained
-    assert case.schema is not None
     query.run(case.schema.empty_table())
     assert query.explain(case.schema) == before
 

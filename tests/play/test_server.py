@@ -9,10 +9,13 @@ pytest.importorskip("httpx2")
 
 from starlette.testclient import TestClient
 
+from cereus.errors import CereusError
+from cereus.play import uploads
 from cereus.play.data import GivenFiles
 from cereus.play.process import PlayLimits
 from cereus.play.server import HEADERS, STATIC, Playground
 from cereus.play.serving import listen
+from cereus.play.uploads import file_name
 
 ORIGIN = "http://127.0.0.1:4000"
 
@@ -97,3 +100,38 @@ def test_the_licences_of_the_editor_are_in_the_package() -> None:
     assert "@codemirror/view" in licences and "MIT License" in licences
     script = static.joinpath("editor.js").read_text("utf-8")
     assert "editor.licences.txt" in script.splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("trades.csv", "trades.csv"),
+        ("../../etc/trades.jsonl", "trades.jsonl"),
+        ("..\\..\\trades.parquet", "trades.parquet"),
+        ("%2e%2e%2ftrades.csv.gz", "trades.csv.gz"),
+    ],
+)
+def test_an_uploaded_file_keeps_no_more_than_its_name(given: str, kept: str) -> None:
+    assert file_name(given) == kept
+
+
+@pytest.mark.parametrize("given", ["trades", "trades.exe", "..", "a\x00.csv", ""])
+def test_what_is_no_file_of_events_is_not_kept(given: str) -> None:
+    with pytest.raises(CereusError, match="format"):
+        file_name(given)
+
+
+def test_a_file_that_is_too_large_is_not_kept(
+    known: TestClient, playground: Playground, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(uploads, "MOST_UPLOADED", 1_000)
+    here = {"origin": ORIGIN}
+    reply = known.post("/upload/trades.csv", content=b"type\n" + b"A\n" * 1_000, headers=here)
+    assert "more than" in reply.json()["error"]
+    assert playground.uploads.paths == {}
+    assert known.post("/upload/trades.csv", content=b"type\n").status_code == 403
+
+
+def test_nobody_but_the_server_names_a_file_of_this_machine(known: TestClient) -> None:
+    given = {"name": "upload-1", "path": "/etc/passwd"}
+    assert known.post("/ask/upload", json=given, headers={"origin": ORIGIN}).status_code == 404

@@ -214,17 +214,24 @@ def rows(given: Given, events: PlayData) -> Answer:
     }
 
 
+def upload(given: Given, events: PlayData) -> Answer:
+    """The events of a file that the page was given, as the server has kept it."""
+    return {"data": events.open(given["name"], given["path"]).described()}
+
+
 ANSWERS: dict[str, Callable[[Given, PlayData], Answer]] = {
     each.__name__: each
     for each in (start, check, complete, run, why, why_not, automaton, others, copies, rows)
 }
 """By the name under which the page asks."""
+OF_SERVER = {"upload": upload}
+"""What only the server asks: it names a file of this machine."""
 
 
 def answer(name: str, given: Given, events: PlayData) -> Answer:
     """The answer, or the error for the person who wrote the query."""
     try:
-        return ANSWERS[name](given, events)
+        return {**ANSWERS, **OF_SERVER}[name](given, events)
     except CereusError as error:
         return {"error": str(error).splitlines()[0], "detail": str(error)}
     except MemoryError:

@@ -1,9 +1,10 @@
-"""The events that a playground has: the samples, and the files that it was started with."""
+"""The events that a playground has: the samples, the files that it was started with, and those
+that the page was given."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -95,21 +96,40 @@ class PlayData:
 
     given: GivenFiles
     most: int
+    uploads: dict[str, str] = field(default_factory=dict)
+    """The paths of the files that the page was given, by the names of their events."""
     read: dict[str, PlayEvents] = field(default_factory=dict)
 
     @property
     def names(self) -> list[str]:
-        return [*([GIVEN] if self.given.paths else []), *SAMPLES]
+        return [*([GIVEN] if self.given.paths else []), *self.uploads, *SAMPLES]
 
     def of(self, name: str) -> PlayEvents:
         if name not in self.names:
             raise CereusError(f"there are no events {name!r}", hint=did_you_mean(name, self.names))
         if name not in self.read:
-            self.read[name] = self._given() if name == GIVEN else _sample(name)
+            self.read[name] = self._read(name)
         return self.read[name]
 
-    def _given(self) -> PlayEvents:
-        given = self.given
+    def _read(self, name: str) -> PlayEvents:
+        if name == GIVEN:
+            return self._files(name, self.given)
+        if name in self.uploads:
+            path = self.uploads[name]
+            there = self._files(name, GivenFiles((path,)))
+            return replace(there, file=Path(path).name)  # where it lies here says nothing
+        return _sample(name)
+
+    def open(self, name: str, path: str) -> PlayEvents:
+        """A file that the page was given; one that cannot be read is forgotten."""
+        self.uploads[name] = path
+        try:
+            return self.of(name)
+        except CereusError:
+            del self.uploads[name]
+            raise
+
+    def _files(self, of: str, given: GivenFiles) -> PlayEvents:
         paths: Sequence[str] = given.paths
         described = source(Files(list(paths), **given.reading), Stream())
         table, more = _first(described, self.most)
@@ -133,7 +153,7 @@ class PlayData:
         text = file_example(types_of(table, type_), timed=time is not None)
         examples = {default_name(): text}
         return PlayEvents(
-            GIVEN, title, f"{title}:", table, stream, examples, paths[0], more, given.reading
+            of, title, f"{title}:", table, stream, examples, paths[0], more, given.reading
         )
 
 

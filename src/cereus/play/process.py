@@ -6,6 +6,7 @@ import asyncio
 import json
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -35,8 +36,11 @@ class PlayLimits:
 class Worker:
     """One process, which answers one request after the other."""
 
-    def __init__(self, files: GivenFiles, limits: PlayLimits) -> None:
+    def __init__(
+        self, files: GivenFiles, limits: PlayLimits, uploads: Mapping[str, str] | None = None
+    ) -> None:
         self.files, self.limits = files, limits
+        self.uploads = uploads or {}
         self._process: Process | None = None
         self._one = asyncio.Lock()
 
@@ -77,6 +81,7 @@ class Worker:
             return self._process
         settings = {
             "files": asdict(self.files),
+            "uploads": dict(self.uploads),
             "rows": self.limits.rows,
             "megabytes": self.limits.megabytes,
         }

@@ -16,6 +16,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
@@ -26,11 +27,13 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from cereus.errors import CereusError
 from cereus.pictures.graphs import library
 from cereus.play.answers import ANSWERS
 from cereus.play.data import GivenFiles
 from cereus.play.process import PlayLimits, Worker
 from cereus.play.samples import SAMPLES
+from cereus.play.uploads import Uploads
 
 POLICY = "; ".join(
     [
@@ -81,8 +84,9 @@ class Playground:
         self.token = secrets.token_urlsafe(24)
         self.first = first
         patient = replace(limits, seconds=max(limits.seconds, LEAST_SECONDS))
-        self.typing = Worker(files, patient)
-        self.running = Worker(files, limits)
+        self.uploads = Uploads()
+        self.typing = Worker(files, patient, self.uploads.paths)
+        self.running = Worker(files, limits, self.uploads.paths)
         self._background: set[asyncio.Task[Any]] = set()
 
     def app(self) -> Starlette:
@@ -92,6 +96,7 @@ class Playground:
             ("/static/{name}", "GET"): self.static,
             ("/samples/{name}.parquet", "GET"): self.sample,
             ("/ask/{name}", "POST"): self.ask,
+            ("/upload/{name:path}", "POST"): self.upload,
             ("/stop", "POST"): self.stop,
         }
         routes = [
@@ -111,6 +116,7 @@ class Playground:
         for task in tuple(self._background):
             task.cancel()
         await asyncio.gather(self.typing.close(), self.running.close())
+        self.uploads.close()
 
     # ------------------------------------------------------------ who may ask
 
@@ -172,6 +178,23 @@ class Playground:
         worker = self.typing if name in WHILE_TYPING else self.running
         answer = await worker.ask(name, given)
         return JSONResponse({**answer, **({"first": self.first} if name == "start" else {})})
+
+    async def upload(self, request: Request) -> Response:
+        """A file of the person's own. Both processes read it, with the limits that they have."""
+        try:
+            name, path = await self.uploads.keep(request.path_params["name"], request.stream())
+        except CereusError as error:
+            return JSONResponse({"error": str(error)})
+        given = {"name": name, "path": path}
+        answer = await self.typing.ask("upload", given)
+        if "error" not in answer:
+            answer = await self.running.ask("upload", given)
+        if "error" not in answer:
+            self.uploads.paths[name] = path  # for the processes that may replace these
+            return JSONResponse(answer)
+        Path(path).unlink()
+        where = f"{Path(path).parent}/"  # which says nothing to whoever gave the file
+        return JSONResponse({what: str(text).replace(where, "") for what, text in answer.items()})
 
     async def stop(self, request: Request) -> Response:
         await self.running.stop()

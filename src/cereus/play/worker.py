@@ -50,7 +50,7 @@ def main(settings: dict[str, Any]) -> None:
     warnings.simplefilter("ignore")  # answers have them as notes
     given = {**settings["files"], "paths": tuple(settings["files"]["paths"])}
     given["keys"] = tuple(given["keys"])
-    events = PlayData(GivenFiles(**given), settings["rows"])
+    events = PlayData(GivenFiles(**given), settings["rows"], settings["uploads"])
     for name in events.names:
         events.of(name)
     with suppress(CereusError):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -40,9 +40,11 @@ class EventTable:
     given: pa.Table
 
     @staticmethod
-    def of(source: Source, stream: Stream, read: Iterable[str] = ()) -> EventTable:
+    def of(
+        source: Source, stream: Stream, read: Iterable[str] = (), keys: Collection[str] = ()
+    ) -> EventTable:
         """All events of the stream: those that its condition lets pass. `read` are columns that
-        many queries will read."""
+        many queries will read, `keys` those among them that tell events apart."""
         table = source.table
         if table is None:
             table = pa.Table.from_batches(source.batches(), source.schema)
@@ -51,7 +53,7 @@ class EventTable:
         if stream.condition is not None:
             passed = np.flatnonzero(mask(coerce(stream.condition, table.schema), table))
             table, rows = table.take(pa.array(passed)), rows[passed]
-        return EventTable(_numbered(_quick_to_read(table, read)), rows, stream, table)
+        return EventTable(_numbered(_quick_to_read(table, read, keys)), rows, stream, table)
 
     def part(self, places: Rows) -> EventTable:
         """The events at some places."""
@@ -136,15 +138,17 @@ class EventTable:
         )
 
 
-def _quick_to_read(table: pa.Table, names: Iterable[str]) -> pa.Table:
-    """The same with some columns in one piece, and, where texts repeat, with their codes: what
-    would be done in every run is done once."""
+def _quick_to_read(table: pa.Table, names: Iterable[str], keys: Collection[str]) -> pa.Table:
+    """The same with some columns in one piece, and of keys, where texts repeat, their codes: what
+    would be done in every run is done once. Texts that are only compared with constants are
+    quicker as they are."""
     for name in names:
         at = table.schema.get_field_index(name)
         if at >= 0 and table.num_rows:
             column = table.column(at)
             whole = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
-            table = table.set_column(at, name, _coded(whole) if _repeats(whole) else whole)
+            coded = name in keys and _repeats(whole)
+            table = table.set_column(at, name, _coded(whole) if coded else whole)
     return table
 
 

@@ -28,7 +28,8 @@ MOST_SHOWN = 5
 def why(query: CompiledQuery, source: Source, *, most: int = MOST_SHOWN) -> Why:
     """Count the steps, and look for the `most` nearest misses."""
     read = sorted({path[0] for path in query.columns(source.schema)})
-    events = EventTable.of(source, query.stream, read)
+    keys = {path[0] for path in (*query.keys, *query.split(source.schema).keys)}
+    events = EventTable.of(source, query.stream, read, keys)
     anatomy = query.anatomy(events.table.schema)
     tests = anatomy.query.tests(events.table.schema)
     events.test([*tests, *(test for step in anatomy.steps for test in step.tests)])

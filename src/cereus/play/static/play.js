@@ -310,7 +310,8 @@ async function showEvents(panel, first) {
   answer.setAttribute("role", "status");
   const pickedNow = () => {
     why.disabled = picked.size === 0;
-    why.textContent = picked.size ? `Why are rows ${[...picked].sort((a, b) => a - b).join(", ")} no match?` : "Why are these no match?";
+    const rows = [...picked].sort((a, b) => a - b).join(", ");
+    why.textContent = ["Why are these no match?", `Why is row ${rows} no match?`][picked.size] ?? `Why are rows ${rows} no match?`;
   };
   const withBox = (line, row) => {
     const box = make("input", { type: "checkbox", checked: picked.has(row[0]) });
@@ -343,6 +344,52 @@ function expected(reply) {
   const rules = reply.excluded.map((each) => make("li", { textContent: each }));
   return [make("p", { textContent: reply.matched ? "They are a match." : reply.reason }), make("ul", {}, ...rules)];
 }
+
+// ---------------------------------------------------------------- a file of one's own
+
+async function openFile(file) {
+  $("opened").hidden = false;
+  $("opened").className = "note";
+  $("opened").textContent = `reading ${file.name} …`;
+  let reply;
+  try {
+    const sent = await fetch(`/upload/${encodeURIComponent(file.name)}`, { method: "POST", body: file });
+    reply = sent.ok ? await sent.json() : { error: (await sent.text()).trim() };
+  } catch {
+    reply = { error: "the file was not taken: is it too large, or `cereus play` not running?" };
+  }
+  if (reply.error) {
+    $("opened").className = "failed";
+    $("opened").textContent = reply.detail ?? reply.error;
+    return;
+  }
+  $("opened").hidden = true;
+  known.data.push(reply.data);
+  $("data").append(option(reply.data.name, reply.data.title));
+  $("data").value = reply.data.name;
+  $("language").value = known.default; // the example is in it
+  $("data").onchange();
+}
+
+$("open").onclick = () => $("file").click();
+$("file").onchange = () => {
+  const [file] = $("file").files;
+  $("file").value = ""; // the same file may be opened again
+  if (file) openFile(file);
+};
+const carriesFiles = (event) => event.dataTransfer?.types.includes("Files");
+document.addEventListener("dragover", (event) => {
+  if (!carriesFiles(event)) return;
+  event.preventDefault();
+  document.body.classList.add("dropping");
+});
+document.addEventListener("dragleave", (event) => event.relatedTarget || document.body.classList.remove("dropping"));
+document.addEventListener("drop", (event) => {
+  if (!carriesFiles(event)) return;
+  event.preventDefault();
+  document.body.classList.remove("dropping");
+  openFile(event.dataTransfer.files[0]);
+});
 
 // ---------------------------------------------------------------- tabs
 
@@ -415,6 +462,7 @@ $("language").onchange = () => {
   edited.has("text") ? later() : showExample();
 };
 $("data").onchange = () => {
+  $("results").classList.add("old");
   picked.clear();
   stale.add("events");
   showData();
