@@ -69,7 +69,7 @@ def drawn(draw: Random) -> dict[str, Any]:
 @pytest.mark.parametrize("part", range(2))
 def test_terms_of_the_kernel_give_what_the_reference_gives(part: int) -> None:
     decided = true = 0
-    for seed in range(part, volume(200, 6000), 2):
+    for seed in range(part, volume(400, 6000), 2):
         draw = Random(seed)
         condition = over_two_events(draw, drawn_condition(seed))
         calls = {node.function for node in condition.walk() if isinstance(node, ex.Call)}

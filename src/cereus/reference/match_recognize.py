@@ -44,10 +44,10 @@ class View:
 
 def run(clause: tree.Clause, rows: Sequence[Row], columns: Sequence[str]) -> list[dict[str, Any]]:
     """The rows that the clause emits, partition by partition."""
-    put_out: list[dict[str, Any]] = []
+    emitted: list[dict[str, Any]] = []
     for partition in _partitions(clause, rows):
-        put_out += _partition(clause, partition, columns)
-    return put_out
+        emitted += _partition(clause, partition, columns)
+    return emitted
 
 
 def _partitions(clause: tree.Clause, rows: Sequence[Row]) -> list[list[Row]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import pickle
 import subprocess
 import sys
@@ -16,7 +15,6 @@ from tests.engine.snapshots.cases import CASES, DATA, Case, as_json
 from tests.engine.snapshots.fuzz import joined, parts, taken
 from tests.volume import volume
 
-LONG = os.environ.get("CEREUS_TEST_LONG") == "1"
 DAMAGES = volume(500, 100_000)
 ROOT = Path(__file__).parents[3]
 
@@ -79,13 +77,10 @@ def test_a_snapshot_of_the_pickled_format_is_refused_in_words() -> None:
         CASES[0].query.restore(snapshot.sealed(before + old))
 
 
-@pytest.mark.parametrize("half", [0, 1])
-def test_damage_with_a_digest_that_fits_never_crashes(half: int) -> None:
+def test_damage_with_a_digest_that_fits_never_crashes() -> None:
     """In a process of its own, so that a crash is a failure and not the end of the tests."""
-    middle = DAMAGES // 2
-    first, last = ((0, middle), (middle, DAMAGES))[half]
     done = subprocess.run(
-        [sys.executable, "-m", "tests.engine.snapshots.fuzz", str(first), str(last)],
+        [sys.executable, "-m", "tests.engine.snapshots.fuzz", "0", str(DAMAGES)],
         capture_output=True,
         text=True,
         cwd=ROOT,

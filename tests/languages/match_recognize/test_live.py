@@ -103,7 +103,7 @@ def emitted(pattern: str, letters: str, within: str = "") -> list[list[tuple[int
     return [[(row["f"], row["l"]) for row in each] for each in (*batches, recognizer.finish())]
 
 
-def test_a_match_is_put_out_as_soon_as_it_is_decided() -> None:
+def test_a_match_is_emitted_as_soon_as_it_is_decided() -> None:
     assert emitted("a b", "ab") == [[], [(0, 1)], []]
 
 

@@ -52,7 +52,7 @@ def expected(text: str, table: pa.Table) -> list[dict[str, Any]] | None:
         return None
 
 
-def put_out(text: str, table: pa.Table, path: finding.Path | None = None) -> Any:
+def emitted(text: str, table: pa.Table, path: finding.Path | None = None) -> Any:
     clause = parse(text)
     over = bound(clause, table.schema)
     states = automaton(clause.pattern)
@@ -86,11 +86,11 @@ def by_partition(rows: Any) -> Any:
 @pytest.mark.parametrize("pool", POOLS)
 @settings(SETTINGS, max_examples=volume(30, 200))
 @given(data=st.data())
-def test_the_engine_puts_out_what_the_reference_puts_out(pool: str, data: st.DataObject) -> None:
+def test_the_engine_emits_what_the_reference_emits(pool: str, data: st.DataObject) -> None:
     text = data.draw(clauses(POOLS[pool]))
     table = data.draw(tables())
     wanted = comparable(expected(text, table))
-    assert by_partition(comparable(put_out(text, table))) == by_partition(wanted), text
+    assert by_partition(comparable(emitted(text, table))) == by_partition(wanted), text
 
 
 @settings(SETTINGS, max_examples=volume(15, 110))
@@ -113,15 +113,15 @@ def test_pieces_of_partitions_are_as_one(data: st.DataObject) -> None:
             found = [row for each in batches for row in each.to_pylist()]
         except DataError:
             found = None
-    assert found == put_out(text, table), text
+    assert found == emitted(text, table), text
 
 
 @settings(SETTINGS, max_examples=volume(15, 110))
 @given(text=clauses(OF_ROW, within=False), table=tables())
 def test_a_clause_of_rows_gives_the_same_on_every_path(text: str, table: pa.Table) -> None:
-    by_rows = put_out(text, table, finding.Path.ROWS)
+    by_rows = emitted(text, table, finding.Path.ROWS)
     for path in (finding.Path.SLOTS, finding.Path.SEARCH):
-        assert put_out(text, table, path) == by_rows, text
+        assert emitted(text, table, path) == by_rows, text
 
 
 WINDOWS = (
@@ -141,7 +141,7 @@ def test_starts_that_come_too_late_are_left_out_and_nothing_else(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(runs, "WORK_PER_ROW", 0)
         patch.setattr(runs, "FREE_WORK", 0)
-        found = put_out(text, table)
+        found = emitted(text, table)
     wanted = comparable(expected(text, table))
     assert by_partition(comparable(found)) == by_partition(wanted), text
 
@@ -154,7 +154,7 @@ def test_a_search_does_not_try_the_same_twice(condition: str) -> None:
     text = f"""MATCH_RECOGNIZE (ORDER BY i MEASURES 1 AS m PATTERN (^ (a | b)* c)
         DEFINE c AS {condition})"""
     table = pa.table({"i": range(40)})
-    assert put_out(text, table, finding.Path.SEARCH) == []
+    assert emitted(text, table, finding.Path.SEARCH) == []
 
 
 def test_a_long_stretch_without_an_end_is_read_once() -> None:
@@ -163,7 +163,7 @@ def test_a_long_stretch_without_an_end_is_read_once() -> None:
         DEFINE bad AS x = 0 AND i <= FIRST(bad.i) + 2000, good AS x = 1)"""
     rows = 200_000
     table = pa.table({"i": range(rows), "x": [int(n == rows - 1) for n in range(rows)]})
-    assert [row["n"] for row in put_out(text, table)] == [2002]
+    assert [row["n"] for row in emitted(text, table)] == [2002]
     clause = parse(text)
     over, states = bound(clause, table.schema), automaton(clause.pattern)
     searches: list[Any] = []
@@ -205,7 +205,7 @@ def test_a_pattern_that_nothing_completes_reads_each_row_twice(partitions: int) 
 @settings(SETTINGS, max_examples=volume(15, 110))
 @given(text=clauses(OF_ROW, within=False), table=tables())
 def test_without_numbered_sets_the_matches_are_the_same(text: str, table: pa.Table) -> None:
-    by_sets = put_out(text, table)
+    by_sets = emitted(text, table)
     clause = parse(text)
     over, states = bound(clause, table.schema), automaton(clause.pattern)
     assume(len(states))

@@ -254,7 +254,7 @@ def test_a_clause_needs_a_table() -> None:
         cereus.sql(f"SELECT * FROM {clause()}")
 
 
-def test_a_column_that_is_named_twice_is_put_out_twice() -> None:
+def test_a_column_that_is_named_twice_is_emitted_twice() -> None:
     """ALL ROWS PER MATCH: the columns of PARTITION BY, then those of ORDER BY."""
     text = "MATCH_RECOGNIZE (PARTITION BY x ORDER BY y, x, y DESC ALL ROWS PER MATCH PATTERN (a))"
     found = cereus.compile(text, dialect="match_recognize").run(pa.table({"x": [1], "y": [2]}))

@@ -205,10 +205,10 @@ class BatchReader:
         undo = self._undo()
         try:
             events = self._read(batch)
-            looked = (
-                Costs(events=batch.num_rows) if self._expected is None else self._expected.costs
-            )
-            self.costs += looked
+            if self._expected is None:
+                self.costs.events += batch.num_rows
+            else:
+                self.costs += self._expected.costs
             self.costs.kept += len(events)
             return events
         except CereusError:

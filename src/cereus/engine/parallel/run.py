@@ -59,7 +59,8 @@ class ParallelRun(BaseRun):
             try:
                 for batch in self._noted(attempt(self)):
                     # what an attempt before this one has given is not given again
-                    fresh = batch.slice(min(batch.num_rows, max(0, given - passed)))
+                    again = min(batch.num_rows, given - passed)
+                    fresh = batch.slice(again) if again > 0 else batch
                     passed += batch.num_rows
                     given = max(given, passed)
                     if fresh.num_rows:

@@ -154,6 +154,8 @@ class Results(ABC):
 
     def _returned(self, chunk: MatchChunk) -> list[pa.Array]:
         """The values that are computed for each match."""
+        if not self.plan.returned:
+            return []
         names = returned_variables(self.plan.query)
         variables = {name: self.variable_events(chunk, name) for name in names}
         values = MatchValues(self.payload, variables, len(chunk))

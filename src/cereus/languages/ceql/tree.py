@@ -267,6 +267,19 @@ def types(formula: Formula) -> Iterator[Type]:
             yield from (each.event for each in node.events)
 
 
+def chain(formula: Sequence | ContiguousSequence | Or | All) -> list[Formula]:
+    """φ₁, φ₂ … of `φ₁ ; φ₂ ; …`, from left to right, however many there are."""
+    parts: list[Formula] = []
+    todo: list[Formula] = [formula]
+    while todo:
+        part = todo.pop()
+        if type(part) is type(formula):
+            todo += (part.right, part.left)
+        else:
+            parts.append(part)
+    return parts
+
+
 CeqlTree = ParsedQuery[Formula]
 """A CEQL query."""
 

@@ -19,7 +19,6 @@ from cereus.languages.ceql.operators.absence import conditions as absent_conditi
 from cereus.languages.ceql.operators.absence import is_correlated
 from cereus.languages.ceql.operators.previous import reads_previous
 from cereus.languages.ceql.planning.build import RULES
-from cereus.languages.ceql.planning.chains import chain
 from cereus.languages.ceql.planning.choosing import CHOSEN, choices, exception_refusal
 from cereus.languages.ceql.planning.rewrite import rewrite
 from cereus.languages.ceql.planning.sizes import compares_matches
@@ -108,9 +107,9 @@ def many_parts(plan: Plan) -> list[str]:
     if plan.gathering is not None:
         return []
     counts = [
-        len(chain(node))
+        len(cel.chain(node))
         for node in formula_of(plan).walk()
-        if isinstance(node, cel.All) and len(chain(node)) >= MANY_PARTS
+        if isinstance(node, cel.All) and len(cel.chain(node)) >= MANY_PARTS
     ]
     return [
         f"this is slow: ALL of {count} parts has a state for every set of parts that has come, up "

@@ -13,7 +13,6 @@ from cereus.clauses.tree import EventWindow, Strategy
 from cereus.expr.tree import is_local, variables
 from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.operators.absence import is_correlated
-from cereus.languages.ceql.planning.chains import chain
 from cereus.languages.ceql.planning.ends import ends_marked
 from cereus.languages.ceql.planning.sizes import compares_matches
 from cereus.languages.ceql.scope import bound, mentioned
@@ -89,7 +88,7 @@ def _leaves_alone(node: cel.Formula, child: cel.Formula) -> bool:
         case cel.Unless(left, _):
             return child is left
         case cel.ContiguousSequence():
-            return not any(_has_choice(part) for part in chain(node)[1:])
+            return not any(_has_choice(part) for part in cel.chain(node)[1:])
         case cel.Repeated():
             return node.gap is None and not node.contiguous
         case cel.Filter(body, predicate):

@@ -37,7 +37,6 @@ from cereus.languages.ceql import tree as cel
 from cereus.languages.ceql.operators.absence import alternatives, is_correlated, is_own, of_this
 from cereus.languages.ceql.operators.counts import may_be_nothing
 from cereus.languages.ceql.operators.previous import between_two, reads_previous
-from cereus.languages.ceql.planning.chains import chain
 from cereus.languages.ceql.planning.choosing import (
     choices,
     compares_events,
@@ -172,7 +171,9 @@ class FormulaLowering:
             case cel.Filter(body, predicate):
                 return self._filter(body, predicate)
             case cel.Sequence() | cel.ContiguousSequence():
-                parts = [(self.automaton(part), may_be_nothing(part)) for part in chain(formula)]
+                parts = [
+                    (self.automaton(part), may_be_nothing(part)) for part in cel.chain(formula)
+                ]
                 return make.concatenation(parts, isinstance(formula, cel.ContiguousSequence))
             case cel.Iteration(body):
                 return make.RepetitionAutomaton(self.automaton(body))
@@ -189,11 +190,11 @@ class FormulaLowering:
             case cel.Within(body, TimeWindow() | AttributeWindow() as window):
                 return self._spaced(self.automaton(body), window, InnerWindowInSlots)
             case cel.Or():
-                return make.union([self.automaton(part) for part in chain(formula)])
+                return make.union([self.automaton(part) for part in cel.chain(formula)])
             case cel.And(left, right):
                 return make.Product(self.automaton(left), self.automaton(right))
             case cel.All():
-                sides = chain(formula)
+                sides = cel.chain(formula)
                 return make.Interleaving(
                     tuple(map(self.automaton, sides)), tuple(map(may_be_nothing, sides))
                 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from cereus.clauses.tree import Strategy
 from cereus.languages.ceql import tree as cel
-from cereus.languages.ceql.planning.chains import chain
 from cereus.plan.traits import CHOOSING
 
 
@@ -17,9 +16,9 @@ def size(formula: cel.Formula) -> int | None:
         case cel.Not():
             return 0
         case cel.Sequence() | cel.ContiguousSequence():
-            return _sum([size(part) for part in chain(formula)])
+            return _sum([size(part) for part in cel.chain(formula)])
         case cel.Or():
-            sizes = {size(part) for part in chain(formula)}
+            sizes = {size(part) for part in cel.chain(formula)}
             return sizes.pop() if len(sizes) == 1 else None
         case cel.And(left, right):
             of_left = size(left)

@@ -536,7 +536,7 @@ class Search:
 
         With `timeouts`, a start without a match whose window ended while a run was waiting puts
         out the rows of the most preferred such run, marked in `timed_out`. Unless the search goes
-        TO NEXT ROW, it begins behind those put out before: `reported` is where they end.
+        TO NEXT ROW, it begins behind those emitted before: `reported` is where they end.
         `progress` is [partition, -, matches, states, row of the error]."""
         part: cython.Py_ssize_t = progress[0]
         matches: cython.Py_ssize_t = progress[2]
