@@ -1,6 +1,5 @@
 """Texts that are long, deep or dense on purpose, in every language: each with the language and its
-text. `tests/test_adversaries.py` says what becomes of them; `python -m bench attack` runs each of
-them on every surface, with a limit on CPU time and memory."""
+text. `tests/test_adversaries.py` says what becomes of them."""
 
 from __future__ import annotations
 

@@ -252,3 +252,12 @@ def test_what_is_too_large_to_take_apart_is_an_error() -> None:
         with pytest.raises(LimitError, match="200 tests and conditions; up to 100"):
             take_apart()
     assert "200 tests and conditions" in report(query, stream(3))
+
+
+def test_what_is_too_deep_to_run_is_an_error() -> None:
+    """A thousand comparisons are compiled; what they remember is planned when a run begins."""
+    dialect, text = TEXTS["SASE+, 1,000 comparisons"]
+    query = cereus.compile(text, dialect=dialect, schema=SCHEMA, stream=cereus.Stream(time="ts"))
+    for use in (query.run, query.count):
+        with pytest.raises(QuerySyntaxError, match="nested too deeply"):
+            use(stream(3))

@@ -90,7 +90,8 @@ class _Work:
 
     def executor(self, share: int) -> Executor:
         compiled = self.compiled if share == 1 else self.compiled.with_share(share)
-        return compiled.executor(self.events.schema, row_numbers=self.events.row_numbers)
+        with errors_in(None):
+            return compiled.executor(self.events.schema, row_numbers=self.events.row_numbers)
 
     def batches(self) -> Iterator[tuple[int, pa.RecordBatch]]:
         schema = self.events.schema
@@ -157,7 +158,8 @@ class Query:
     ) -> Executor:
         """What runs the query over batches of this schema."""
         refuse_unions(schema, keep or self.columns(schema))
-        return self.compiled.executor(schema, keep=keep, row_numbers=row_numbers)
+        with errors_in(None):
+            return self.compiled.executor(schema, keep=keep, row_numbers=row_numbers)
 
     # ------------------------------------------------------------ running
 
@@ -190,7 +192,8 @@ class Query:
         events = source(data, self.stream, sort=sort)
         query = self.flat(events.schema) if flat else self
         run = query._start(events, progress, threads)
-        rows, schema = list(run.batches()), run.result_schema
+        with errors_in(None):  # what a condition remembers is planned by the first event
+            rows, schema = list(run.batches()), run.result_schema
         if order is not None:
             rows = in_order(rows, schema, order)
         notes = self.notes(events, rows, above=2)
@@ -225,9 +228,10 @@ class Query:
         counting = self.compiled.counting(events.schema)
         if counting is not None:
             # a pattern may show itself as ambiguous while it runs: then it must be listed
-            with suppress(AmbiguousCount):
+            with suppress(AmbiguousCount), errors_in(None):
                 return counted(Query(counting).batches(events, threads=threads))
-        return int(sum(batch.num_rows for batch in self.batches(events, threads=threads)))
+        with errors_in(None):
+            return int(sum(batch.num_rows for batch in self.batches(events, threads=threads)))
 
     def _start(self, events: Source, progress: Progress | None, threads: int | None) -> ParallelRun:
         number = 1 if self.limits.shed else thread_count(threads)
