@@ -59,7 +59,9 @@ def errors_in(text: str | None) -> Iterator[None]:
     try:
         yield
     except QueryError as error:
-        raise (error if text is None else located(error, text)) from None
+        if text is None:
+            raise
+        raise located(error, text) from error.__cause__
     except RecursionError:
         raise QuerySyntaxError(TOO_DEEP, hint="split it, or write it with fewer brackets") from None
 

@@ -173,4 +173,8 @@ MISTAKES = [
         "SELECT * WHERE A AS a ; NOT(B AS b FILTER b.price > a.price) ; C",
         "SELECT * WHERE A AS a ; C WITHOUT B",
     ),
+    Mistake(
+        "SELECT * WHERE " + "A UNLESS (" * 7 + "B" + ")" * 7,
+        "SELECT * WHERE (A UNLESS B) UNLESS C",
+    ),
 ]
