@@ -90,7 +90,8 @@ test-checked: install
 	@echo "Building a copy with bounds checks in build/checked ..."
 	@rm -rf build/checked build/lib.*
 	@CEREUS_CHECKED=1 $(PIP) --no-build-isolation --no-deps --upgrade --target build/checked .
-	PYTHONPATH=$(CURDIR)/build/checked $(PYTEST) $(COMPILED) tests/engine/kernel $(PYTEST_ARGS)
+	PYTHONPATH=$(CURDIR)/build/checked $(PYTEST) $(COMPILED) tests/engine/kernel tests/engine/parallel \
+		$(PYTEST_ARGS)
 
 # Arrow takes its memory where the sanitizer sees it. Sanitizers reserve more addresses than tests
 # may use otherwise. Tests that count nodes or sweeps expect the
