@@ -77,11 +77,15 @@ def answers(dialect: str, text: str, events: pa.Table, **names: str) -> Counter[
 def multiset(results: pa.Table) -> Counter[str]:
     """Rows without the names of columns, and without times; numbers are written as floats."""
     kept = [
-        column.cast(pa.float64()) if pa.types.is_decimal(column.type) else column
+        column.cast(pa.float64()) if _is_exact(column.type) else column
         for column in results.columns
         if not pa.types.is_timestamp(column.type)
     ]
     return Counter(map(str, zip(*(column.to_pylist() for column in kept), strict=True)))
+
+
+def _is_exact(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_decimal(kind) or pa.types.is_integer(kind))
 
 
 def cut(draw: Random, dialect: str, text: str, events: pa.Table) -> Counter[str]:

@@ -157,6 +157,7 @@ def doing_text(analysis: PlanAnalysis, edge: Edge) -> tuple[str, str]:
     written = [
         f"{names[slot]} := " + _written(how, names[slot], columns[column] if column >= 0 else "")
         for slot, how, column in edge.updates
+        if slot in names  # what no state holds is never read
     ]
     return (f" if {' and '.join(checks)}" if checks else "", ", ".join(written))
 
