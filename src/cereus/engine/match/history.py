@@ -76,7 +76,7 @@ class GrowingTable:
         """All rows; None if none were ever added."""
         if self._table is None and self._pieces:
             self._pieces = _fewer(self._pieces)
-            self._table = pa.concat_tables(self._pieces)
+            self._table = _joined(self._pieces)
         return self._table
 
     def forget(self, count: int) -> None:
@@ -90,9 +90,14 @@ def _fewer(pieces: list[pa.Table]) -> list[pa.Table]:
     kept: list[pa.Table] = []
     for piece in pieces:
         while kept and kept[-1].num_rows < 2 * piece.num_rows:
-            piece = pa.concat_tables([kept.pop(), piece]).combine_chunks()
+            piece = _joined([kept.pop(), piece]).combine_chunks()
         kept.append(piece)
     return kept
+
+
+def _joined(pieces: list[pa.Table]) -> pa.Table:
+    """Of the same columns; only some of them may promise that there are no nulls."""
+    return pa.concat_tables(pieces, promote_options="default")
 
 
 class History:
