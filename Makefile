@@ -15,11 +15,11 @@
 #   make install      the set-up only
 #   make clean        remove what was made: .venv, compiled modules, caches
 #
-# PYTHON=python3.12 takes another Python; JOBS=4 tests in four processes instead of three.
+# PYTHON=python3.12 takes another Python; JOBS=4 tests in four processes instead of two.
 
 PYTHON ?= python3
 # One more than two cores: the process with the Spark tests mostly waits for Spark.
-JOBS   ?= 3
+JOBS   ?= 2
 # Containers often set it. Every process would then compile all sources anew that it imports.
 unexport PYTHONDONTWRITEBYTECODE
 VENV   := .venv
