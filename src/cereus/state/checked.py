@@ -97,7 +97,9 @@ def table(value: Any, what: str, schema: pa.Schema, length: int | None = None) -
         and length in (None, value.num_rows)
     )
     refuse_unless(fits, f"{what} does not have the columns of this query")
-    return value
+    if value.schema.equals(schema):
+        return value
+    return pa.Table.from_arrays(value.columns, schema=schema)  # which columns may have nulls
 
 
 def without_nulls(values: pa.Array | pa.ChunkedArray, what: str) -> None:

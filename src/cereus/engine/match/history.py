@@ -200,4 +200,5 @@ class History:
         if payload is None or (size == 0 and self.payload is None):
             checked.refuse_unless(self.payload is None, "it remembers columns of events")
         else:
-            checked.table(self.payload, "what is remembered of events", payload, size)
+            what = "what is remembered of events"
+            self._payload.replace(checked.table(self.payload, what, payload, size))

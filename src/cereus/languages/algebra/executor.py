@@ -196,5 +196,6 @@ class DetectingExecutor(Executor):
         if self._events is None:
             checked.refuse_unless(state["events"] is None, "it remembers events")
         else:
-            checked.table(state["events"], "the events", self._events.schema, len(rows))
-        self._events, self._event_rows = state["events"], rows
+            schema = self._events.schema
+            self._events = checked.table(state["events"], "the events", schema, len(rows))
+        self._event_rows = rows
