@@ -476,4 +476,6 @@ def test_spark_connect_gives_the_same_matches() -> None:
     expected += [expected[-1]] * 2  # the last one once more, by the functions of SQL
     expected.append(expected[0])  # live
     expected.append([[key, 3] for key in (0, 3) for _ in range(4)])  # a clause in a statement
+    rows = cereus.compile(CLAUSE, dialect="match_recognize").run(events).table.to_pylist()
+    expected.append(sorted([row["k"], row["n"], row["f"]] for row in rows))
     assert json.loads(said.stdout.splitlines()[-1]) == expected
